@@ -21,9 +21,9 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 672000,
-	"exported names": 3430,
+	"exported names": 3385,
 	"functions that are handed a plan in the making": 81,
-	"packages":                           183,
+	"packages":                           173,
 	"structs that embed deeper than two": 15,
 	"tokens of generated Go":             6150,
 	"tokens of module .":                 1110000,

@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/progress"
-	"github.com/memkernel/memkernel/internal/verbs/measure"
+	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -85,7 +85,7 @@ func runBenchPaging(a *cli.App, cmd *cobra.Command, b *benchPagingFlags) error {
 	}
 	switch {
 	case b.replay != "":
-		return measure.ReplayTrace(a, b.replay)
+		return verbs.ReplayTrace(a, b.replay)
 	case b.workload != "":
 		return benchWorkload(cmd.Context(), a, b)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -24,7 +24,7 @@ func TestCommitBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := hosts.StartBehind("memkernel", []string{"hook", "--host", "claude", "--wait"}, event)
+	p, err := verbs.StartBehind("memkernel", []string{"hook", "--host", "claude", "--wait"}, event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestCommitBehind(t *testing.T) {
 		log, _ := os.ReadFile(filepath.Join(ws, ".memkernel", "hook.log"))
 		t.Errorf("%d turns, want 3: %v %s", s.Turns, err, log)
 	}
-	if _, err := hosts.StartBehind("memkernel", nil, make([]byte, hosts.MaxPipe+1)); err == nil {
+	if _, err := verbs.StartBehind("memkernel", nil, make([]byte, verbs.MaxPipe+1)); err == nil {
 		t.Error("an event that no pipe takes was handed over")
 	}
 }

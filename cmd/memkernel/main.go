@@ -16,12 +16,11 @@ import (
 
 	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
-	"github.com/memkernel/memkernel/internal/verbs/hosts"
 )
 
 var command = &program.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
-	Opening: verbs.Opening, Groups: verbs.Groups(hosts.Serve, hosts.Proxy),
+	Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy),
 	Elsewhere: map[string]string{
 		"token":   "memkernel-server has it, which serves over HTTP: see doc/service.md",
 		"migrate": "memkernel-server has it, which keeps state and memory in PostgreSQL: see doc/scaling.md",

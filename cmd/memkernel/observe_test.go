@@ -17,7 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/internal/verbs/session"
+	"github.com/memkernel/memkernel/internal/verbs"
 )
 
 const sharedTranscripts = "../../../shared/data/transcripts"
@@ -112,10 +112,10 @@ func TestObserveAgainWritesNothing(t *testing.T) {
 			if err := os.WriteFile(file, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			observe := func() session.ObserveJSON {
+			observe := func() verbs.ObserveJSON {
 				t.Helper()
 				out, errs, code := verb(t, "observe", "--json", "--workspace", dir, "-t", file)
-				var doc session.ObserveJSON
+				var doc verbs.ObserveJSON
 				if code != 0 || json.Unmarshal([]byte(out), &doc) != nil {
 					t.Fatalf("exit %d: %s%s", code, out, errs)
 				}
@@ -227,7 +227,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 	for name, data := range recordings(t) {
 		t.Run(name, func(t *testing.T) {
 			grown, once, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), name)
-			observe := func(dir string, data []byte) (doc session.ObserveJSON) {
+			observe := func(dir string, data []byte) (doc verbs.ObserveJSON) {
 				t.Helper()
 				if err := os.WriteFile(file, data, 0o600); err != nil {
 					t.Fatal(err)
@@ -256,7 +256,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 				t.Errorf("%d turns of a growing file, %d at once:\n%s\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			out, errs, code := verb(t, "observe", "--json", "--workspace", once, "--session", "s", "-t", file, "--ended")
-			var ended session.ObserveJSON
+			var ended verbs.ObserveJSON
 			if code != 0 || json.Unmarshal([]byte(out), &ended) != nil {
 				t.Fatalf("--ended: exit %d: %s%s", code, out, errs)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/verbs/about"
 )
 
 // helpVerb prints help on a verb, or explains the words that all of them use.
@@ -44,7 +43,7 @@ func (p *Program) helpVerb(a *cli.App) *cobra.Command {
 func completeHelp(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	if len(args) > 0 && args[0] == "terms" {
-		return cli.Beginning(typed, about.TermNames()), cobra.ShellCompDirectiveNoFileComp
+		return cli.Beginning(typed, termNames()), cobra.ShellCompDirectiveNoFileComp
 	}
 	of, _, err := cmd.Root().Find(args)
 	if err != nil || of == nil {
@@ -63,7 +62,7 @@ func completeHelp(cmd *cobra.Command, args []string, typed string) ([]cobra.Comp
 
 // showTerms explains the words that are asked for, or all.
 func showTerms(a *cli.App, asked []string) error {
-	text, unknown := about.Terms(asked, a.Style().Width)
+	text, unknown := Terms(asked, a.Style().Width)
 	if unknown != "" {
 		return fail.UsageWith(fmt.Sprintf("%q is none of the words explained", unknown), "run 'memkernel help terms' for all")
 	}

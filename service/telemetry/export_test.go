@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/program"
-	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/internal/verbs"
 	server "github.com/memkernel/memkernel/service/internal/verbs"
 	"github.com/memkernel/memkernel/service/telemetry"
 )
@@ -30,7 +30,7 @@ import (
 // command is a program with the verbs that export.
 var command = &program.Program{Name: "memkernel-server", Opening: func(*cobra.Command) string { return "" }, Groups: []program.Group{{ID: "hosts", Verbs: []program.Verb{
 	program.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return server.Serve(a) }, ""),
-	program.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return hosts.ProxyTo(a, telemetry.Open) }, ""),
+	program.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) }, ""),
 }}}}
 
 // canary is in everything that is said, and in the names of session, folder and key.
@@ -186,8 +186,8 @@ func answers(turn fakemodel.Turn) fakemodel.Reply {
 // TestHelp: the help of verbs that export says how, and that of memkernel's does not.
 func TestHelp(t *testing.T) {
 	for verb, long := range map[string][2]string{
-		"serve": {server.Serve(&cli.App{}).Long, hosts.Serve(&cli.App{}).Long},
-		"proxy": {hosts.ProxyTo(&cli.App{}, telemetry.Open).Long, hosts.Proxy(&cli.App{}).Long},
+		"serve": {server.Serve(&cli.App{}).Long, verbs.Serve(&cli.App{}).Long},
+		"proxy": {verbs.ProxyTo(&cli.App{}, telemetry.Open).Long, verbs.Proxy(&cli.App{}).Long},
 	} {
 		const variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
 		if !strings.Contains(long[0], variable) || strings.Contains(long[1], variable) {

@@ -15,8 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/bench/verbs"
 	"github.com/memkernel/memkernel/internal/program"
-	"github.com/memkernel/memkernel/internal/verbs/about"
-	"github.com/memkernel/memkernel/internal/verbs/measure"
+	shared "github.com/memkernel/memkernel/internal/verbs"
 )
 
 func main() { os.Exit(command.Main()) }
@@ -28,7 +27,7 @@ var command = &program.Program{
 	},
 	Groups: []program.Group{
 		{ID: "sessions", Title: "Recorded sessions (policies, bills, tasks)", Verbs: []program.Verb{
-			program.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", measure.Replay, "simulate compare"),
+			program.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
 			program.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
 			program.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
 			program.NewVerb("tasks", "work on scripted tasks under each policy, and count what is solved", verbs.Tasks, "solve"),
@@ -36,7 +35,7 @@ var command = &program.Program{
 		{ID: "memory", Title: "Memory and paging", Verbs: []program.Verb{
 			program.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
 			program.NewVerb("paging", "the evaluation of the ClawVM paper, or a workload of your own", verbs.Paging, "clawvm paper workload"),
-			program.NewVerb("version", "print the version", about.Version, "about"),
+			program.NewVerb("version", "print the version", program.Version, "about"),
 		}},
 	},
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/internal/verbs/plan"
+	"github.com/memkernel/memkernel/internal/verbs"
 )
 
 func init() { suite.Quick(0) }
@@ -166,7 +166,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 func TestReplayTrace(t *testing.T) {
 	ws := t.TempDir()
 	planner := &program.Program{Name: "memkernel", Opening: func(*cobra.Command) string { return "" },
-		Groups: []program.Group{{ID: "context", Verbs: []program.Verb{program.NewVerb("plan", "plan a call", plan.Plan, "")}}}}
+		Groups: []program.Group{{ID: "context", Verbs: []program.Verb{program.NewVerb("plan", "plan a call", verbs.Plan, "")}}}}
 	for _, n := range []int{20, 60} {
 		var out, errs bytes.Buffer
 		u := &cli.UI{In: strings.NewReader(""), Out: &out, Err: &errs}

@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
-	"github.com/memkernel/memkernel/internal/verbs/hosts"
 	"github.com/memkernel/memkernel/service/internal/databases"
 	server "github.com/memkernel/memkernel/service/internal/verbs"
 	"github.com/memkernel/memkernel/service/telemetry"
@@ -28,7 +27,7 @@ var command = &program.Program{
 }
 
 func groups() []program.Group {
-	all := verbs.Groups(server.Serve, func(a *cli.App) *cobra.Command { return hosts.ProxyTo(a, telemetry.Open) })
+	all := verbs.Groups(server.Serve, func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) })
 	verbs.Add(all, "memory", program.NewVerb("migrate --state --to STORE", "move sessions or memory into a database, or back into files", server.Migrate, "move copy convert export"))
 	verbs.Add(all, "hosts", program.NewVerb("token", "make, list and revoke the tokens of serve --listen", server.Token, "auth key keys login secret permission"))
 	return all

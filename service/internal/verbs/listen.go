@@ -21,7 +21,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -34,7 +34,7 @@ import (
 )
 
 // Serve is the verb serve, over HTTP too.
-func Serve(a *cli.App) *cobra.Command { return hosts.ServeBy(a, export.Open, &listenFlags{}) }
+func Serve(a *cli.App) *cobra.Command { return verbs.ServeBy(a, export.Open, &listenFlags{}) }
 
 // listenFlags are the flags of a server that is reached over the network.
 type listenFlags struct {
@@ -69,7 +69,7 @@ func (l *listenFlags) quotas() web.Quotas {
 }
 
 // Check refuses flags that don't fit together before anything is begun.
-func (l *listenFlags) Check(s *hosts.ServeFlags) error {
+func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 	switch {
 	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
 		return fail.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
@@ -189,14 +189,14 @@ func (*listenFlags) Example() string {
 const tidyEvery = time.Minute
 
 // Alone serves tenants until ctx ends.
-func (l *listenFlags) Alone(ctx context.Context, a *cli.App, s *hosts.ServeFlags) (alone bool, err error) {
+func (l *listenFlags) Alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (alone bool, err error) {
 	if !l.tenants {
 		return false, nil
 	}
 	return true, l.serveTenants(ctx, a, s)
 }
 
-func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *hosts.ServeFlags) (err error) {
+func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (err error) {
 	if err := setup.CheckTenants(&a.Settings); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *hosts.Ser
 	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: l.mostTenants}
 	release, err := tenants.Hold()
 	if err != nil {
-		return hosts.ServedElsewhere(err)
+		return verbs.ServedElsewhere(err)
 	}
 	defer release()
 	if err := store.KeepOutOfGit(store.Files(root)); err != nil {
@@ -270,7 +270,7 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 		}
 		// What a tenant is told of the server's folders is nothing.
 		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
-			Tools: hosts.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
+			Tools: verbs.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
 		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil
 	}
 }

@@ -1,0 +1,164 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	only, skip, jobs []string
+	host             string
+	now              cli.TimeValue
+	all, list        bool
+}
+
+func auditVerb(a *cli.App) *cobra.Command {
+	f := &auditFlags{}
+	cmd := &cobra.Command{
+		Long: `audit reads the workspace's Markdown and the state folder and says what is wrong:
+what nobody has looked after, what the host will not show to the model, links that
+lead nowhere, what is said twice or in two ways, secrets, damaged text, and whether
+journals, blobs and index are whole. It changes nothing, not a byte and not a
+time. What has one cause is one finding; what nobody is to mend, such as links in logs
+of days that are over, is told of and is none. The exit code is 3 if it finds something
+and 0 if it does not; it is 1 if there was no file to look at.`,
+		Example: `  memkernel audit --skip stale_files
+  memkernel audit --only contradictions,links --json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd.Context(), a, f) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
+	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`")
+	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
+	jobsFlag(cmd, &f.jobs)
+	checks := []string{}
+	for _, c := range consolidation.AllChecks() {
+		checks = append(checks, string(c))
+	}
+	cli.CompleteWords(cmd, "only", checks)
+	cli.CompleteWords(cmd, "skip", checks)
+	cli.CompleteWords(cmd, "host", consolidation.HostNames())
+	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	fl.BoolVar(&f.all, "all", false, "every finding and each of its places, not the first ten of each check")
+	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
+	return cmd
+}
+
+func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
+	if f.list {
+		return listChecks(a)
+	}
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	o, err := auditRequest(a, f)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Maintenance().Audit(a.Counted(ctx, "auditing"), o)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	a.Findings(r.Findings)
+	none := lookedAtNothing(ctx, a, r)
+	switch {
+	case a.JSON:
+		err = a.WriteJSON(document.OfAudit(a.Workspace, r))
+	case none == nil:
+		err = display.Audit(a.Out, r, a.Style(), f.all)
+	}
+	if err == nil && r.Faults() > 0 {
+		return fail.WithFindings(r.Faults())
+	}
+	return cmp.Or(err, none)
+}
+
+// ofState are the checks that need no file of the workspace.
+var ofState = []health.Code{health.Jobs, health.Blobs, health.Journals, health.Index}
+
+// lookedAtNothing is the error of an audit that was to read files, found nothing wrong, and
+// had no file to read.
+func lookedAtNothing(ctx context.Context, a *cli.App, r *health.Report) error {
+	if r.Files > 0 || r.Faults() > 0 || !slices.ContainsFunc(r.Checks, func(c health.CheckRun) bool { return !slices.Contains(ofState, c.ID) }) {
+		return nil
+	}
+	why := "it holds no Markdown"
+	if st, err := a.OpenStore(ctx, true); err == nil && st != nil {
+		defer st.Close()
+		if left, err := st.LeftOut(ctx); err == nil && left.Files > 0 {
+			why = left.String()
+		}
+	}
+	return fail.Hint(fmt.Errorf("audit: there was nothing to look at in %s: %s", a.Workspace, why), "--workspace names another folder; index.include and index.exclude say which files of it are read")
+}
+
+// listChecks prints the names of the checks.
+func listChecks(a *cli.App) error {
+	if a.JSON {
+		return fail.Usagef("--list is for people; --json names every check that ran")
+	}
+	for _, c := range consolidation.ListChecks() {
+		if _, err := fmt.Fprintf(a.Out, "%-18s %s\n", c.ID, c.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jobsFlag adds --jobs to a verb that audits.
+func jobsFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "jobs", nil, "a record of jobs in a `file`, such as a host's cron/jobs.json, or lines of JSON with job, time and error (may be repeated)")
+}
+
+// auditRequest brings configuration and flags together.
+func auditRequest(a *cli.App, f *auditFlags) (maintenance.AuditOptions, error) {
+	o := a.AuditOptions(f.jobs)
+	o.Now = f.now.Time
+	const way = "'memkernel audit --list' names the checks"
+	var err error
+	if o.Only, err = checkIDs(f.only); err != nil {
+		return o, fail.UsageWith("--only: "+err.Error(), way)
+	}
+	if o.Skip, err = checkIDs(f.skip); err != nil {
+		return o, fail.UsageWith("--skip: "+err.Error(), way)
+	}
+	return o, nil
+}
+
+// checkIDs reads the names of checks.
+func checkIDs(names []string) ([]health.Code, error) {
+	known := map[string]bool{}
+	for _, id := range consolidation.AllChecks() {
+		known[string(id)] = true
+	}
+	var out []health.Code
+	for _, n := range names {
+		if n = strings.TrimSpace(n); !known[n] {
+			return nil, fmt.Errorf("there is no check %q", n)
+		}
+		out = append(out, health.Code(n))
+	}
+	return out, nil
+}

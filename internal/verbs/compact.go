@@ -1,0 +1,156 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// compactFlags are those of compact.
+type compactFlags struct {
+	lifeFlags
+	target   config.Tokens
+	share    float64
+	force    bool
+	overflow cli.OverflowFlag
+	window   config.Tokens
+	reserve  config.Tokens
+	fixed    cli.FixedValue
+	resolver string
+	text     bool
+}
+
+func compactVerb(a *cli.App) *cobra.Command {
+	o := &compactFlags{}
+	cmd := &cobra.Command{Long: `compact takes in what the conversation holds, checkpoints it, flushes it to the log
+of today and sums it up; then it cuts the prompt. The next plan begins with what
+was cut, and has the size that compact prints. No model is asked: the summary is
+ready. If nothing can be reclaimed, it says why and changes nothing.
+
+A host that compacts its own history calls it before and takes the text that --text
+prints: the summary, and what a model needs to go on. A host whose request was
+refused as too long hands the provider's words in with --overflow.
+
+With --transcript the conversation is read from there. Without it the next plan
+makes the cut. Of a conversation that was never planned, the size of the system prompt
+and the tools is taken from the first call with recorded usage, as plan takes it.`,
+		Example: `  memkernel compact -t session.jsonl
+  memkernel compact -t session.jsonl --target 40k --force
+  memkernel compact -t session.jsonl --text > resume.txt
+  memkernel compact -t session.jsonl --overflow refusal.txt`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), a, o) },
+	}
+	o.add(cmd)
+	o.addOwn(a, cmd)
+	return cmd
+}
+
+func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.branch, "branch", "", "`id` of a sidechain")
+	f.StringVar(&o.reason, "reason", "", "why, for the record")
+	f.Var(&o.target, "target", "size that the whole prompt should come down to (default the low-water mark, or half of the conversation)")
+	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")
+	f.BoolVar(&o.force, "force", false, "cut inside an open tool loop, too")
+	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
+	f.Var(&o.window, "context-window", "size of the window, such as 200k (default the last plan's, or the price book's)")
+	f.Var(&o.reserve, "reserve", "what is kept free for the answer (default the last plan's, or a fifth, 8k to 40k)")
+	o.fixed.Add(f)
+	cli.EconomyFlag(cmd)
+	f.StringVar(&o.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
+	a.SharedFlag(f)
+}
+
+type compactJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Passed
+}
+
+func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	b, err := compactBoundary(a, o, book)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p, err := k.Compact(ctx, b)
+	if err != nil {
+		return err
+	}
+	switch c := p.Compaction; {
+	case a.JSON:
+		return a.WriteJSON(compactJSON{"memkernel/compact/v1", b.SessionKey, p})
+	case o.text:
+		_, err := fmt.Fprintln(a.Out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
+		return err
+	}
+	showPassed(a, b, "compact", p)
+	showCompaction(a, p.Compaction)
+	if n := b.Compact.FixedTokens; n > 0 && n == p.Compaction.FixedTokens {
+		a.Tip("the figures have %s", display.FixedRemark(n))
+	}
+	return nil
+}
+
+// compactBoundary reads the transcript, and says what the next call will be like.
+func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
+	if !(o.share >= 0 && o.share <= 1) {
+		return kernel.Boundary{}, fail.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
+	}
+	b, session, err := boundaryOf(a, &o.lifeFlags)
+	if err != nil {
+		return b, err
+	}
+	fixed, err := o.fixed.Implied(session, b.Messages, session.System, session.Tools, book)
+	if err != nil {
+		return b, err
+	}
+	b.Compact = &kernel.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow.Refusal(),
+		Call: &kernel.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
+			Private: a.Private(), System: session.System, Tools: session.Tools}}
+	return b, nil
+}
+
+// showCompaction prints what a compaction came to.
+func showCompaction(a *cli.App, c *kernel.Compaction) {
+	if c.Reason == kernel.CompactOK {
+		fmt.Fprintf(a.Out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
+		fmt.Fprintf(a.Out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
+		if c.FirstKept != nil {
+			fmt.Fprintf(a.Out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
+		}
+	} else {
+		fmt.Fprintf(a.Out, "  0 tokens reclaimed of %s: %s\n", display.Thousands(c.TokensBefore), c.Reason)
+	}
+	if c.Detail != "" {
+		a.Tip("%s", display.Printable(c.Detail))
+	}
+	for _, it := range c.Largest {
+		if it.Tokens > 0 {
+			fmt.Fprintf(a.Out, "  %8s  %s\n", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
+		}
+	}
+	if c.Warning != "" {
+		a.Tip("%s", display.Printable(c.Warning))
+	}
+}

@@ -1,0 +1,198 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// curateFlags are the flags of curate.
+type curateFlags struct {
+	apply bool
+	date  string
+	now   cli.TimeValue
+}
+
+func curateVerb(a *cli.App) *cobra.Command {
+	f := &curateFlags{}
+	cmd := &cobra.Command{
+		Long: `curate reads the day's log and that of the day before, the working buffer, the
+checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
+up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
+decisions, lessons and what the user asked for, as facts of today, each with the
+place that it comes from. Of a log without tags its headings, labels and sentences
+say what is one. Nothing that stands is rewritten; what a new entry replaces
+is named in it. Where there is nothing to say, nothing is written. If section
+summary.model of the configuration names a model, that may reword and drop entries,
+within bounds, and --apply asks it for facts of the two logs, a request each, of lines
+that it has not read before. A fact is taken if each name, number and date in it stands
+in the lines that it cites; it goes to memory/.facts/, and search finds these lines by
+its words. curate shows what it would write, and send, unless --apply is given.`,
+		Example: `  memkernel curate
+  memkernel curate --date 2026-03-09 --apply`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runCurate(cmd.Context(), a, f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
+	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
+	cmd.Flags().Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	return cmd
+}
+
+type curateJSON struct {
+	Schema string `json:"schema"`
+	*maintenance.Curated
+}
+
+func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
+	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
+		return fail.Usagef("--date %q is not a day such as 2026-03-09", f.date)
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	req, err := a.CurateRequest(book)
+	if err != nil {
+		return err
+	}
+	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
+	out, err := k.Maintenance().Curate(a.Counted(ctx, "curating"), req)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(curateJSON{"memkernel/curate/v1", out})
+	}
+	if err := display.Curated(a.Out, out, a.Style()); err != nil {
+		return err
+	}
+	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
+		a.Tip("nothing was changed; --apply does it")
+	}
+	return nil
+}
+
+// pruneFlags are the flags of prune.
+type pruneFlags struct {
+	apply   cli.Choice
+	undo    bool
+	include []string
+	now     cli.TimeValue
+}
+
+func pruneVerb(a *cli.App) *cobra.Command {
+	f := &pruneFlags{apply: cli.Choice{Value: "false", Of: []string{"true", "all", "false"}}}
+	cmd := &cobra.Command{
+		Long: `prune brings MEMORY.md down to its limit of lines. What is said twice, superseded or
+done leaves first; then what is least useful in sight moves to the file for such
+facts: USER.md, TOOLS.md, IDENTITY.md or one in memory/. What is not a day old stays.
+
+Only what a machine wrote, and nobody has changed since, leaves by itself: entries of
+curate, and lines that an observed session's agent wrote there. What people wrote, and
+what nobody is known to have written, stays, whatever the limit; what of it is done,
+superseded or said twice is listed. --apply=all takes the single entries of this list,
+too; --include names more: a file, a heading with all below it, or an
+entry. A section that is a plain list gives single items; any other leaves whole.
+
+It also brings decisions and lessons of old logs into memory/, and empties what of the
+working buffer a curation has read.
+
+It shows what would go where, and does it with --apply. Whatever it touches is backed up
+first, and --undo takes the last run back. The settings are under upkeep.`,
+		Example: `  memkernel prune
+  memkernel prune --include "Old projects" --include memory/observations.md
+  memkernel prune --apply
+  memkernel prune --undo`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
+	}
+	cmd.Flags().Var(&f.apply, "apply", "do it; without it nothing is written; =all takes the single entries of people's that are listed, too")
+	cmd.Flags().Lookup("apply").NoOptDefVal = "true"
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
+	includeFlag(cmd, &f.include)
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	cmd.MarkFlagsMutuallyExclusive("apply", "undo")
+	cmd.MarkFlagsMutuallyExclusive("include", "undo")
+	return cmd
+}
+
+func includeFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or a suggested entry (may be repeated)")
+}
+
+type pruneJSON struct {
+	Schema string `json:"schema"`
+	*maintenance.Pruned
+}
+
+func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	if f.undo {
+		return runUndo(ctx, a, k, f)
+	}
+	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), maintenance.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply.Value != "false", All: f.apply.Value == "all", Now: f.now.Time})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(pruneJSON{"memkernel/prune/v1", out})
+	}
+	if err := display.Pruned(a.Out, out, a.Style()); err != nil {
+		return err
+	}
+	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
+		a.Tip("nothing was changed; --apply does it, and --undo takes it back")
+	} else if len(out.Suggestions) > 0 && f.apply.Value != "all" {
+		a.Tip("what people wrote stays; --apply=all takes the single entries that are listed")
+	}
+	return nil
+}
+
+func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) error {
+	out, err := k.Maintenance().UndoPrune(ctx, f.now.Time)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfUndone(out))
+	}
+	for _, path := range out.Files {
+		fmt.Fprintf(a.Out, "  %s\n", display.Printable(path))
+	}
+	_, err = fmt.Fprintf(a.Out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
+	return err
+}
+
+var errSteps = errors.New("a step failed")
+
+// openUpkeep opens the kernel for the verbs that keep memory's files good.
+func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
+	if err := a.MemoryOn(); err != nil {
+		return nil, err
+	}
+	return a.Kernel(ctx, setup.Needs{})
+}

@@ -1,0 +1,68 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/kernel/health"
+)
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	deep    bool
+	network bool
+	now     cli.TimeValue
+	// broken is why the configuration can't be read; the defaults hold then.
+	broken error
+}
+
+func doctorVerb(a *cli.App) *cobra.Command {
+	d := &doctorFlags{}
+	cmd := &cobra.Command{
+		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
+folder and the price book. It changes nothing, and asks nobody on the network unless
+--network is given. The exit code is 3 if something fails, and 0 with warnings.`,
+		Example: `  memkernel doctor --deep`,
+		Args:    cli.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			err := a.Prepare(cmd)
+			var usage *fail.UsageError
+			if err != nil && !errors.As(err, &usage) {
+				d.broken, a.Config, a.ConfigFiles = err, config.Default(), nil
+				return nil
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, d) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")
+	f.BoolVar(&d.network, "network", false, "ask the provider of vectors for one")
+	f.Var(&d.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
+	d, err := a.Examine(a.Counted(ctx, "examining"), &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time}, f.broken)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(document.OfDoctor(d))
+	} else {
+		err = display.Doctor(a.Out, d, a.Style())
+	}
+	if err == nil && d.Count(health.Error) > 0 {
+		return fail.WithFindings(d.Faults())
+	}
+	return err
+}

@@ -1,0 +1,195 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
+)
+
+// forgetFlags are the flags of forget.
+type forgetFlags struct {
+	session, reason, everywhere string
+	all, apply                  bool
+}
+
+func forgetVerb(a *cli.App) *cobra.Command {
+	f := &forgetFlags{}
+	cmd := &cobra.Command{
+		Long: `forget removes what pages, spans or blobs hold from the journal, the blobs, the
+summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
+a message that the host sends again does not come back. It shows what it would do
+unless --apply is given. The host's own transcript and the workspace's files are not
+touched, but for what import wrote to memory/imported/; what quotes the content there is
+named. With --all a session is no longer found among past ones either, nor is its
+transcript, or a copy of it, read again.
+
+--everywhere takes words, or the key of a session, instead: they are taken out of all
+sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
+index. Then every file that memkernel keeps is searched for them, and what still holds
+them is named; the exit code is 3 then. The host's transcripts and git are not touched.`,
+		Example: `  memkernel forget ev-0123456789abcdef --session build-42
+  memkernel forget --all --session build-42 --reason "customer asked" --apply
+  memkernel forget --everywhere "Elm Street 7" --apply`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
+	}
+	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
+	cmd.Flags().StringVar(&f.everywhere, "everywhere", "", "`WORDS`, or a session's key, to take out of all that is kept")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	return cmd
+}
+
+func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) error {
+	if f.everywhere != "" {
+		if f.all || len(ids) > 0 {
+			return fail.Usagef("forget --everywhere takes words or a session, and neither ids nor --all")
+		}
+		return runForgetEverywhere(ctx, a, f)
+	}
+	if f.all == (len(ids) > 0) {
+		return fail.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.Forget(a.Counted(ctx, "forgetting"), retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfForgotten(f.session, out))
+	}
+	if err := display.Forgotten(a.Out, out); err != nil {
+		return err
+	}
+	if !out.Applied && len(out.Pages)+len(out.Transcripts)+len(out.Memory) > 0 {
+		a.Tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	return nil
+}
+
+func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), retention.EverywhereRequest{Words: f.everywhere, Reason: f.reason, Apply: f.apply})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(struct {
+			Schema string `json:"schema"`
+			*retention.Everywhere
+		}{"memkernel/forget_everywhere/v1", out})
+	} else {
+		err = display.Everywhere(a.Out, out, a.Style())
+	}
+	if err != nil {
+		return err
+	}
+	if len(out.Left) > 0 {
+		return fail.WithFindings(len(out.Left))
+	}
+	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
+		a.Tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	return nil
+}
+
+// retainFlags are the flags of retain.
+type retainFlags struct {
+	apply bool
+	now   cli.TimeValue
+}
+
+func retainVerb(a *cli.App) *cobra.Command {
+	f := &retainFlags{}
+	cmd := &cobra.Command{
+		Long: `retain removes what is older than the settings under retention allow: whole sessions,
+large contents, media, usage, traces and backups; and blobs that nothing uses. What a
+prompt or memory points to stays. For the content of a session that was removed, get
+answers FORGOTTEN.
+
+It shows what it would do, and does it with --apply.`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	return cmd
+}
+
+func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	req := a.Retention()
+	req.Apply, req.Now = f.apply, f.now.Time
+	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
+	if errors.Is(err, retention.ErrRuns) {
+		a.ProgressDone()
+		return fail.Hint(err, "it does the same: look at what it left when it is done")
+	}
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfRetained(out))
+	}
+	return showRetained(a, out)
+}
+
+func showRetained(a *cli.App, out *retention.Retained) error {
+	for _, s := range out.Sessions {
+		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
+	}
+	for _, f := range out.Unreadable {
+		fmt.Fprintf(a.Out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
+		a.Tip("%s", f.Hint)
+	}
+	done := "would be removed"
+	if out.Applied {
+		done = "removed"
+	}
+	for _, e := range out.Ended {
+		fmt.Fprintf(a.Out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
+	}
+	for _, key := range out.Cited {
+		fmt.Fprintf(a.Out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
+	}
+	_, err := fmt.Fprintf(a.Out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
+	if a.Config.Retention == (config.Retention{}) {
+		a.Tip("everything is kept for ever; retention.sessions_days and retention.days bound that")
+	}
+	if out.Backups > 0 && err == nil {
+		_, err = fmt.Fprintf(a.Out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
+	}
+	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
+		a.Tip("nothing was changed; --apply does it")
+	}
+	return err
+}

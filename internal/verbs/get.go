@@ -1,0 +1,233 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+func getVerb(a *cli.App) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
+search cites, as in memory/deploys.md#L3-L9 or notes:sub/ops.md#L3, which is of the
+folder notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, what
+index.include names, and sessions/** where past sessions are searched; everything else
+is denied. A file that is not there is no error.
+
+With the id of a page, of a span that left the prompt, or of a blob it prints what
+was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
+these of it. Secrets that were masked when it was stored stay masked. It looks in all
+sessions unless --session names one; where several have the id with different content,
+they are listed.
+
+What has a slash in it, or ends in .md, .markdown, .mdx or .txt, is a path; everything
+else is an id.`,
+		Example: `  memkernel get memory/2026-03-09.md:10:5
+  memkernel get MEMORY.md#L3-L9
+  memkernel get ev-0123456789abcdef --session build-42`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return fail.Usagef("get takes one path or page id, got %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			place, isPath, err := parsePlace(args[0])
+			switch {
+			case err != nil:
+				return err
+			case isPath:
+				return runRead(cmd.Context(), a, session, args[0], place)
+			}
+			// A citation of a page counts its lines as one of a file does.
+			return runGet(cmd.Context(), a, session, strings.Replace(args[0], "#L", "@L", 1))
+		},
+	}
+	cmd.Flags().StringVarP(&session, "session", "s", "", "`key` of the session that the page is of (default all sessions)")
+	a.SharedFlag(cmd.Flags())
+	return cmd
+}
+
+// runRead prints lines of a file.
+func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) error {
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.Private(), SessionKey: cmp.Or(session, kernel.DefaultSession)})
+	if err != nil {
+		return refused(a, arg, pl.path, err)
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfLines(arg, c))
+	}
+	if c.Reason != markdownstore.ReasonOK {
+		return fail.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), c.Detail), "search cites what can be read")
+	}
+	if c.Truncated {
+		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")
+	}
+	_, err = io.WriteString(a.Data(), c.Text)
+	return err
+}
+
+// refused tells that a path is not memory.
+func refused(a *cli.App, arg, path string, err error) error {
+	if !errors.Is(err, markdownstore.ErrDenied) {
+		return err
+	}
+	if a.JSON {
+		if err := a.WriteJSON(document.OfDenied(arg, path, err)); err != nil {
+			return err
+		}
+	}
+	return fail.Hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
+}
+
+// runGet prints a page of a session; with none named, of any that has it.
+func runGet(ctx context.Context, a *cli.App, session, id string) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	var c *content.Content
+	var in []string
+	if session != "" {
+		c, err = k.Get(ctx, session, id)
+	} else {
+		c, in, err = getAnywhere(ctx, a, k, id)
+		session = cmp.Or(append(in, kernel.DefaultSession)...)
+	}
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		doc := document.OfPage(session, c)
+		if doc.Sessions = in; c.Reason == reasonAmbiguous {
+			doc.SessionKey = ""
+		}
+		if err := a.WriteJSON(doc); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Reason == reasonAmbiguous:
+		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
+	case c.Reason == content.Backend:
+		return fail.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
+	case a.JSON:
+		return nil
+	case c.Reason == content.Forgotten:
+		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
+	case c.Reason != content.OK:
+		return notFound(ctx, k, session, id, c)
+	}
+	if len(in) > 1 {
+		a.Tip("sessions that have it: %s", quoted(in))
+	} else if len(in) == 1 && in[0] != kernel.DefaultSession {
+		a.Tip("it is of session %s", quoted(in))
+	}
+	if c.Detail != "" {
+		a.Tip("%s", display.Printable(c.Detail))
+	}
+	_, err = io.WriteString(a.Data(), c.Text)
+	return err
+}
+
+// notFound is the error for an id that nothing is known of, with the way on.
+func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *content.Content) error {
+	if c.Detail == nowhere {
+		return fail.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
+			"a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
+	}
+	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
+	var none *kernel.NoSessionError
+	if _, err := k.Status(ctx, &status.Options{Session: session}); errors.As(err, &none) {
+		way = none.Error() + ": " + fail.HintFor(none) + "; a file is named by its path"
+	}
+	return fail.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
+}
+
+// reasonAmbiguous says that several sessions have an id, with different content; nowhere
+// is the detail where none has it.
+const (
+	reasonAmbiguous = "AMBIGUOUS"
+	nowhere         = "no session has it"
+)
+
+// getAnywhere looks for an id in all sessions, and returns the content with those that
+// have it. A session that can't be read is told, and does not keep the others from answering.
+func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*content.Content, []string, error) {
+	kept, err := a.Stored(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := kernel.SessionKeys(kept)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found *content.Content
+	var in []string
+	other := &content.Content{ID: id, Reason: content.NoMatch, Detail: nowhere}
+	ambiguous := false
+	defer a.ProgressDone()
+	for i, key := range keys {
+		a.Step("looking", i, len(keys), "session")
+		c, err := k.Get(ctx, key, id)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(fail.PlainError(err)))
+		case c.Reason == content.OK:
+			ambiguous = ambiguous || found != nil && found.Text != c.Text
+			found, in = cmp.Or(found, c), append(in, key)
+		case c.Reason != content.NoMatch && other.Reason != content.Backend:
+			other = c
+		}
+	}
+	switch {
+	case ambiguous:
+		return &content.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d sessions have it, with different content", len(in))}, in, nil
+	case found != nil:
+		return found, in, nil
+	}
+	return other, nil, nil
+}
+
+// maxNamed is how many sessions a hint names.
+const maxNamed = 10
+
+// quoted names sessions.
+func quoted(keys []string) string {
+	var out []string
+	for _, k := range keys[:min(len(keys), maxNamed)] {
+		out = append(out, fmt.Sprintf("%q", display.Clip(k, display.Columns)))
+	}
+	if n := len(keys) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,155 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/hook"
+)
+
+// hookFlags are the flags of hook.
+type hookFlags struct {
+	host     string
+	deadline time.Duration
+	wait     bool
+}
+
+func hookVerb(a *cli.App) *cobra.Command {
+	o := &hookFlags{}
+	cmd := &cobra.Command{
+		Long: `hook is what hosts run at moments of a session. It reads one event from
+standard input and writes the host's answer to standard output: what memory
+holds on the user's words, the text to go on from after a compaction. Before a
+compaction, after a turn and at a session's end it commits what is new of the
+host's transcript.
+
+A finished turn is committed by a process of its own, so that the host does not wait
+for it; with --wait it is committed before the answer.
+
+A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
+exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
+event's folder, or the nearest above it that has a .memkernel.
+
+'memkernel hook install' writes the hooks into a host's settings.`,
+		Example: "  memkernel hook --host claude < event.json\n  memkernel hook install --host claude",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fail.Hint(fmt.Errorf("hook takes no argument, got %q", args[0]), "run '%s --help' for what it takes", cmd.CommandPath())
+			}
+			return nil
+		},
+		// The configuration is the event's workspace's, and no mistake in it may stop
+		// the host: it is read when the event is known.
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return nil },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runHook(a, cmd, o) },
+	}
+	// A usage error's code is the one by which hosts are told to block.
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fail.Hint(err, "run '%s --help' for what it takes", cmd.CommandPath())
+	})
+	hostFlag(cmd, &o.host, "`name` of the host")
+	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
+	cmd.AddCommand(newHookInstall(a))
+	return cmd
+}
+
+// hostFlag is a flag that names a host.
+func hostFlag(cmd *cobra.Command, p *string, usage string) {
+	cmd.Flags().StringVar(p, "host", "", usage+": "+strings.Join(hook.HostNames(), ", "))
+	cli.CompleteWords(cmd, "host", hook.HostNames())
+	cli.Must(cmd.Flags().SetAnnotation("host", cli.OwnFlag, []string{}))
+}
+
+// hostNamed reads the flag. Its mistakes are no usage errors; see Hook.
+func hostNamed(name string) (hook.Host, error) {
+	if name == "" {
+		return "", fail.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
+	}
+	return hook.ParseHost(name)
+}
+
+func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
+	h, err := hostNamed(o.host)
+	if err != nil {
+		return err
+	}
+	if o.deadline <= 0 {
+		return fail.Hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
+	}
+	debug.SetGCPercent(400) // a process of so short a life is faster with fewer collections
+	opts := hook.Options{Host: h, StateDir: a.StateDir, Deadline: o.deadline, Problems: a.Err,
+		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {
+			a.Workspace, a.StateDir = workspace, stateDir
+			return hookSetup(ctx, a, cmd)
+		}}
+	if cmd.Flags().Changed("workspace") {
+		opts.Workspace = a.Workspace
+	}
+	if !o.wait {
+		opts.Behind = func(event []byte) error { return commitBehind(a, cmd, h, event) }
+	}
+	return hook.Run(cmd.Context(), opts, a.In, display.Bare(a.Out))
+}
+
+// hookSetup opens the event's workspace. Vectors are asked for only where that can't
+// keep the host waiting for a server elsewhere.
+func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup, error) {
+	if err := a.ReadConfig(cmd); err != nil {
+		return nil, err
+	}
+	p, err := a.Embedder()
+	if err != nil || !setup.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
+		p = nil // words alone; what the configuration lacks, the verb search says
+	}
+	ko, err := a.KernelOptions(nil, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := setup.Keep(ctx, &a.Settings, ko); err != nil {
+		return nil, err
+	}
+	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours
+	k, err := kernel.Open(ctx, a.Workspace, ko)
+	if err != nil {
+		return nil, err
+	}
+	c, m := a.Config, ko.Memory
+	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life)}
+	if s.Mask, err = a.Masker(); err == nil {
+		s.Prices, err = a.Book()
+	}
+	if err == nil {
+		s.Store, err = a.OpenStore(ctx, s.Private)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return s, nil
+}
+
+// gaugeThresholds are the configured ones over the defaults.
+func gaugeThresholds(o *kernel.LifeOptions) checkpoint.Thresholds {
+	t := checkpoint.DefaultThresholds()
+	for _, v := range []struct {
+		from float64
+		to   *float64
+	}{{o.Show, &t.Show}, {o.Checkpoint, &t.Checkpoint}, {o.Compact, &t.Compact}} {
+		if v.from > 0 {
+			*v.to = v.from
+		}
+	}
+	return t
+}

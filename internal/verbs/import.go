@@ -1,0 +1,439 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/imports"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/hook"
+)
+
+// importFlags are the flags of import.
+type importFlags struct{ apply, all bool }
+
+func importVerb(a *cli.App) *cobra.Command {
+	f := &importFlags{}
+	cmd := &cobra.Command{
+		Long: `import brings in what other programs kept: sessions of Claude Code, Codex, Gemini CLI,
+Copilot CLI, OpenCode, OpenClaw and Pi, the exports of ChatGPT and Claude
+(conversations.json, or the .zip that holds it), and the stores of MCP's memory server,
+mem0, claude-mem and Basic Memory. A path is a file, or a folder of any of them. Of sessions that say which folder
+they are of, those of this workspace count; --all takes every one.
+
+It prints what it found, and brings it in with --apply: a session as observe does, under
+the key FORMAT:ID, as hooks name it; facts as files in memory/imported/, each with its
+source. Secrets are masked. Run it again when there is more: what is in is recognised, and
+what was forgotten since stays away. A record that can't be read is named, and the others
+are read. forget --all --session KEY takes a session out again, and with the key
+import:FORMAT the facts of a store.`,
+		Example: `  memkernel import ~/.claude/projects
+  memkernel import ~/Downloads/chatgpt.zip ~/.mem0/history.db --apply`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail.Usagef("import needs the files or folders to bring in")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, f, args) },
+	}
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().BoolVar(&f.all, "all", false, "sessions of every folder, not of this workspace alone")
+	return cmd
+}
+
+// importJSON is the document of import.
+type importJSON struct {
+	Schema  string `json:"schema"`
+	Applied bool   `json:"applied"`
+	// Formats are those of which something was found, in a fixed order.
+	Formats []*importedJSON `json:"formats"`
+	// Keys are those under which forget takes out again what is new.
+	Keys []string `json:"keys"`
+	// Wrote are the files of memory that facts went to, or would.
+	Wrote []string `json:"wrote"`
+	// Unread are records that could not be read, LeftOut files and sessions that are not
+	// taken.
+	Unread  []string         `json:"unread"`
+	LeftOut []importLeftJSON `json:"left_out"`
+}
+
+// importedJSON is what there is of a format.
+type importedJSON struct {
+	Format string `json:"format"`
+	// Sessions, Messages and Facts are new. Known are sessions and facts that are in
+	// already.
+	Sessions int `json:"sessions"`
+	Messages int `json:"messages"`
+	Facts    int `json:"facts"`
+	Known    int `json:"known"`
+	// Elsewhere are of other folders; Aside are messages of versions that were given up.
+	Elsewhere int `json:"elsewhere"`
+	Aside     int `json:"aside"`
+	// Lost are records that could not be read.
+	Lost int `json:"lost"`
+}
+
+// importLeftJSON is a file or a session that is not taken, and why.
+type importLeftJSON struct {
+	Format string `json:"format"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// importer brings in what is found, or counts it.
+type importer struct {
+	ctx    context.Context
+	a      *cli.App
+	k      *kernel.Kernel // nil for a preview
+	ledger *imports.Ledger
+	mask   func(string) string
+	doc    *importJSON
+	rows   map[imports.Format]*importedJSON
+	places map[string]string // of sessions, by key
+	batch  []*imports.Fact
+	facts  map[string]bool
+	size   int
+	taken  int
+}
+
+func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) error {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			return fail.Hint(fmt.Errorf("import: %w", err), "name files or folders that are there; doc/import.md says where programs keep them")
+		}
+	}
+	ledger, err := imports.OpenLedger(a.StateDir)
+	if err != nil {
+		return err
+	}
+	im := &importer{ctx: ctx, a: a, ledger: ledger, rows: map[imports.Format]*importedJSON{}, places: map[string]string{}, facts: map[string]bool{},
+		doc: &importJSON{Schema: "memkernel/import/v1", Applied: f.apply, Keys: []string{}, Wrote: []string{}, Unread: []string{}, LeftOut: []importLeftJSON{}}}
+	if f.apply {
+		masker, err := a.Masker()
+		if err != nil {
+			return err
+		}
+		im.mask = masker.Text
+		if im.k, err = a.Kernel(ctx, setup.Needs{Silent: true}); err != nil {
+			return err
+		}
+		defer im.k.Close()
+		release, err := ledger.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if im.ledger, err = imports.OpenLedger(a.StateDir); err != nil { // as whoever held the lock left it
+			return err
+		}
+		if err := im.goOn(); err != nil {
+			return err
+		}
+	}
+	o := &imports.Options{Workspace: a.Workspace, All: f.all, Own: []string{a.StateDir}}
+	if a.Config.Workspace.Enabled {
+		o.Own = append(o.Own, filepath.Join(a.Workspace, "memory"))
+	}
+	found := &imports.Found{Session: im.session, Fact: im.fact, Lost: im.lost, Left: im.left, Elsewhere: func(f imports.Format) { im.row(f).Elsewhere++ }}
+	a.Work("looking for sessions and facts")
+	for _, p := range paths {
+		if err = imports.Read(ctx, p, o, found); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = im.flush()
+	}
+	a.ProgressDone()
+	if im.k != nil && im.taken > 0 {
+		err = errors.Join(err, im.ledger.Save())
+	}
+	if err != nil {
+		return err
+	}
+	return im.show(f)
+}
+
+func (im *importer) row(f imports.Format) *importedJSON {
+	r := im.rows[f]
+	if r == nil {
+		r = &importedJSON{Format: string(f)}
+		im.rows[f] = r
+	}
+	return r
+}
+
+func (im *importer) lost(f imports.Format, err error) {
+	im.row(f).Lost++
+	im.doc.Unread = append(im.doc.Unread, fail.PlainError(err))
+}
+
+func (im *importer) left(f imports.Format, place, why string) {
+	if f != "" {
+		im.row(f)
+	}
+	im.doc.LeftOut = append(im.doc.LeftOut, importLeftJSON{string(f), place, why})
+}
+
+// session takes a session in, or counts it. One that can't be taken is named, and the
+// others go on.
+func (im *importer) session(s *imports.Session) error {
+	if s.File != "" {
+		return im.recorded(s)
+	}
+	if im.twice(s, s.Key()) {
+		return nil
+	}
+	r := im.row(s.Format)
+	if im.ledger.Has(s) {
+		r.Known++
+		return nil
+	}
+	if s.Format == imports.OpenCode && !im.ledger.Knew(s) && im.seen(s.Key()) {
+		im.left(s.Format, s.Place, "its plugin recorded it as it went")
+		return nil
+	}
+	if im.k != nil {
+		doc := ObserveJSON{SessionKey: s.Key()}
+		turn := kernel.Turn{SessionKey: s.Key(), Model: s.Model, Private: im.a.Private(), Source: kernel.Source{File: s.Place, Channel: string(s.Format)}}
+		if err := observeTurns(im.ctx, im.a, im.k, turn, s.Messages, s.Ended(), &doc); err != nil {
+			return im.failed(s, err)
+		}
+		if doc.Conflicts > 0 {
+			im.left(s.Format, s.Place, fmt.Sprintf("%s of it came in before with other content, which stands", display.Plural(doc.Conflicts, "turn")))
+		}
+		im.ledger.Took(s)
+		if im.taken++; im.taken%50 == 0 {
+			if err := im.ledger.Save(); err != nil {
+				return err
+			}
+		}
+	}
+	r.Sessions++
+	r.Messages += len(s.Messages)
+	r.Aside += s.Aside
+	im.doc.Keys = append(im.doc.Keys, s.Key())
+	return nil
+}
+
+// seen reports whether something of a session is kept.
+func (im *importer) seen(key string) bool {
+	k := im.k
+	if k == nil {
+		if _, err := os.Stat(im.a.StateDir); err != nil {
+			return false
+		}
+		var err error
+		if k, err = im.a.Kernel(im.ctx, setup.Needs{Silent: true}); err != nil {
+			return false // whoever applies it hears of it
+		}
+		defer k.Close()
+	}
+	st, _, err := k.SessionStatus(im.ctx, key)
+	return err == nil && st.Turns > 0
+}
+
+// recorded takes in a session that a coding agent wrote to a file of its own, as its hooks
+// would have.
+func (im *importer) recorded(s *imports.Session) error {
+	h := hook.Host(s.Host)
+	key, err := hook.KeyOf(h, s.File)
+	if err != nil {
+		return im.failed(s, err)
+	}
+	if im.twice(s, key) {
+		return nil
+	}
+	r := im.row(s.Format)
+	if !hook.Unread(im.a.StateDir, h, s.File, s.Size) {
+		r.Known++
+		return nil
+	}
+	messages, lost, err := hook.Look(im.a.StateDir, h, s.File)
+	if err != nil {
+		return im.failed(s, err)
+	}
+	if im.k != nil {
+		im.a.Work("reading " + filepath.Base(s.File))
+		if _, lost, err = hook.TakeIn(im.ctx, im.k, im.a.StateDir, h, s.File); err != nil {
+			return im.failed(s, err)
+		}
+	}
+	for _, err := range lost {
+		im.lost(s.Format, err)
+	}
+	r.Sessions++
+	r.Messages += messages
+	im.doc.Keys = append(im.doc.Keys, key)
+	return nil
+}
+
+// twice reports whether a session was found in another place before.
+func (im *importer) twice(s *imports.Session, key string) bool {
+	at, again := im.places[key]
+	if again {
+		im.left(s.Format, s.Place, "the same session is in "+at)
+		return true
+	}
+	im.places[key] = s.Place
+	return false
+}
+
+// failed names a session that can't be taken, unless all is at an end.
+func (im *importer) failed(s *imports.Session, err error) error {
+	if im.ctx.Err() != nil {
+		return im.ctx.Err()
+	}
+	im.left(s.Format, s.Place, fail.PlainError(err))
+	return nil
+}
+
+// Facts are written in batches of so many, or so many bytes.
+const batchFacts, batchBytes = 64, 64 << 10
+
+// fact takes a fact in, or counts it.
+func (im *importer) fact(f *imports.Fact) error {
+	has, err := im.ledger.HasFact(f)
+	if err != nil {
+		return err
+	}
+	r := im.row(f.Format)
+	switch id := f.ID(); {
+	case has:
+		r.Known++
+		return nil
+	case im.facts[id]: // said twice
+		return nil
+	default:
+		im.facts[id] = true
+	}
+	if r.Facts++; r.Facts == 1 {
+		im.doc.Keys = append(im.doc.Keys, storeKey(f.Format))
+	}
+	if n := len(im.batch); n > 0 && (n >= batchFacts || im.size+len(f.Text) > batchBytes || im.batch[0].Format != f.Format || im.batch[0].Day != f.Day) {
+		if err := im.flush(); err != nil {
+			return err
+		}
+	}
+	im.batch = append(im.batch, f)
+	im.size += len(f.Text)
+	return nil
+}
+
+// storeKey is the session to which the facts of a store belong.
+func storeKey(f imports.Format) string { return "import:" + string(f) }
+
+// flush writes the facts that wait.
+func (im *importer) flush() error {
+	batch := im.batch
+	im.batch, im.size = nil, 0
+	if len(batch) == 0 || im.k == nil {
+		return nil
+	}
+	if err := im.a.MemoryOn(); err != nil {
+		return err
+	}
+	b, err := im.ledger.Promise(batch, im.mask)
+	if err != nil {
+		return err
+	}
+	return im.write(batch[0].Format, b)
+}
+
+// goOn writes what a killed import promised.
+func (im *importer) goOn() error {
+	for _, f := range imports.Formats() {
+		b, err := im.ledger.Pending(f)
+		if err == nil && b != nil {
+			err = im.write(f, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) write(f imports.Format, b *imports.Batch) error {
+	out, err := im.k.Remember(im.ctx, kernel.RememberRequest{SessionKey: storeKey(f), Text: b.Text, Path: b.Path, ID: b.ID, Private: true})
+	if err != nil {
+		return fmt.Errorf("import %s: %w", f, err)
+	}
+	if out.Unwritten != "" {
+		im.left(f, b.Path, out.Unwritten)
+	}
+	if n := len(im.doc.Wrote); n == 0 || im.doc.Wrote[n-1] != b.Path {
+		im.doc.Wrote = append(im.doc.Wrote, b.Path)
+	}
+	return im.ledger.Wrote(f, b)
+}
+
+func (im *importer) show(f *importFlags) error {
+	doc := im.doc
+	doc.Formats = []*importedJSON{}
+	for _, name := range imports.Formats() {
+		if r := im.rows[name]; r != nil {
+			doc.Formats = append(doc.Formats, r)
+		}
+	}
+	if im.a.JSON {
+		return im.a.WriteJSON(doc)
+	}
+	w := im.a.Out
+	if len(doc.Formats) == 0 {
+		fmt.Fprintln(w, "nothing to bring in was found")
+	} else {
+		fmt.Fprintf(w, "%-14s %9s %9s %7s %7s %10s %6s\n", "format", "sessions", "messages", "facts", "known", "elsewhere", "lost")
+	}
+	fresh, elsewhere := 0, 0
+	for _, r := range doc.Formats {
+		fmt.Fprintf(w, "%-14s %9d %9d %7d %7d %10d %6s\n", r.Format, r.Sessions, r.Messages, r.Facts, r.Known, r.Elsewhere, fmt.Sprintf("%d", r.Lost))
+		fresh += r.Sessions + r.Facts
+		elsewhere += r.Elsewhere
+		if r.Aside > 0 {
+			fmt.Fprintf(w, "  %s of versions that were given up are left out\n", display.Plural(r.Aside, "message"))
+		}
+	}
+	for _, path := range doc.Wrote {
+		fmt.Fprintf(w, "wrote %s\n", display.Printable(path))
+	}
+	for i, u := range doc.Unread {
+		if i == mostTold {
+			fmt.Fprintf(w, "and %d more; --json names all\n", len(doc.Unread)-i)
+			break
+		}
+		fmt.Fprintf(w, "lost: %s\n", display.Printable(u))
+	}
+	for i, l := range doc.LeftOut {
+		if i == mostTold {
+			fmt.Fprintf(w, "and %d more; --json names all\n", len(doc.LeftOut)-i)
+			break
+		}
+		fmt.Fprintf(w, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(strings.TrimPrefix(l.Reason, l.Path+": ")))
+	}
+	switch {
+	case elsewhere > 0 && !f.all:
+		im.a.Tip("%d are of other folders; --all takes them, too", elsewhere)
+	}
+	switch {
+	case fresh > 0 && !f.apply:
+		im.a.Tip("nothing was changed; --apply does it")
+	case fresh > 0:
+		im.a.Tip("%s takes it out again", im.a.Commands(fmt.Sprintf("memkernel forget --all --session %s --apply", doc.Keys[0])))
+	}
+	return nil
+}
+
+// mostTold is how many of what was not read are named.
+const mostTold = 10

@@ -1,0 +1,355 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/serve/install"
+)
+
+// initFlags are the flags of init.
+type initFlags struct {
+	yes, dryRun, noSessions, allSessions bool
+	hosts                                []string
+}
+
+// past is how much is read in of past sessions.
+func (o *initFlags) past() pastLimits {
+	if o.allSessions {
+		return pastLimits{}
+	}
+	return defaultPast
+}
+
+func initVerb(a *cli.App) *cobra.Command {
+	o := &initFlags{}
+	cmd := &cobra.Command{
+		Long: `init sets memkernel up for one folder, in one go. It looks for the coding agents
+on this machine, says which of their settings files it would change and how, asks
+once, and then changes them, makes the index of the folder's notes and searches
+it. It reads in what was said in past sessions of the folder, newest first, so that
+a search finds that too; --no-sessions leaves them out. It changes this folder's
+settings only, and its files of rules for models, adds its own entries and leaves
+every other byte as it is; what a host has for all of your projects only is printed,
+never written. The entries are private: they show MEMORY.md and USER.md to the
+agents that run as you. 'memkernel uninstall' takes all of it back.
+
+It can be run again at any time: what is there stays, what is missing is added.
+A settings file that can't be read is left alone, and named with what to add to
+it; the exit code is 3 then.`,
+		Example: "  memkernel init\n  memkernel init --dry-run\n  memkernel init --yes --host claude --host codex",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runInit(cmd, a, o) },
+	}
+	o.add(cmd, "set up only this host, by `name`, whether or not it is found")
+	cmd.Flags().BoolVar(&o.noSessions, "no-sessions", false, "leave out past sessions")
+	cmd.Flags().BoolVar(&o.allSessions, "all-sessions", false, "read in all past sessions, however many, large and long it takes")
+	cmd.MarkFlagsMutuallyExclusive("no-sessions", "all-sessions")
+	return cmd
+}
+
+// add adds what init and uninstall have in common.
+func (o *initFlags) add(cmd *cobra.Command, hostUsage string) {
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and change nothing")
+	f.StringSliceVar(&o.hosts, "host", nil, hostUsage+" (may be repeated): "+strings.Join(install.Names(), ", "))
+	cli.CompleteWords(cmd, "host", install.Names())
+	cli.Must(f.SetAnnotation("host", cli.OwnFlag, []string{}))
+}
+
+// initJSON is the document of init.
+type initJSON struct {
+	Schema    string `json:"schema"`
+	Workspace string `json:"workspace"`
+	StateDir  string `json:"state_dir"`
+	// Applied: it was done, not only looked at.
+	Applied  bool              `json:"applied"`
+	Hosts    []install.Host    `json:"hosts"`
+	Markdown *install.Markdown `json:"markdown"`
+	Files    []install.Change  `json:"files"`
+	// Sessions are nil where they are left out.
+	Sessions *pastJSON    `json:"sessions"`
+	Indexed  *indexedJSON `json:"indexed"`
+	Search   *triedJSON   `json:"search"`
+}
+
+// indexedJSON counts what the index has.
+type indexedJSON struct {
+	Files  int   `json:"files"`
+	Chunks int64 `json:"chunks"`
+	// Error is why the index could not be made, "" if it was.
+	Error string `json:"error"`
+}
+
+// triedJSON is a search that found something.
+type triedJSON struct {
+	Query    string `json:"query"`
+	Citation string `json:"citation"`
+	Snippet  string `json:"snippet"`
+}
+
+func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
+	ctx := cmd.Context()
+	if cmd.Flags().Changed("state-dir") {
+		return fail.UsageWith("init takes no --state-dir: hosts find the state folder by its name, "+kernel.DefaultStateDir+", in the workspace", "name the folder with --workspace")
+	}
+	in, err := installer(a)
+	if err != nil {
+		return err
+	}
+	inner := false
+	if outer := around(in); outer != "" && !cmd.Flags().Changed("workspace") {
+		inner, a.Workspace, a.StateDir = true, outer, filepath.Join(outer, kernel.DefaultStateDir)
+		if err := a.ReadConfig(cmd); err != nil {
+			return err
+		}
+		if in, err = installer(a); err != nil {
+			return err
+		}
+	}
+	doc := &initJSON{Schema: "memkernel/init/v1", Workspace: in.Workspace, StateDir: a.StateDir}
+	if doc.Hosts, err = in.Find(o.hosts); err != nil {
+		return fail.Usagef("%s", err)
+	}
+	if err := noHome(in); err != nil {
+		return err
+	}
+	if doc.Markdown, err = look(ctx, a); err != nil {
+		return fail.Hint(fmt.Errorf("look into %s: %w", in.Workspace, err), "name the project's folder with --workspace")
+	}
+	if doc.Files, err = in.Put(names(doc.Hosts), false); err != nil {
+		return recordError(err)
+	}
+	if !o.noSessions && a.Config.Workspace.Enabled && a.Config.Retrieval.Sessions.Enabled {
+		doc.Sessions = lookPast(a.StateDir, doc.Hosts, o.past())
+	}
+	if !a.JSON {
+		showInitPlan(a, in, doc, inner)
+	}
+	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0); err != nil || o.dryRun {
+		return initEnd(a, doc, err)
+	}
+	planned := doc.Files
+	if err := put(ctx, in, doc); err != nil {
+		return err
+	}
+	doc.Applied = true
+	if p := doc.Sessions; p != nil && p.Found > 0 {
+		if err := p.take(ctx, a, o.past()); ctx.Err() == nil && err != nil {
+			a.Tip("past sessions are not read in: %s; leave them out with --no-sessions", fail.PlainError(err))
+		} else if err != nil {
+			return err
+		}
+	}
+	indexAndTry(ctx, a, doc)
+	if !a.JSON {
+		showInitDone(a, doc, planned)
+	}
+	if len(doc.Files) > 0 && install.InCache(in.Program) {
+		a.Tip("the entries call %s, in a cache that may be emptied: install memkernel for good, by 'npm install -g memkernel' or 'pipx install memkernel', and run init again", in.Program)
+	}
+	return initEnd(a, doc, nil)
+}
+
+// initEnd prints the document where it is asked for, and makes the exit code.
+func initEnd(a *cli.App, doc *initJSON, err error) error {
+	if a.JSON {
+		err = cmp.Or(a.WriteJSON(doc), err)
+	}
+	return cmp.Or(err, leftAlone(doc.Files))
+}
+
+// leftAlone is the end of a run that could not do all.
+func leftAlone(files []install.Change) error {
+	n := 0
+	for _, c := range files {
+		if c.Error != "" {
+			n++
+		}
+	}
+	if n > 0 {
+		return fail.WithFindings(n)
+	}
+	return nil
+}
+
+// installer looks at the machine.
+func installer(a *cli.App) (*install.Installer, error) {
+	name, self, err := thisProgram()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(a.Workspace)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, fail.Hint(fmt.Errorf("find the folder: %w", err), "name the project's folder with --workspace")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // nothing is looked for there
+	} else if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	s := &install.Site{Workspace: dir, Home: home, Program: name, Shell: shellWord(name), Checkout: checkout(self), Getenv: os.Getenv, LookPath: exec.LookPath}
+	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: setup.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
+}
+
+// checkout is the folder with the program's own source that it was built in, "" if it
+// isn't in one.
+func checkout(self string) string {
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	dir := filepath.Dir(filepath.Dir(self))
+	for _, name := range []string{"opencode", "shim", "typescript"} {
+		if _, err := os.Stat(filepath.Join(dir, "integrations", name, "index.js")); err != nil {
+			return ""
+		}
+	}
+	return dir
+}
+
+// around is the workspace that a folder is in and that is none itself, "" if there is none.
+// A home is nobody's project, whatever is in it.
+func around(in *install.Installer) string {
+	if store.Exists(in.State, "") {
+		return ""
+	}
+	for dir := filepath.Dir(in.Workspace); dir != in.Home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		outer := &install.Installer{Site: in.Site, State: store.Files(filepath.Join(dir, kernel.DefaultStateDir)), OwnConfig: in.OwnConfig}
+		if own, _, err := outer.StateFiles(); err == nil && len(own) > 0 {
+			return dir
+		}
+	}
+	return ""
+}
+
+// noHome refuses folders that are nobody's project, unless somebody has made them one.
+func noHome(in *install.Installer) error {
+	if (in.Workspace != in.Home && in.Workspace != filepath.Dir(in.Workspace)) || store.Exists(in.State, "") {
+		return nil
+	}
+	return fail.Hint(fmt.Errorf("%s is no project: its agents would search everything below it", in.Workspace), "go to a project's folder first, or name one with --workspace")
+}
+
+func names(hosts []install.Host) (out []string) {
+	for _, h := range hosts {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+// changes counts what has to be written.
+func changes(files []install.Change) (n int) {
+	for _, c := range files {
+		if c.Action != install.Keep && c.Error == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// errNotAsked is how a run ends that would change something, and has nobody to ask.
+var errNotAsked = errors.New("nothing was changed: there is no terminal to ask on")
+
+// consent asks whether to go on, where there is anything to do.
+func (o *initFlags) consent(a *cli.App, anything bool) error {
+	switch {
+	case o.yes || o.dryRun || !anything:
+		return nil
+	case a.JSON || !a.Interactive():
+		return fail.Hint(errNotAsked, "--yes does it, --dry-run only looks")
+	case !a.Ask("Go on?"):
+		return errors.New("nothing was changed")
+	}
+	return nil
+}
+
+// put changes the files.
+func put(ctx context.Context, in *install.Installer, doc *initJSON) error {
+	release, err := in.Lock(ctx)
+	if err != nil {
+		return lockError(in, err)
+	}
+	defer release()
+	if doc.Files, err = in.Put(names(doc.Hosts), true); err != nil {
+		return recordError(err)
+	}
+	return nil
+}
+
+func lockError(in *install.Installer, err error) error {
+	var held *store.LockedError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &held):
+		return fail.Hint(err, "wait until it is through, and run this again")
+	case store.Unwritable(err):
+		return fail.Hint(fmt.Errorf("%s can't be written, so nothing was changed: %w", in.State.Where(""), err), "make the folder yours, and run this again")
+	}
+	return err
+}
+
+// recordError adds the way out where the record can't be read or written.
+func recordError(err error) error {
+	if store.Unwritable(err) {
+		return fail.Hint(err, "make the state folder yours, and see that its disk has room")
+	}
+	return fail.Hint(err, "move that file away; what it records is then not put back byte for byte, and 'memkernel uninstall' takes out the entries alone")
+}
+
+// indexAndTry makes the index, and searches it for something that it has.
+func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
+	doc.Indexed = &indexedJSON{}
+	if err := a.MemoryOn(); err != nil {
+		doc.Indexed.Error = err.Error()
+		return
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Vectors: true})
+	if err != nil {
+		doc.Indexed.Error = err.Error()
+		return
+	}
+	defer k.Close()
+	opts := &indexing.Options{Wait: 30 * time.Second}
+	bars := a.Bars()
+	if bars != nil {
+		opts.Progress = bars.Show
+	}
+	r, err := k.Reindex(ctx, opts)
+	bars.Done()
+	if err != nil {
+		doc.Indexed.Error = err.Error()
+		return
+	}
+	doc.Indexed.Files, doc.Indexed.Chunks = r.Files, r.Stats.Chunks
+	doc.Search = try(ctx, a, k)
+}
+
+// look counts what a search would look in, as it is configured.
+func look(ctx context.Context, a *cli.App) (*install.Markdown, error) {
+	st, err := a.OpenStore(ctx, a.Private())
+	if err != nil || st == nil {
+		return &install.Markdown{}, err
+	}
+	defer st.Close()
+	defer a.ProgressDone()
+	return install.Look(ctx, st, func(n int) { a.Work(fmt.Sprintf("looking for Markdown: %d files", n)) })
+}

@@ -1,0 +1,155 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/serve/hook"
+	"github.com/memkernel/memkernel/serve/install"
+)
+
+// pastLimits bound what is read in of past sessions: files, bytes of one and of all, and
+// the time after which no other one is begun. The zero value bounds nothing.
+type pastLimits struct {
+	files      int
+	each, all  int64
+	longEnough time.Duration
+}
+
+var defaultPast = pastLimits{files: 50, each: 32 << 20, all: 200 << 20, longEnough: time.Minute}
+
+// pastJSON is what becomes of past sessions.
+type pastJSON struct {
+	// Found are the sessions of this folder, Read those that are read in, with Bytes.
+	Found int        `json:"found"`
+	Read  int        `json:"read"`
+	Bytes int64      `json:"bytes"`
+	Left  []leftJSON `json:"left"`
+
+	todo []pastFile
+}
+
+// leftJSON is a session that is not read in.
+type leftJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+type pastFile struct {
+	host hook.Host
+	path string
+	size int64
+	at   time.Time
+}
+
+// lookPast says which sessions are to be read in, the newest first.
+func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON {
+	p := &pastJSON{Left: []leftJSON{}}
+	var all []pastFile
+	for _, h := range found {
+		for _, path := range h.Transcripts {
+			if st, err := os.Stat(path); err == nil && st.Size() > 0 {
+				all = append(all, pastFile{hook.Host(h.Name), path, st.Size(), st.ModTime()})
+			}
+		}
+	}
+	p.Found = len(all)
+	slices.SortFunc(all, func(a, b pastFile) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.path, b.path))
+	})
+	for _, f := range all {
+		switch {
+		case !hook.Unread(stateDir, f.host, f.path, f.size):
+		case most.each > 0 && f.size > most.each:
+			p.leave(f, fmt.Sprintf("it has over %s", display.Size(most.each)))
+		case most.files > 0 && len(p.todo) >= most.files:
+			p.leave(f, fmt.Sprintf("there are %d newer ones", most.files))
+		case most.all > 0 && p.Bytes+f.size > most.all:
+			p.leave(f, fmt.Sprintf("newer ones have %s", display.Size(p.Bytes)))
+		default:
+			p.todo = append(p.todo, f)
+			p.Bytes += f.size
+		}
+	}
+	p.Read = len(p.todo)
+	return p
+}
+
+func (p *pastJSON) leave(f pastFile, why string) {
+	p.Left = append(p.Left, leftJSON{f.path, why})
+}
+
+// take reads them in. One that can't be read is named, and the others go on.
+func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error {
+	p.Read, p.Bytes = 0, 0
+	if len(p.todo) == 0 {
+		return nil
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Silent: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	defer a.ProgressDone()
+	began := time.Now()
+	for i, f := range p.todo {
+		if i > 0 && most.longEnough > 0 && time.Since(began) > most.longEnough {
+			p.leave(f, fmt.Sprintf("the others took %s", most.longEnough))
+			continue
+		}
+		a.Step("reading past sessions", i, len(p.todo), "session")
+		read, lost, err := hook.TakeIn(ctx, k, a.StateDir, f.host, f.path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.leave(f, fail.PlainError(err))
+		} else if read {
+			p.Read++
+			p.Bytes += f.size
+			for _, err := range lost {
+				p.leave(f, "a part of it: "+fail.PlainError(err))
+			}
+		}
+	}
+	return nil
+}
+
+// line says it in the plan.
+func (p *pastJSON) line() string {
+	left := ""
+	if len(p.Left) > 0 {
+		left = fmt.Sprintf("; %d left out", len(p.Left))
+	}
+	if len(p.todo) == 0 {
+		return display.Plural(p.Found, "past session") + ", nothing new" + left
+	}
+	verb := "are"
+	if len(p.todo) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s %s read in, %s%s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes), left)
+}
+
+// showLeft names what was left out, and how to read it in: all is the command for it.
+func (p *pastJSON) showLeft(w io.Writer, all string) {
+	for i, l := range p.Left {
+		if i == 10 {
+			fmt.Fprintf(w, "  and %d more\n", len(p.Left)-i)
+			break
+		}
+		fmt.Fprintf(w, "Not read in: %s\n  %s\n", l.Reason, shellWord(l.Path))
+	}
+	if len(p.Left) > 0 {
+		fmt.Fprintf(w, "  All, however many and large:  %s\n", all)
+	}
+}

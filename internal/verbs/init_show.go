@@ -1,0 +1,296 @@
+package verbs
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/serve/install"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+// actions are what becomes of a file, in a word.
+var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
+	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
+
+// showInitPlan says what was found, and what would change; inner, that it was begun in a
+// folder of the workspace.
+func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
+	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
+	fmt.Fprintln(a.Out, "get what its notes say on the question.")
+	fmt.Fprintln(a.Out)
+	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
+	if inner {
+		fmt.Fprintln(a.Out, "          this folder is in it; --workspace . sets up this one alone")
+	}
+	label := "agents"
+	for _, h := range doc.Hosts {
+		trace := strings.Join(h.FoundBy, ", ")
+		if trace == "" {
+			trace = "no trace of it on this machine"
+		}
+		if h.Sessions != nil && *h.Sessions > 0 {
+			trace += "; " + display.Plural(*h.Sessions, "past session") + " here"
+		}
+		fmt.Fprintf(a.Out, "%-9s %s (%s)\n", label, h.Title, trace)
+		label = ""
+	}
+	if len(doc.Hosts) == 0 {
+		fmt.Fprintf(a.Out, "%-9s none found; --host names one: %s\n", label, strings.Join(install.Names(), ", "))
+	}
+	fmt.Fprintf(a.Out, "notes     %s\n", notesLine(doc.Markdown))
+	if doc.Sessions != nil && doc.Sessions.Found > 0 {
+		fmt.Fprintf(a.Out, "sessions  %s\n", doc.Sessions.line())
+	}
+	fmt.Fprintln(a.Out)
+	if changes(doc.Files) > 0 {
+		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is.")
+		showKinds(a, in, doc.Files)
+	} else if hasIt(doc) {
+		fmt.Fprintln(a.Out, "Nothing has to change:")
+	}
+	rows := fileRows(in, doc.Files)
+	for _, h := range doc.Hosts {
+		if h.UserWide != "" {
+			rows = append(rows, row{actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects"})
+		}
+		if h.UserServer != "" {
+			rows = append(rows, row{actions[install.Keep], in.Short(h.UserServer), "tools, by your hand"})
+		}
+	}
+	if changes(doc.Files) > 0 {
+		rows = append(rows, row{"new", stateName(in), "the index, and what uninstall needs"})
+	}
+	showRows(a.Out, rows)
+	showLeftAlone(a.Out, doc.Files, nil, "add this")
+	if len(doc.Files) > 0 {
+		fmt.Fprintln(a.Out)
+	}
+}
+
+// untracked is the file by which a repository of git's keeps SESSION-STATE.md from being
+// shown as untracked, "" if the workspace is in none or something names the file already.
+func untracked(workspace string) string {
+	for dir := workspace; ; dir = filepath.Dir(dir) {
+		if ignores(filepath.Join(dir, ".gitignore")) {
+			return ""
+		}
+		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			exclude := filepath.Join(dir, ".git", "info", "exclude")
+			if !info.IsDir() || ignores(exclude) {
+				return "" // another work tree of a repository has the file elsewhere
+			}
+			return exclude
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// ignores reports whether a file of patterns names SESSION-STATE.md.
+func ignores(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && strings.Contains(string(data), "SESSION-STATE.md")
+}
+
+// stateName is the state folder as files of the workspace are named.
+func stateName(in *install.Installer) string {
+	path, err := filepath.Abs(in.State.Where(""))
+	if err != nil {
+		path = in.State.Where("")
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	return in.Short(path)
+}
+
+// hasIt tells whether some host has what it needs.
+func hasIt(doc *initJSON) bool {
+	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
+		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
+}
+
+func notesLine(m *install.Markdown) string {
+	more := ""
+	if m.More {
+		more = fmt.Sprintf(" among the first %s names", display.Thousands(m.Looked))
+	}
+	if m.Total() == 0 {
+		return "no Markdown yet" + more
+	}
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{m.Memory, "searched"}, {m.Instructions, "read by agents themselves"}, {m.Other, "left out"}} {
+		if k.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%s %s", display.Thousands(k.n), k.what))
+		}
+	}
+	return fmt.Sprintf("%s%s: %s", display.Plural(m.Total(), "Markdown file"), more, strings.Join(kinds, ", "))
+}
+
+// showKinds says what the kinds of entries do that are put in.
+func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
+	kinds := map[string]bool{}
+	for _, c := range files {
+		for _, k := range c.Adds {
+			kinds[k] = true
+		}
+	}
+	if kinds["hooks"] {
+		fmt.Fprintln(a.Out, "Hooks bring memory before each answer, and write what a session came to into")
+		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/.")
+	}
+	if kinds["tools"] {
+		fmt.Fprintln(a.Out, "Tools let the model search, and write, by itself.")
+	}
+	if kinds["rules"] {
+		fmt.Fprintln(a.Out, "Rules tell the model when to; they stand between two marks.")
+	}
+	if exclude := untracked(in.Workspace); kinds["hooks"] && exclude != "" {
+		fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
+		fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
+	}
+}
+
+// row is a file, what becomes of it, and what it gets.
+type row struct{ action, path, what string }
+
+// fileRows has a row for each file that is not left alone; one that two hosts read is one.
+func fileRows(in *install.Installer, files []install.Change) (out []row) {
+	for _, c := range files {
+		if c.Error != "" {
+			continue
+		}
+		what := strings.Join(c.Adds, ", ")
+		if c.Action == install.Restore || c.Action == install.Delete {
+			what = ""
+		}
+		if c.Target != "" {
+			what += " (a link to " + in.Short(c.Target) + ")"
+		}
+		if r := (row{actions[c.Action], in.Short(c.Path), what}); !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// The column of paths is as wide as the widest, within these.
+const minPath, maxPath = 22, 50
+
+func showRows(w io.Writer, rows []row) {
+	wide := minPath
+	for _, r := range rows {
+		wide = max(wide, min(display.Width(r.path), maxPath))
+	}
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-*s %s", r.action, wide, r.path, r.what), " "))
+	}
+}
+
+// showLeftAlone says which files were left alone, why, and what a person can do; those of
+// before are told already.
+func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
+	for i, c := range files {
+		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
+		if c.Error == "" || slices.ContainsFunc(before, told) || slices.ContainsFunc(files[:i], told) {
+			continue
+		}
+		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
+		if len(c.ByHand) > 0 {
+			fmt.Fprintf(w, "  Mend it and run this again, or %s by hand:\n", do)
+		}
+		for _, line := range c.ByHand {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+}
+
+// showInitDone says what was done, what a search finds now, and how to go on and back.
+func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
+	done := 0
+	for _, c := range doc.Files {
+		if c.Done {
+			done++
+		}
+	}
+	what := "Nothing was changed."
+	switch {
+	case done > 0:
+		what = "Done: " + display.Plural(done, "file") + " changed."
+	case hasIt(doc) && leftAlone(doc.Files) == nil:
+		what = "Nothing was changed: all of it was there already."
+	}
+	switch x := doc.Indexed; {
+	case x.Error != "":
+		fmt.Fprintf(a.Out, "%s There is no index: %s\n", what, x.Error)
+	case x.Files == 0:
+		fmt.Fprintf(a.Out, "%s There are no notes to search yet: write one,\nsuch as %s, or let your agent.\n", what, filepath.Join("memory", "first.md"))
+	default:
+		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
+	}
+	if p := doc.Sessions; p != nil {
+		p.showLeft(a.Out, command(a, "init --all-sessions"))
+	}
+	showLeftAlone(a.Out, doc.Files, planned, "add this")
+	if t := doc.Search; t != nil {
+		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet, t.Query), max(20, display.Columns-4-display.Width(t.Citation))))
+	}
+	if done > 0 || len(doc.Files) == 0 {
+		showNext(a.Out, doc.Hosts)
+	}
+	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
+}
+
+// showNext says what is left to a person: commands, and what each host asks.
+func showNext(w io.Writer, hosts []install.Host) {
+	said := map[string]bool{}
+	for _, h := range hosts {
+		if len(h.ByHand) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "By hand, for %s:\n", h.Title)
+		where := false
+		for _, line := range h.ByHand {
+			if !said[line] || where {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
+			said[line], where = true, strings.HasPrefix(line, "# ")
+		}
+	}
+	label := "Next:  "
+	for _, h := range hosts {
+		if h.Next != "" {
+			fmt.Fprintf(w, "%s %s\n", label, h.Next)
+			label = "       "
+		}
+	}
+}
+
+// firstLine is the first line of a snippet that says more than the question did, without
+// its marks; the question if there is none.
+func firstLine(s, question string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {
+			return line
+		}
+	}
+	return question
+}
+
+// command is a call of this program for the same folder.
+func command(a *cli.App, verb string) string {
+	if a.Workspace == "." {
+		return "memkernel " + verb
+	}
+	return "memkernel " + verb + " --workspace " + shellWord(a.Workspace)
+}

@@ -1,0 +1,229 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// lifeFlags are those of the verbs at a session's boundaries.
+type lifeFlags struct {
+	transcript cli.TranscriptFlags
+	session    string
+	branch     string
+	model      string
+	reason     string
+	view       cli.Choice
+	source     cli.SourceFlags
+}
+
+// boundaryVerb is a verb that passes a boundary.
+type boundaryVerb struct {
+	name, long string
+	pass       func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+}
+
+func flushVerb(a *cli.App) *cobra.Command {
+	return boundaryCommand(a, boundaryVerb{"flush",
+		`flush takes in what is new of a session, writes a checkpoint of its working state,
+and appends the decisions and learnings that no flush has written yet to the log of
+today. What was written stands there once, however often it is asked for.`,
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush }})
+}
+
+func resetVerb(a *cli.App) *cobra.Command {
+	return boundaryCommand(a, boundaryVerb{"reset",
+		`reset does what compact does, with open items and the rules that were told too,
+and begins the session anew: summary and projections are empty after it. Journal,
+pages, pins, checkpoints and blobs stay, and the next conversation begins with the
+text that restore prints.`,
+		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Reset }})
+}
+
+func boundaryCommand(a *cli.App, v boundaryVerb) *cobra.Command {
+	o := &lifeFlags{}
+	cmd := &cobra.Command{Long: v.long + `
+
+With --transcript the conversation is read from there; without it, what was planned
+or observed of the session counts.`,
+		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.branch, "branch", "", "`id` of a sidechain")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+func (o *lifeFlags) add(cmd *cobra.Command) {
+	o.transcript.Add(cmd)
+	o.source.Add(cmd, cli.FileOfTranscript)
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	cli.ViewFlag(cmd, &o.view, "full")
+}
+
+// boundary reads the transcript, if there is one.
+func boundaryFor(a *cli.App, o *lifeFlags) (kernel.Boundary, error) {
+	b, _, err := boundaryOf(a, o)
+	return b, err
+}
+
+// boundaryOf also gives the transcript, an empty one if there is none.
+func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
+	session := &transcript.Session{}
+	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
+	if o.transcript.Path == "" {
+		return b, session, nil
+	}
+	src, err := a.OpenSource(&o.transcript)
+	if err != nil {
+		return b, nil, err
+	}
+	defer src.Close()
+	if session, err = a.Load(src); err != nil {
+		return b, nil, err
+	}
+	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, kernel.DefaultSession), cmp.Or(o.model, session.Model)
+	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path, session)
+	return b, session, nil
+}
+
+type boundaryJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	*kernel.Passed
+}
+
+func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) error {
+	b, err := boundaryFor(a, o)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p, err := v.pass(k)(ctx, b)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p})
+	}
+	showPassed(a, b, v.name, p)
+	return nil
+}
+
+// showPassed prints what a boundary left behind.
+func showPassed(a *cli.App, b kernel.Boundary, verb string, p *kernel.Passed) {
+	fmt.Fprintf(a.Out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
+		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
+	if p.Flushed > 0 {
+		fmt.Fprintf(a.Out, "  %s to the day's log\n", display.Plural(p.Flushed, "new line"))
+	}
+	if len(p.Pinned) > 0 {
+		fmt.Fprintf(a.Out, "  %s in every prompt\n", display.Plural(len(p.Pinned), "page"))
+	}
+	for _, r := range p.Rejected {
+		a.Tip("%s: %s", r.Code, display.Printable(r.Detail))
+	}
+	for _, f := range p.Faults {
+		a.Tip("%s: %s", f.Code, display.Printable(f.Detail))
+	}
+}
+
+func checkpointVerb(a *cli.App) *cobra.Command {
+	o := &lifeFlags{}
+	cmd := &cobra.Command{Long: `checkpoint writes what a session is in the middle of, if it has changed since the
+last checkpoint, and prints the newest one as YAML. Checkpoints are immutable; the
+last five are kept.`,
+		Example: "  memkernel checkpoint --session build-42", Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runCheckpoint(cmd.Context(), a, o) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func runCheckpoint(ctx context.Context, a *cli.App, o *lifeFlags) error {
+	b, err := boundaryFor(a, o)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c, err := k.Checkpoint(ctx, b)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return fail.Hint(fmt.Errorf("checkpoint session %s: nothing has been captured of it", b.SessionKey), "plan or observe it first, or name its --transcript")
+	}
+	got, err := k.Get(ctx, b.SessionKey, string(c.Meta.CheckpointID))
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfPage(b.SessionKey, got))
+	}
+	_, err = io.WriteString(a.Data(), got.Text)
+	return err
+}
+
+func restoreVerb(a *cli.App) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{Long: `restore prints what a model needs to go on after a compaction or in a new
+conversation: the newest checkpoint's working state, in at most 700 tokens. Where no
+checkpoint can be read it is made of the session's part of SESSION-STATE.md, or else
+of its entries in memory/working-buffer.md, and says so. A plan shows it by itself;
+this is for hosts that compose their own prompts.`,
+		Example: "  memkernel restore --session build-42", Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runRestore(cmd.Context(), a, session) },
+	}
+	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	return cmd
+}
+
+func runRestore(ctx context.Context, a *cli.App, session string) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
+	if err != nil {
+		return err
+	}
+	for _, d := range r.Damaged {
+		a.Tip("%s", display.Printable(d))
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfRestored(session, r))
+	}
+	if r.Text == "" {
+		a.Tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", display.Printable(session))
+		return nil
+	}
+	if r.Net != kernel.NetCheckpoint {
+		a.Tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md", kernel.NetJournal: "the summary in the journal"}[r.Net])
+	}
+	_, err = io.WriteString(a.Data(), r.Text+"\n")
+	return err
+}

@@ -1,0 +1,261 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/git"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// nightlyFlags are the flags of nightly.
+type nightlyFlags struct {
+	quietTime, git bool
+	idle, once     time.Duration
+	include, jobs  []string
+	now            cli.TimeValue
+}
+
+func nightlyVerb(a *cli.App) *cobra.Command {
+	f := &nightlyFlags{}
+	cmd := &cobra.Command{
+		Long: `nightly runs audit, curate --apply and prune --apply, in this order and never two at
+a time. A step is skipped if the one before failed; what the audit finds is no
+failure. It may be killed at any moment, and a second run of the same night finds
+nothing to do. How each step went is appended to jobs.jsonl in the state folder,
+which audit reads. The exit code is 1 if a step failed.
+
+--quiet-time is for the hours between: it curates, trims observations.md, and empties
+what of the working buffer was read. With --idle it waits for nobody: it does nothing
+unless all sessions have been quiet for so long, so that it may be called every few
+minutes. Where several machines share the state (doc/scaling.md), each may call it every
+night: one at a time does it, and with --once 20h whoever comes later does nothing.
+doc/nightly.md has lines for cron and units for systemd.
+
+What people wrote stays: see 'memkernel prune --help' for --include.`,
+		Example: `  memkernel nightly --git
+  memkernel nightly --quiet-time --idle 30m
+  memkernel nightly --once 20h`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runNightly(cmd.Context(), a, f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
+	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
+	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
+	includeFlag(cmd, &f.include)
+	jobsFlag(cmd, &f.jobs)
+	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
+	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	return cmd
+}
+
+// nightlyJSON is the document of nightly.
+type nightlyJSON struct {
+	Schema string `json:"schema"`
+	*maintenance.Nightly
+	// Findings is how many the audit had, Added how many entries were curated, Moved
+	// how many were pruned, Commits the commits that were made.
+	Findings int `json:"findings"`
+	Added    int `json:"added"`
+	Moved    int `json:"moved"`
+	// Notes say what stays over a limit, and why; Suggestions is how many entries of
+	// somebody's could leave if they were named.
+	Notes       []string `json:"notes"`
+	Suggestions int      `json:"suggestions"`
+	Commits     []string `json:"commits"`
+}
+
+func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
+	if f.idle < 0 {
+		return fail.Usagef("--idle %v: give for how long, such as 30m", f.idle)
+	}
+	if f.once < 0 {
+		return fail.Usagef("--once %v: give for how long, such as 20h", f.once)
+	}
+	audit, err := auditRequest(a, &auditFlags{jobs: f.jobs})
+	if err != nil {
+		return err
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	curate, err := a.CurateRequest(book)
+	if err != nil {
+		return err
+	}
+	if f.git {
+		if err := setup.NotInRows(&a.Settings, "--git commits the workspace's folder"); err != nil {
+			return err
+		}
+	}
+	g := &git.Commits{Dir: a.Workspace}
+	before := func(ctx context.Context) error {
+		if !f.git {
+			return nil
+		}
+		return g.Commit(ctx, "before the nightly run")
+	}
+	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
+	a.ProgressDone()
+	if errors.Is(err, maintenance.ErrRuns) {
+		return fail.Hint(err, "wait for it, or call it at another time")
+	}
+	if err == nil && f.git && out.Skipped == "" {
+		err = g.Commit(ctx, "nightly run")
+	}
+	if err != nil {
+		return err
+	}
+	return showNightly(a, out, g.Made)
+}
+
+func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
+	if n.Audit != nil {
+		doc.Findings = n.Audit.Faults()
+	}
+	if n.Curated != nil {
+		doc.Added = len(n.Curated.Entries)
+	}
+	if n.Pruned != nil {
+		doc.Moved, doc.Suggestions = len(n.Pruned.Moves), len(n.Pruned.Suggestions)
+		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
+	}
+	var err error
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		_, err = a.Out.Write([]byte(nightlyText(&doc)))
+	}
+	if err == nil && n.Failed() {
+		err = fail.Hint(errSteps, "see the steps above; what was begun is finished by the next run")
+	}
+	return err
+}
+
+func nightlyText(n *nightlyJSON) string {
+	if n.Skipped != "" {
+		return display.Printable("nothing was done: "+n.Skipped) + "\n"
+	}
+	came := map[string]string{maintenance.StepAudit: display.Plural(n.Findings, "finding"), maintenance.StepCurate: display.EntryCount(n.Added) + " added", maintenance.StepPrune: display.EntryCount(n.Moved) + " moved"}
+	var b strings.Builder
+	for _, s := range n.Steps {
+		what := came[s.Step]
+		if s.Outcome != "ok" {
+			what = s.Outcome + ": " + s.Error
+		}
+		fmt.Fprintf(&b, "%-7s %s\n", s.Step, display.Printable(what))
+	}
+	for _, note := range n.Notes {
+		for i, l := range display.Wrap(note, display.Columns-8) {
+			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], display.Printable(l))
+		}
+	}
+	if n.Suggestions > 0 {
+		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", display.EntryCount(n.Suggestions))
+	}
+	for _, c := range n.Commits {
+		fmt.Fprintf(&b, "%-7s %s\n", "git", display.Printable(c))
+	}
+	return b.String()
+}
+
+// guardFlags are the flags of guard.
+type guardFlags struct {
+	before, after string
+}
+
+func guardVerb(a *cli.App) *cobra.Command {
+	f := &guardFlags{}
+	cmd := &cobra.Command{
+		Long: `guard compares MEMORY.md with what the last nightly run left, or with --before, and
+finds the lines that are lost. A line is not lost if it moved to another file of memory
+or its archive, or if prune took it out, which keeps a backup. If more than a
+quarter of the lines are lost it lists them, and the exit code is 3. As a hook before commits:
+
+  git show HEAD:MEMORY.md | memkernel guard --before -`,
+		Example: `  memkernel guard
+  memkernel guard --before MEMORY.md.old --json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runGuard(cmd.Context(), a, f) },
+	}
+	cmd.Flags().StringVar(&f.before, "before", "", "`file` with what it was, - for standard input (default what the last nightly run left)")
+	cmd.Flags().StringVar(&f.after, "after", "", "`file` with what it is to become (default the workspace's)")
+	return cmd
+}
+
+type guardJSON struct {
+	Schema string `json:"schema"`
+	*consolidation.Loss
+}
+
+func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
+	var req maintenance.GuardRequest
+	var err error
+	if req.Before, err = textOf(a, f.before); err != nil {
+		return err
+	}
+	if req.After, err = textOf(a, f.after); err != nil {
+		return err
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	loss, err := k.Maintenance().Guard(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(guardJSON{"memkernel/guard/v1", loss})
+	} else {
+		err = display.Loss(a.Out, loss)
+	}
+	if err == nil && loss.Refused {
+		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
+		err = fail.WithFindings(len(loss.Lost))
+	}
+	return err
+}
+
+// textOf reads what a flag names, nil if it names nothing.
+func textOf(a *cli.App, name string) (*string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var data []byte
+	var err error
+	if name == "-" {
+		data, err = io.ReadAll(a.In)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := string(data)
+	return &text, nil
+}

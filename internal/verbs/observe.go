@@ -1,0 +1,296 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// observeFlags are the flags of observe.
+type observeFlags struct {
+	transcript cli.TranscriptFlags
+	source     cli.SourceFlags
+	session    string
+	model      string
+	view       cli.Choice
+	ended      bool
+}
+
+func observeVerb(a *cli.App) *cobra.Command {
+	o := &observeFlags{}
+	cmd := &cobra.Command{
+		Long: `observe stores every finished turn of a transcript: its messages and tool results
+as pages, what it was billed, and a summary brought up to date. Run it again when the
+session has grown: turns that are stored already are recognised.
+
+A turn is finished when the user has spoken again or the host has marked its end. For a
+host that marks none, --ended finishes the last one. A last line that the host is still
+writing is left out. Of a folder every session in it is stored, under its own id.
+
+It prints which files it wrote: SESSION-STATE.md of the workspace, where the work is now
+(unless session_state.enabled or workspace.private is false), and, when the window
+fills up, a checkpoint, the day's log and the working buffer. If summary.model.provider
+names a model, that makes notes of the session as well.`,
+		Example: `  memkernel observe -t session.jsonl --session build-42`,
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runObserve(cmd.Context(), a, o) },
+	}
+	o.transcript.Add(cmd)
+	o.source.Add(cmd, cli.FileOfTranscript)
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn is finished, even if the file has no mark of it")
+	cli.ViewFlag(cmd, &o.view, "full")
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+// ObserveJSON is the document of observe.
+type ObserveJSON struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// Committed, Duplicate and Conflicts count turns.
+	Committed int `json:"committed"`
+	Duplicate int `json:"duplicate"`
+	Conflicts int `json:"conflicts"`
+	// Open tells that the last turn has not ended and was not committed.
+	Open bool `json:"open"`
+	// TornLine is the last line where it is not whole yet and was left out.
+	TornLine int `json:"torn_line,omitempty"`
+	Ingested int `json:"ingested"`
+	Turns    int `json:"turns"`
+	// Wrote are the files for people that were made or changed.
+	Wrote []WroteJSON `json:"wrote"`
+}
+
+func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
+	if o.transcript.Path == "" {
+		return fail.Usagef("observe needs --transcript FILE")
+	}
+	if st, err := os.Stat(o.transcript.Path); err == nil && st.IsDir() {
+		return observeFolder(ctx, a, o)
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	src, err := a.OpenSource(&o.transcript)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	doc, err := observeSession(ctx, a, k, o, session, o.transcript.Path)
+	if err != nil {
+		return err
+	}
+	return showObserved(a, doc)
+}
+
+// observeFolderJSON is the document of observe for a folder.
+type observeFolderJSON struct {
+	Schema   string         `json:"schema"`
+	Sessions []*ObserveJSON `json:"sessions"`
+	// LeftOut are files of which no session could be observed, and why.
+	LeftOut []importLeftJSON `json:"left_out"`
+}
+
+// observeFolder observes every session in a folder, the oldest first. One that can't be read
+// is named, and the others go on.
+func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
+	if o.session != "" {
+		return fail.Usagef("--session names one session, and --transcript a folder of them")
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	files, err := a.InFolder(o.transcript.Path)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(files)
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out := observeFolderJSON{Schema: "memkernel/observe_folder/v1", Sessions: []*ObserveJSON{}, LeftOut: []importLeftJSON{}}
+	for _, path := range files {
+		doc, err := observeFile(ctx, a, k, o, path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: fail.PlainError(err)})
+			continue
+		}
+		out.Sessions = append(out.Sessions, doc)
+		if !a.JSON {
+			if err := showObserved(a, doc); err != nil {
+				out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: fail.PlainError(err)})
+			}
+		}
+	}
+	if a.JSON {
+		return a.WriteJSON(out)
+	}
+	for _, l := range out.LeftOut {
+		fmt.Fprintf(a.Out, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(l.Reason))
+	}
+	return nil
+}
+
+func observeFile(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, path string) (*ObserveJSON, error) {
+	src, err := a.OpenSource(o.transcript.At(path))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return nil, err
+	}
+	if session.ID == "" {
+		session.ID = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return observeSession(ctx, a, k, o, session, path)
+}
+
+// observeSession commits a session that was read from a path.
+func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, session *transcript.Session, path string) (*ObserveJSON, error) {
+	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
+	if session.Torn != nil {
+		doc.TornLine = session.Torn.Line
+	}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
+	var rows *markdownstore.Store // nil if the Markdown is in the folder
+	if setup.InRows(&a.Settings) {
+		var err error
+		if rows, err = a.OpenStore(ctx, true); err != nil {
+			return nil, err
+		}
+	}
+	files := func() map[string]string {
+		dir := a.StateDir // where no checkpoint is
+		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
+			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
+		}
+		return readable(a.Workspace, rows, dir)
+	}
+	before := files()
+	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {
+		return nil, err
+	}
+	doc.Wrote = wrote(a.Workspace, before, files())
+	return doc, nil
+}
+
+// observeTurns commits the turns in order, each with the conversation up to its
+// end. If ended is true that includes a last turn that was cut off, also within a call. Of a
+// turn that may go on the messages are kept that are whole: the model's last answer may grow.
+func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
+	ends := transcript.EndedTurns(msgs, ended)
+	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
+	if over {
+		ends = append(ends, len(msgs))
+	}
+	committed, whole := 0, len(msgs)
+	if n := len(ends); n > 0 {
+		committed = ends[n-1]
+	}
+	for whole > committed && msgs[whole-1].Role == memkernel.RoleAssistant {
+		whole--
+	}
+	doc.Open = committed < len(msgs)
+	if committed == 0 && whole > 0 {
+		ends = []int{0}
+	}
+	for i, end := range ends {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a.Step("observing", i, len(ends), "turn")
+		commit := k.ObserveTurn
+		if end == 0 {
+			commit = k.ObserveToolResult // nothing has ended
+		}
+		turn.More, turn.Open, turn.Over = i+1 < len(ends), 0, over && i+1 == len(ends)
+		if !turn.More {
+			turn.Open, end = whole-end, whole
+		}
+		last := &msgs[max(end-turn.Open, 1)-1]
+		turn.Unchanged, turn.Messages, turn.Usage, turn.Now = len(turn.Messages), msgs[:end:end], last.Usage, last.Time
+		o, err := commit(ctx, turn)
+		if err != nil {
+			a.ProgressDone()
+			return err
+		}
+		doc.count(o)
+		for _, f := range o.Faults {
+			if f.Code == fault.FlushSkipped {
+				a.Tip("%s", f.Detail)
+			}
+		}
+	}
+	a.ProgressDone()
+	return nil
+}
+
+func (d *ObserveJSON) count(o *kernel.Observation) {
+	switch {
+	case o.Outcome == kernel.Committed, o.Outcome == kernel.OpenTurn && o.AdvancementKey != "":
+		d.Committed++
+	case o.Outcome == kernel.Duplicate:
+		d.Duplicate++
+	case o.Outcome == kernel.Conflict:
+		d.Conflicts++
+	}
+	d.Ingested += o.Ingested
+	d.Turns = o.Turns
+}
+
+func showObserved(a *cli.App, d *ObserveJSON) error {
+	if a.JSON {
+		if err := a.WriteJSON(d); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
+			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
+		io.WriteString(a.Out, wroteText(d.Wrote))
+		if d.Open {
+			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
+		}
+	}
+	if d.Conflicts > 0 {
+		return fail.Hint(fmt.Errorf("observe session %s: %d turns were committed before with other content", d.SessionKey, d.Conflicts),
+			"the host changed its past: commit the transcript under another --session")
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package verbs
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// place is a run of lines in a file. Zero means from the beginning, and all.
+type place struct {
+	path        string
+	from, lines int
+}
+
+// placeForm is a path with lines behind it: those that get takes, and a citation.
+var placeForm = regexp.MustCompile(`^(.+?)(?::(\d+)(?::(\d+))?|#L(\d+)(?:-L(\d+))?)$`)
+
+// parsePlace reads what get was given: a path or an id, and lines.
+func parsePlace(s string) (pl place, isPath bool, err error) {
+	pl.path = s
+	m := placeForm.FindStringSubmatch(s)
+	if m != nil && markdownstore.PathLike(m[1]) {
+		pl.path = m[1]
+		if err := pl.take(s, m[2], m[3], m[4], m[5]); err != nil {
+			return pl, true, err
+		}
+		return pl, true, nil
+	}
+	if head, rest, ok := cutBehindName(s); ok {
+		return pl, true, fail.Usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
+	}
+	return pl, markdownstore.PathLike(s), nil
+}
+
+// cutBehindName finds what stands behind a file's name and is no line.
+func cutBehindName(s string) (name, rest string, ok bool) {
+	for _, sep := range []string{".md:", ".md#"} {
+		if i := strings.LastIndex(strings.ToLower(s), sep); i >= 0 && !markdownstore.PathLike(s[i+3:]) {
+			return s[:i+3], s[i+3:], true
+		}
+	}
+	return "", "", false
+}
+
+// take reads the lines: from and how many, or first and last.
+func (pl *place) take(s, from, lines, first, last string) error {
+	number := func(text string, to *int) error {
+		if text == "" {
+			return nil
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fail.Usagef("get %s: lines are counted from 1", display.Printable(s))
+		}
+		*to = n
+		return nil
+	}
+	end := 0
+	for _, part := range []struct {
+		text string
+		to   *int
+	}{{from, &pl.from}, {lines, &pl.lines}, {first, &pl.from}, {last, &end}} {
+		if err := number(part.text, part.to); err != nil {
+			return err
+		}
+	}
+	switch {
+	case first != "" && last == "":
+		pl.lines = 1
+	case last != "" && end < pl.from:
+		return fail.Usagef("get %s: line %d is before line %d", display.Printable(s), end, pl.from)
+	case last != "":
+		pl.lines = end - pl.from + 1
+	}
+	return nil
+}

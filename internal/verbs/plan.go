@@ -1,0 +1,236 @@
+package verbs
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/cachelayout/predict"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	transcript cli.TranscriptFlags
+	source     cli.SourceFlags
+	session    string
+	model      string
+	window     config.Tokens
+	reserve    config.Tokens
+	fixed      cli.FixedValue
+	at         int
+	prompt     string
+	system     string
+	tools      string
+	now        cli.TimeValue
+	view       cli.Choice
+	resolver   string
+	noMemory   bool
+	memories   []string
+	commit     bool
+	explain    bool
+	all        bool
+	format     cli.Choice
+	overflow   cli.OverflowFlag
+}
+
+// Plan is the verb plan.
+func Plan(a *cli.App) *cobra.Command {
+	p := &planFlags{}
+	cmd := &cobra.Command{
+		Long: `plan decides what the model gets to see for one call: by default the last call of
+the transcript that really happened, with --at an earlier one, with --prompt the
+next. A transcript that is a request about to be sent is planned as it stands.
+
+What --workspace remembers goes along: its standing instructions, MEMORY.md and
+USER.md, and what a search of its index finds for the user's newest words. Beside
+that stands what another memory system found for them: --memories takes the search
+results of QMD, Mem0 or Cognee as JSON, and finds out whose they are.
+
+Transcripts do not hold tools and system prompt. Their size is taken from the first call
+with recorded usage, as replay takes it, and the plan says so; --fixed-tokens gives it by
+hand, and --fixed-tokens 0 leaves it out.
+
+Nothing is written unless --commit is given.`,
+		Example: `  memkernel plan -t session.jsonl --explain
+  memkernel plan -t session.jsonl --view full --context-window 128k --json
+  memkernel plan -t session.jsonl --prompt "go on" --format openai > body.json
+  memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
+	}
+	p.add(a, cmd)
+	return cmd
+}
+
+func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
+	p.transcript.Add(cmd)
+	p.source.Add(cmd, "")
+	f := cmd.Flags()
+	f.StringVarP(&p.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	f.StringVarP(&p.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	p.fixed.Add(f)
+	f.IntVar(&p.at, "at", 0, "plan the `N`-th model call of the view, from 1; -1 is the last")
+	f.StringVarP(&p.prompt, "prompt", "p", "", "plan the next call, with this `text` from the user")
+	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
+	f.StringVar(&p.tools, "tools", "", "tool definitions: a `file` with a JSON list")
+	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
+	cli.ViewFlag(cmd, &p.view, "host")
+	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	cli.EconomyFlag(cmd)
+	a.PricesFlag(cmd)
+	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")
+	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")
+	cli.Must(cmd.MarkFlagFilename("memories"))
+	a.SharedFlag(f)
+	f.Var(&p.overflow, "overflow", "the call was refused as too long: the provider's `text`, or a file that holds it")
+	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
+	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
+	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
+	for _, f := range transcript.Formats() {
+		p.format.Of = append(p.format.Of, string(f))
+	}
+	f.Var(&p.format, "format", "print the request body alone, in a provider's shape")
+	cli.CompleteWords(cmd, "format", p.format.Of)
+}
+
+// check refuses flags that contradict each other.
+func (p *planFlags) check(cmd *cobra.Command) error {
+	if p.transcript.Path == "" && p.prompt == "" {
+		return fail.Usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
+	}
+	if p.at != 0 && p.prompt != "" {
+		return fail.Usagef("--at plans a call that happened and --prompt one that did not: give one of them")
+	}
+	if p.reserve > 0 && p.window > 0 && p.reserve >= p.window {
+		return fail.Usagef("--reserve %d leaves nothing of --context-window %d", p.reserve, p.window)
+	}
+	if p.all && !p.explain {
+		return fail.Usagef("--all goes with --explain")
+	}
+	return nil
+}
+
+// planned is everything that the outputs of plan draw from.
+type planned struct {
+	plan     *kernel.ContextPlan
+	request  kernel.PlanRequest
+	target   target
+	session  *transcript.Session
+	model    cachelayout.Model
+	recorded *predict.Report
+	view     transcript.View
+	peek     bool
+	// implied tells that the request's fixed part is what the recorded usage implies.
+	implied bool
+}
+
+// drawn is what a drawing shows of it.
+func (out *planned) drawn() *display.Plan {
+	host := len(out.request.Messages)
+	if out.request.Prompt != "" {
+		host++
+	}
+	return &display.Plan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
+		CallTime: out.target.time, Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
+		Committed: !out.peek, Recorded: out.recorded}
+}
+
+func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) error {
+	if err := p.check(cmd); err != nil {
+		return err
+	}
+	if p.noMemory {
+		if err := a.Config.Set("workspace.enabled", "false", "--no-memory"); err != nil {
+			return err
+		}
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	out := &planned{view: p.view.View(), peek: !p.commit, session: &transcript.Session{}}
+	var src *cli.Source
+	if p.transcript.Path != "" {
+		if src, err = a.OpenSource(&p.transcript); err != nil {
+			return err
+		}
+		defer src.Close()
+		if out.session, err = a.Load(src); err != nil {
+			return err
+		}
+	}
+	if err := fillRequest(a, out, p, book); err != nil {
+		return err
+	}
+	if err := makePlan(ctx, a, out, book); err != nil {
+		return err
+	}
+	if src != nil && (p.explain || a.JSON) && p.format.Value == "" {
+		if out.recorded, err = src.Predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model}); err != nil {
+			return err
+		}
+	}
+	return showPlan(a, out, p)
+}
+
+// makePlan asks the kernel.
+func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.Book) error {
+	// Vectors are made only if it searches.
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	plan := k.PlanContext
+	if out.peek {
+		plan = k.Peek
+	}
+	if out.plan, err = plan(ctx, out.request); err != nil {
+		return err
+	}
+	var known bool
+	if out.model, known = book.Lookup(out.request.Model, out.request.Now); !known {
+		out.model = cachelayout.Assume(out.request.Model)
+	}
+	return nil
+}
+
+// showPlan prints the plan in the form that was asked for. JSON wins over
+// --explain, since a program is reading.
+func showPlan(a *cli.App, out *planned, p *planFlags) error {
+	switch {
+	case p.format.Value != "":
+		body, notes, err := renderBody(out, transcript.Format(p.format.Value))
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			a.Tip("%s: %s", n.Rule, n.Text)
+		}
+		_, err = a.Data().Write(append(body, '\n'))
+		return err
+	case a.JSON:
+		doc, err := planDocument(out)
+		if err != nil {
+			return err
+		}
+		return a.WriteJSON(doc)
+	case p.explain:
+		return display.Explain(a.Out, out.drawn(), a.Style(), p.all)
+	}
+	if err := display.Summary(a.Out, out.drawn()); err != nil {
+		return err
+	}
+	a.Tip("--explain shows why, --json the whole plan, --format anthropic the request body")
+	return nil
+}

@@ -1,0 +1,251 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/meter"
+	"github.com/memkernel/memkernel/serve/proxy"
+	"github.com/memkernel/memkernel/serve/telemetry"
+)
+
+// proxyFlags are the flags of proxy.
+type proxyFlags struct {
+	listen                     string
+	upstreams                  []string
+	allowRemote, allowInsecure bool
+	origins                    []string
+	resolver                   string
+	flushTurns, compaction     bool
+	window, reserve            config.Tokens
+	ui                         string
+	metrics                    metricsFlags
+	drain                      bool
+}
+
+// Proxy is the verb proxy.
+func Proxy(a *cli.App) *cobra.Command { return ProxyTo(a, nil) }
+
+// ProxyTo is the verb proxy of a program that has an exporter.
+func ProxyTo(a *cli.App, export telemetry.Opener) *cobra.Command {
+	p := &proxyFlags{metrics: metricsFlags{export: export}}
+	cmd := &cobra.Command{
+		Long: `proxy is for clients that can be given another base URL and nothing else. It
+plans each request of the Anthropic Messages API, of OpenAI's chat completions
+and responses, and of Gemini's generateContent on its way to --upstream, and
+streams the answer back as it comes. Other paths pass as they are. --upstream may
+be repeated, for models by name or below a path; a client's key goes to the one
+of its path alone.
+
+Where no plan is ready within three seconds, what the newest one sent goes out with
+the new messages behind it. In doubt a request goes out with the bytes that the
+client wrote; the header X-Memkernel of the answer and the log say why. The session is the header
+X-Memkernel-Session, else what the request says of it (metadata.user_id,
+prompt_cache_key), else a hash of its beginning.
+
+It listens on this machine alone, unless --listen names another address and
+--allow-remote says that it is meant. Requests of web pages are refused, but for
+those of an --allow-origin. Keys pass through and are kept nowhere.
+
+With --flush-turns the model is asked, when a cut is near, what should outlive it,
+by a request of the proxy's own with the client's model and key, about 20,000
+tokens; the answer goes to the day's log, and the client hears nothing of it.
+
+With --metrics an operator's Prometheus is told what is planned, cut, billed and
+how long it takes, and no word of what is said (doc/metrics.md).
+
+With --resolver memkernel-get the model is told that a shell tool, where the
+request has one, can follow pointers by running memkernel get.
+
+Before a client goes on without the proxy, --drain has the one that runs for this
+state directory tell clients their own size, so that those compact which do by
+themselves, and says which sessions are larger than their model's window has room
+for: exit code 0 if none is, else 1 and what to do.`,
+		Example: `  memkernel proxy --upstream https://api.anthropic.com
+  ENABLE_TOOL_SEARCH=true ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
+  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
+  memkernel proxy --upstream https://api.anthropic.com \
+    --upstream /openai/=https://api.openai.com
+  memkernel proxy --drain`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
+	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[MODELS=|/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for models such as gpt-* or below a path")
+	f.BoolVar(&p.drain, "drain", false, "prepare the clients of the running proxy for doing without it, and say which still have to compact")
+	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
+	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
+	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
+	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
+	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
+	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
+	p.metrics.add(cmd)
+	cli.EconomyFlag(cmd)
+	a.PricesFlag(cmd)
+	a.SharedFlag(f)
+	return cmd
+}
+
+type proxyJSON struct {
+	Schema    string                 `json:"schema"`
+	URL       string                 `json:"url"`
+	Upstream  string                 `json:"upstream"`
+	Upstreams []proxy.StatusUpstream `json:"upstreams"`
+	Metrics   string                 `json:"metrics,omitempty"`
+}
+
+// proxyGrace is how long a proxy that is stopped waits for answers under way.
+const proxyGrace = 30 * time.Second
+
+func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
+	if p.drain {
+		return runDrain(ctx, a)
+	}
+	if len(p.upstreams) == 0 {
+		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
+	}
+	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
+		if errors.Is(err, proxy.ErrRemote) {
+			return fail.Hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
+		}
+		return fail.Hint(err, "name host and port, such as 127.0.0.1:8377")
+	}
+	if err := p.metrics.check(); err != nil {
+		return err
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	t, err := p.metrics.open(ctx, a, book, false)
+	if err != nil {
+		return err
+	}
+	defer t.Close(ctx)
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	closeWindow, err := windowBeside(ctx, a, k, book, p.ui)
+	if err != nil {
+		return err
+	}
+	defer closeWindow()
+	t.Follow(k.IndexStatus)
+	defer t.Follow(nil)
+	o, err := proxyOptions(a, p, book)
+	if err != nil {
+		return err
+	}
+	m := meter.New(book, store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
+	m.Each, m.Day = t.Metered, logDay(o.Logger)
+	defer func() {
+		for _, l := range display.Unknown(m.Unknown()) {
+			o.Logger.Warn(l)
+		}
+		if err := m.Close(); err != nil {
+			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
+		}
+	}()
+	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()
+	x, err := proxy.New(k, o)
+	if err != nil {
+		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
+	}
+	l, err := net.Listen("tcp", p.listen)
+	if err != nil {
+		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
+	}
+	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
+	defer unlist()
+	a.Serve(proxyGrace)
+	if err := announce(a, l, x, t); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return x.Serve(ctx, l, proxyGrace)
+}
+
+func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Options, error) {
+	var list []proxy.Upstream
+	for _, text := range p.upstreams {
+		u, err := proxy.ParseUpstream(text)
+		if err != nil {
+			return proxy.Options{}, fail.Usagef("--upstream %s: %s", text, err)
+		}
+		list = append(list, u)
+	}
+	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
+		AllowOrigins: p.origins, Private: a.Private(), Prices: book,
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: p.compaction, Command: getCommand(a), Logger: logger(a)}, nil
+}
+
+// getCommand is how a shell restores a page from wherever it stands.
+func getCommand(a *cli.App) string {
+	dir, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		dir = a.Workspace
+	}
+	command := "memkernel get --workspace " + proxy.Quote(dir)
+	if state, err := filepath.Abs(a.StateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
+		command += " --state-dir " + proxy.Quote(state)
+	}
+	return command
+}
+
+// logger writes to standard error: warnings alone with --quiet, JSON with --json.
+func logger(a *cli.App) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.Quiet {
+		o.Level = slog.LevelWarn
+	}
+	if a.JSON {
+		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
+	}
+	return slog.New(slog.NewTextHandler(a.Err, o))
+}
+
+// logDay writes what a day came to as a line of the log.
+func logDay(log *slog.Logger) func(meter.Day, bool) {
+	return func(d meter.Day, soFar bool) {
+		log.Info("day", "day", d.Name, "so_far", soFar, "calls", d.Calls, "unpriced_calls", d.Unpriced, "kept_out_tokens", d.KeptOutTokens,
+			"billed", display.Dollars(d.BilledUSD), "without", display.Dollars(d.WithoutUSD), "saved", display.Dollars(d.WithoutUSD-d.BilledUSD))
+	}
+}
+
+// announce says where clients reach the proxy, once they do.
+func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
+	list := x.Status().Upstreams
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	for _, u := range list {
+		to := u.URL
+		if len(list) > 1 {
+			to += " for " + u.For
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/status"
+)
+
+// reindexFlags are the flags of reindex.
+type reindexFlags struct {
+	full, watch, yes bool
+	wait             time.Duration
+}
+
+func reindexVerb(a *cli.App) *cobra.Command {
+	r := &reindexFlags{}
+	cmd := &cobra.Command{
+		Long: `reindex reads the memory files that changed since the last time, and forgets those
+that are gone. The index is derived: deleting it loses nothing, and one that is
+damaged or of an older version is made anew. A file that can't be read or is no text
+is told and left out; that is no error. With --quiet that is printed, and if the index
+was made anew of itself, and nothing else.
+
+If the configuration names a provider of vectors, chunks without one get theirs.
+What that takes is estimated before anything is sent; more than
+embedding.confirm_cost or ten million tokens is sent with --yes only. With
+another model, the vectors of the old one are used until the new are complete.`,
+		Example: `  memkernel reindex
+  memkernel reindex --full --workspace ~/project`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runReindex(cmd.Context(), a, r) },
+	}
+	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
+	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync sets it")
+	cmd.Flags().BoolVar(&r.yes, "yes", false, "send texts to the provider of vectors, whatever they cost")
+	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	return cmd
+}
+
+func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
+	if f.wait < 0 {
+		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+	}
+	if f.watch && a.JSON {
+		return fail.Usagef("--watch prints a line for every change: leave out --json")
+	}
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	n := setup.Needs{Vectors: true, Follow: f.watch}
+	if f.watch {
+		n.Report = func(r status.SyncRun) { showRun(a, r) }
+	}
+	k, err := a.Kernel(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	opts := &indexing.Options{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
+	bars := a.Bars()
+	if bars != nil {
+		opts.Progress = bars.Show
+	}
+	r, err := k.Reindex(ctx, opts)
+	bars.Done()
+	if err != nil {
+		return indexError(err)
+	}
+	doc := document.OfReindex(r, k.IndexPath())
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		err = display.Reindex(a.Out, doc, a.Style(), a.Quiet)
+	}
+	if err == nil && f.watch {
+		return follow(ctx, a)
+	}
+	if err != nil || r.EmbedErr == nil {
+		return err
+	}
+	return fail.Hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
+}
+
+// indexError adds the way out of an error of the index that a command line has.
+func indexError(err error) error {
+	var e *index.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	plain := *e
+	plain.Hint = ""
+	msg := fmt.Errorf("%s", strings.TrimSuffix(plain.Error(), ": "))
+	switch {
+	case errors.Is(err, index.ErrForeign):
+		return fail.Hint(msg, "move it away, name another state folder with --state-dir, or run 'memkernel reindex --full', which moves it aside")
+	case errors.Is(err, index.ErrNewer):
+		return fail.Hint(msg, "update memkernel, or run 'memkernel reindex --full', which moves it aside")
+	case errors.Is(err, index.ErrDamaged), errors.Is(err, index.ErrOlder), errors.Is(err, index.ErrMissing):
+		return fail.Hint(msg, "run 'memkernel reindex', which makes it anew from the Markdown files")
+	case errors.Is(err, index.ErrBusy):
+		return fail.Hint(msg, "try again when the other process is done, or wait longer with --wait")
+	}
+	return fail.Hint(msg, "%s", e.Hint)
+}
+
+// embedHint is the way on where texts have no vector.
+func embedHint(err error) string {
+	var limit *indexing.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost; until then search does without"
+	case errors.Is(err, embed.ErrBudget):
+		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
+	}
+	return "the index is up to date for words; run reindex again when the provider answers"
+}
+
+// follow waits until the user has enough.
+func follow(ctx context.Context, a *cli.App) error {
+	a.Tip("following the files; interrupt to end")
+	<-ctx.Done()
+	return nil
+}
+
+// showRun tells of a run that did something.
+func showRun(a *cli.App, r status.SyncRun) {
+	if r.Error == "" && r.Files+r.Removed == 0 {
+		return
+	}
+	line := fmt.Sprintf("%s  by %s: %s read, %d gone", r.Time.UTC().Format("15:04:05"), r.Reason, display.Plural(r.Files, "file"), r.Removed)
+	if r.Error != "" {
+		line += "; " + display.Printable(r.Error)
+	}
+	fmt.Fprintln(a.Out, line)
+}

@@ -1,0 +1,241 @@
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	transcript cli.TranscriptFlags
+	policies   []string
+	window     config.Tokens
+	room       config.Tokens
+	reserve    config.Tokens
+	fixed      cli.FixedValue
+	model      string
+	ttl        time.Duration
+	resolver   string
+	economy    *cachelayout.Economy
+	view       cli.Choice
+	limit      int
+	trace      string
+	picture    string
+	theme      cli.Choice
+}
+
+// Replay is the verb replay.
+func Replay(a *cli.App) *cobra.Command {
+	r := &replayFlags{}
+	cmd := &cobra.Command{
+		Long: `replay runs every recorded call of a session again under one or more policies and
+prints what they would have cost and how much of what the agent referred to they
+showed. Nothing is sent anywhere and the project's state is not touched.
+
+` + policyList() + `
+"all" stands for all of them, and a figure may follow a name: memkernel-20k keeps
+20k tokens of conversation at a cut, append-late-30k 30k. memkernel-save, -balanced and
+-keep are this program under each --economy. mkbench in the repository's folder bench
+replays under more policies: rules of hosts and providers, simple rules, an oracle.
+
+A call that can't be planned counts for none of the policies: nothing stands before it
+(no_messages), a message of the model's does (answered), the least that must stand is
+too large (does_not_fit), or the plan was refused (refused). Such calls are counted by
+reason; what was said in them stands in later prompts.
+
+Transcripts do not hold tools and system prompt. Their size is taken from the first
+call's recorded usage; --room gives the window as room above it.
+
+--picture writes an SVG as well: the prompt of every call by what its tokens cost,
+and the bill as it grows, under at most three policies (append-late and memkernel,
+if --policy names none).
+
+With --trace it decides again what a trace says was decided, and shows the first
+decision that comes out otherwise (exit code 3). A trace is what stands in a
+session's folder as trace.jsonl, or what mkbench paging --trace writes. Decisions of
+another version are counted apart: they may well differ.`,
+		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
+  memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
+  memkernel replay -t session.jsonl --policy memkernel --json
+  memkernel replay -t session.jsonl --picture session.svg --theme dark
+  memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.trace != "" {
+				return ReplayTrace(a, r.trace)
+			}
+			if r.picture != "" && !cmd.Flags().Changed("policy") {
+				r.policies = []string{replay.AppendLate, replay.Memkernel}
+			}
+			return runReplay(cmd.Context(), a, r)
+		},
+	}
+	r.transcript.Add(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&r.policies, "policy", []string{replay.Memkernel, replay.AppendLate, replay.Fullest}, "`policies` to compare, or all")
+	f.Var(&r.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&r.room, "room", "size of the window as room above the fixed part")
+	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
+	r.fixed.Add(f)
+	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
+	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
+	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	r.economy = cli.EconomyFlag(cmd)
+	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
+	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
+	f.StringVar(&r.picture, "picture", "", "draw the session into this `file`, as SVG")
+	r.theme = cli.Choice{Value: display.PictureThemes()[0], Of: display.PictureThemes()}
+	f.Var(&r.theme, "theme", "colours of the picture")
+	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
+	cmd.MarkFlagsMutuallyExclusive("trace", "picture")
+	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
+	cli.ViewFlag(cmd, &r.view, "full")
+	a.PricesFlag(cmd)
+	cli.CompleteWords(cmd, "policy", append(replay.Policies(), "all"))
+	cli.CompleteWords(cmd, "theme", display.PictureThemes())
+	return cmd
+}
+
+// policyList lists the policies with what they do, for the help.
+func policyList() string {
+	var b strings.Builder
+	for _, p := range replay.About() {
+		for i, l := range display.Wrap(p.About, display.Columns-policyColumn) {
+			if i > 0 {
+				p.Name = ""
+			}
+			fmt.Fprintf(&b, "%-*s%s\n", policyColumn, "  "+p.Name, l)
+		}
+	}
+	return b.String()
+}
+
+// policyColumn is the width of the help's column of policies, in characters.
+const policyColumn = 19
+
+// replayOneJSON is the document for one policy: its result as it stands.
+type replayOneJSON struct {
+	Schema   string          `json:"schema"`
+	View     string          `json:"view"`
+	Recorded replay.Recorded `json:"recorded"`
+	Door     *replay.Door    `json:"door"`
+	*replay.Result
+	Distances []replay.Distance `json:"distances"`
+}
+
+func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	src, err := a.OpenSource(&r.transcript)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return err
+	}
+	doc := replay.NewDocument(session, r.view.View(), book)
+	st, err := setup.Billed(ctx, &a.Settings)
+	if err != nil {
+		return err
+	}
+	if own := st.Session(session.ID); own != nil {
+		doc.Door = &replay.Door{Calls: own.Total.Calls, BilledUSD: own.Total.BilledUSD, WithoutUSD: own.Total.WithoutUSD}
+	}
+	for _, policy := range r.policies {
+		err := replayOne(ctx, a, doc, session, policy, r, book)
+		a.ProgressDone()
+		if err != nil {
+			return err
+		}
+	}
+	doc.End()
+	if r.picture != "" {
+		if err := writePicture(r.picture, doc.Results, r.theme.Value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.JSON && len(doc.Results) == 1:
+		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0], doc.Distances})
+	case a.JSON:
+		return a.WriteJSON(doc)
+	}
+	return display.Replay(a.Out, doc, a.Style())
+}
+
+// writePicture draws into a file, whole or not at all.
+func writePicture(path string, results []*replay.Result, theme string) error {
+	var svg bytes.Buffer
+	if err := display.Picture(&svg, results, theme); err != nil {
+		return fmt.Errorf("picture %s: %w", path, err)
+	}
+	if err := atomicfile.WriteFile(path, svg.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("picture: %w", err)
+	}
+	return nil
+}
+
+func (r *replayFlags) check() error {
+	if r.transcript.Path == "" {
+		return fail.Usagef("replay needs --transcript FILE")
+	}
+	if len(r.policies) == 1 && r.policies[0] == "all" {
+		r.policies = replay.Policies()
+	}
+	for _, p := range r.policies {
+		if _, _, err := replay.ParsePolicy(p); err != nil {
+			return fail.Usagef("--policy: %s", err)
+		}
+	}
+	if r.picture != "" && len(r.policies) > display.PictureMost {
+		return fail.UsageWith(fmt.Sprintf("--picture shows %d policies at most, not %d", display.PictureMost, len(r.policies)), "name them with --policy")
+	}
+	if r.picture == "-" {
+		return fail.Usagef("--picture names a file: standard output has the table")
+	}
+	if r.picture == "" && r.theme.Value != r.theme.Of[0] {
+		return fail.Usagef("--theme goes with --picture FILE")
+	}
+	if r.ttl < 0 || r.limit < 0 {
+		return fail.Usagef("--ttl and --limit are not negative")
+	}
+	return nil
+}
+
+// replayOne runs one policy with its state in a folder that is thrown away.
+func replayOne(ctx context.Context, a *cli.App, doc *replay.Document, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book) error {
+	scratch, err := os.MkdirTemp("", "memkernel-replay-")
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", policy, err)
+	}
+	defer os.RemoveAll(scratch)
+	return doc.Add(ctx, s, policy, replay.Options{
+		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, Whole: !a.Config.Plan.Door, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
+	})
+}

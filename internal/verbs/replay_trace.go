@@ -1,0 +1,151 @@
+package verbs
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm/paging"
+)
+
+// ReplayTrace decides a trace again, of whichever kind its first line says it is.
+func ReplayTrace(a *cli.App, path string) error {
+	f, err := a.OpenFile(path)
+	if err != nil {
+		return fmt.Errorf("read trace: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	if head, _ := r.Peek(len(journalHead)); bytes.Equal(head, []byte(journalHead)) {
+		return replayDecisions(a, path, r)
+	}
+	return replayPaging(a, path, r)
+}
+
+// journalHead is how every line of a session's files begins.
+const journalHead = `{"v":`
+
+// decisionsJSON is the document of a session's trace.
+type decisionsJSON struct {
+	Schema       string            `json:"schema"`
+	Program      string            `json:"program"`
+	Plans        int               `json:"plans"`
+	Decisions    int               `json:"decisions"`
+	Same         bool              `json:"same"`
+	Difference   *decisionJSON     `json:"difference"`
+	OtherVersion *otherVersionJSON `json:"other_version"`
+}
+
+type otherVersionJSON struct {
+	Decisions    int           `json:"decisions"`
+	SkippedPlans int           `json:"skipped_plans"`
+	First        *decisionJSON `json:"first"`
+}
+
+type decisionJSON struct {
+	Line     int    `json:"line"`
+	Plan     string `json:"plan"`
+	Decider  string `json:"decider"`
+	Field    string `json:"field"`
+	Recorded string `json:"recorded"`
+	Replayed string `json:"replayed"`
+}
+
+func newDecisionJSON(d *kernel.TraceDifference) *decisionJSON {
+	if d == nil {
+		return nil
+	}
+	return &decisionJSON{d.Line, d.Plan, d.Decider, d.Field, d.Recorded, d.Now}
+}
+
+// replayDecisions decides the plans of a session again.
+func replayDecisions(a *cli.App, path string, r io.Reader) error {
+	t, err := kernel.ReplayTrace(path, r)
+	if err != nil {
+		return fail.Hint(err, "a trace is trace.jsonl in a session's folder, or what mkbench paging --trace writes")
+	}
+	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
+		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
+	if t.Other > 0 {
+		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, newDecisionJSON(t.FirstOther)}
+	}
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		_, err = io.WriteString(a.Out, doc.text())
+	}
+	if err == nil && !doc.Same {
+		err = fail.WithFindings(1)
+	}
+	return err
+}
+
+func (d *decisionsJSON) text() string {
+	var b strings.Builder
+	if x := d.Difference; x != nil {
+		fmt.Fprintf(&b, "line %d differs, after %s plans that are the same\n", x.Line, display.Thousands(d.Plans))
+		x.write(&b)
+	} else {
+		fmt.Fprintf(&b, "%s plans, %s decisions, every one the same\n", display.Thousands(d.Plans), display.Thousands(d.Decisions))
+	}
+	if o := d.OtherVersion; o != nil {
+		fmt.Fprintf(&b, "%s more were decided by another version and come out otherwise now, first on line %d\n", display.Thousands(o.Decisions), o.First.Line)
+		o.First.write(&b)
+		if o.SkippedPlans > 0 {
+			fmt.Fprintf(&b, "%s plans could not be decided again for that\n", display.Thousands(o.SkippedPlans))
+		}
+	}
+	return b.String()
+}
+
+func (d *decisionJSON) write(b *strings.Builder) {
+	for _, row := range [][2]string{{"plan", d.Plan}, {"decided by", d.Decider}, {"field", d.Field},
+		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Replayed, "nothing")}} {
+		fmt.Fprintf(b, "  %-10s  %s\n", row[0], row[1])
+	}
+}
+
+// traceJSON is the document of a trace of the paging engine.
+type traceJSON struct {
+	Schema     string          `json:"schema"`
+	Turns      int             `json:"turns"`
+	Same       bool            `json:"same"`
+	Difference *differenceJSON `json:"difference"`
+}
+
+type differenceJSON struct {
+	Line     int    `json:"line"`
+	Recorded string `json:"recorded"`
+	Replayed string `json:"replayed"`
+}
+
+// replayPaging runs the operations of the paging engine again.
+func replayPaging(a *cli.App, path string, r io.Reader) error {
+	turns, diff, err := paging.Replay(r)
+	if err != nil {
+		return fail.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what mkbench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
+	}
+	doc := traceJSON{Schema: "memkernel/bench_trace/v1", Turns: turns, Same: diff == nil}
+	if diff != nil {
+		doc.Difference = &differenceJSON{diff.Line, diff.Recorded, diff.Replayed}
+	}
+	switch {
+	case a.JSON:
+		err = a.WriteJSON(doc)
+	case diff == nil:
+		_, err = fmt.Fprintf(a.Out, "%s turns, every decision the same\n", display.Thousands(turns))
+	default:
+		_, err = fmt.Fprintf(a.Out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
+	}
+	if err == nil && diff != nil {
+		err = fail.WithFindings(1)
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/serve/ui"
+)
+
+// reportFlags are the flags of report.
+type reportFlags struct {
+	transcript string
+	html       string
+	window     config.Tokens
+	resolver   string
+}
+
+func reportVerb(a *cli.App) *cobra.Command {
+	r := &reportFlags{}
+	cmd := &cobra.Command{
+		Long: `report writes a session into one page that needs nothing but itself, no network and no
+script: what its prompts held, what happened, what it cost beside append-late, every
+call, the newest prompt block by block, and what was billed in this workspace. Secrets
+are masked, and texts shortened: look through it before you attach it to a bug report.
+
+The session is planned as replay plans it, in a folder that is thrown away.`,
+		Example: `  memkernel report --html session.html -t session.jsonl`,
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), a, r) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&r.transcript, "transcript", "t", "", "the session's `file`, or a folder of sessions, of which the newest is taken")
+	f.StringVar(&r.html, "html", "", "write the page to this `file`")
+	f.Var(&r.window, "context-window", "size of the window that it is planned for, such as 200k (default the price book's)")
+	f.StringVar(&r.resolver, "resolver", windowResolver, "the tool or command by which the model can follow pointers, by `name`")
+	cli.Must(cmd.MarkFlagFilename("transcript"))
+	cli.Must(cmd.MarkFlagFilename("html"))
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
+	if r.transcript == "" || r.html == "" {
+		return fail.Usagef("report needs --html FILE and --transcript FILE")
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(r.transcript); err == nil && st.IsDir() {
+		all, err := a.InFolder(r.transcript)
+		if err != nil {
+			return err
+		}
+		r.transcript = all[0]
+		a.Tip("the newest session is taken: %s", r.transcript)
+	}
+	masker, err := mask.NewMasker(mask.Options{Allow: a.Config.Redact.Allow, Disable: a.Config.Redact.DisableRules})
+	if err != nil {
+		return err
+	}
+	st, err := setup.Billed(ctx, &a.Settings)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	o := ui.Options{Prices: book, Location: a.Config.Workspace.Timezone.Location(), Masker: masker, Plan: ui.Plan{Window: int(r.window), Economy: a.Config.Economy, Resolver: r.resolver}}
+	err = ui.Report(ctx, &page, r.transcript, cli.Build().Version, o, st, func(done, all int) { a.Step("planning", done, all, "call") })
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(r.html, page.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if a.JSON {
+		return a.WriteJSON(reportJSON{"memkernel/report/v1", r.html, page.Len()})
+	}
+	_, err = fmt.Fprintf(a.Out, "wrote %s\n", r.html)
+	return err
+}
+
+// reportJSON is the document of report.
+type reportJSON struct {
+	Schema string `json:"schema"`
+	Path   string `json:"path"`
+	Bytes  int    `json:"bytes"`
+}

@@ -1,0 +1,95 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/retention"
+)
+
+func salvageVerb(a *cli.App) *cobra.Command {
+	var req retention.SalvageRequest
+	cmd := &cobra.Command{
+		Long: `salvage reads a session whose files are damaged, says what is sound and what is
+lost, with file, line and bytes, and changes nothing. With --apply the damaged files
+are put aside under another name beside where they stood, never overwritten, and the
+session goes on with what is sound. A turn that is lost is committed again when its
+transcript is observed again. The exit code is 3 if something is damaged and was not
+put aside.`,
+		Example: "  memkernel salvage --session build-42\n  memkernel salvage --session build-42 --apply",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (req.SessionKey == "") == !req.Project {
+				return fail.Usagef("name the session with --session, or --project for what all sessions share")
+			}
+			return runSalvage(cmd.Context(), a, req)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&req.SessionKey, "session", "s", "", "`key` of the session")
+	f.BoolVar(&req.Project, "project", false, "what all sessions share, in place of a session")
+	f.BoolVar(&req.Apply, "apply", false, "do it; without it nothing is written")
+	return cmd
+}
+
+type salvageJSON struct {
+	Schema string `json:"schema"`
+	*retention.Salvaged
+}
+
+func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.Salvage(a.Counted(ctx, "reading what is damaged"), req)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(salvageJSON{"memkernel/salvage/v1", out})
+	} else {
+		showSalvaged(a, out)
+	}
+	if err == nil && !out.Sound && !out.Applied {
+		return fail.WithFindings(len(out.Lost) + len(out.Unfit) + len(out.Files))
+	}
+	return err
+}
+
+func showSalvaged(a *cli.App, s *retention.Salvaged) {
+	line := func(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
+	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
+	for _, l := range s.Lost {
+		about := ""
+		if l.About != "" {
+			about = " (" + l.About + ")"
+		}
+		line("  lost      line %d, byte %d, %d bytes%s: %s", l.Line, l.Offset, l.Bytes, display.Printable(about), display.Printable(l.Reason))
+	}
+	for _, u := range s.Unfit {
+		line("  unusable  %s", display.Printable(u))
+	}
+	for _, f := range s.Files {
+		line("  damaged   %s: %s", display.Printable(f.Path), display.Printable(f.Reason))
+	}
+	for _, p := range s.Aside {
+		line("  put aside %s", display.Printable(p))
+	}
+	switch {
+	case s.Sound:
+		line("nothing is damaged")
+	case s.Applied:
+		a.Tip("observe the session's transcript again, so that what is lost and is still there is kept")
+	default:
+		a.Tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
+	}
+}

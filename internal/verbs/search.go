@@ -1,0 +1,161 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// searchFlags are the flags of search.
+type searchFlags struct {
+	max     int
+	min     float64
+	session string
+	source  string
+	within  string
+	explain bool
+	lines   bool
+	now     cli.TimeValue
+	wait    time.Duration
+}
+
+func searchVerb(a *cli.App) *cobra.Command {
+	s := &searchFlags{}
+	cmd := &cobra.Command{
+		Long: `search looks for what memory holds on a question: by words, and by meaning too if the
+configuration names a provider of vectors. The question is plain text, of as many
+arguments as you like; nothing in it is syntax. A word that begins with a dash goes
+behind --.
+
+With retrieval.sessions.enabled it looks in what was said in other sessions too;
+--source narrows it down, and so does --collection to one of the folders of
+index.folders.
+
+The index is made by the first search, and what was written since is in it before
+a search looks. That takes as long as it takes: --wait answers earlier from what
+there is by then. Vectors are made by reindex.
+
+A hit is a place: what answers in one section of a file or in one stretch of a
+session, its best lines first in rank, all of them as they stand, with their numbers.
+--lines makes a hit of each passage instead, of at most five lines.
+
+What stands above a hit, such as memory/deploys.md#L3-L9, cites its best lines, and is
+what get takes; with the number of any other line it takes that.`,
+		Example: `  memkernel search when do we deploy
+  memkernel search --explain --max-results 3 "which port does staging use?"`,
+		Args: queryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("wait") {
+				s.wait = -1
+			} else if s.wait <= 0 {
+				return fail.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
+			}
+			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&s.max, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
+	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
+	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
+	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
+	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
+	f.BoolVar(&s.lines, "lines", false, "a hit for each passage that answers, several of one place too")
+	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
+	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	a.SharedFlag(f)
+	return cmd
+}
+
+// queryArgs refuses a question that is none. - is kept for standard input.
+func queryArgs(cmd *cobra.Command, args []string) error {
+	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
+	case "":
+		return fail.Usagef("search needs a question")
+	case "-":
+		return fail.Usagef("search doesn't read its question from standard input: give it as arguments")
+	}
+	return nil
+}
+
+func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) error {
+	switch {
+	case s.max < 1:
+		return fail.Usagef("--max-results %d: give a number from 1", s.max)
+	case !(s.min >= 0 && s.min <= 1):
+		return fail.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
+	}
+	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
+		return fail.Usagef("--source %s: give memory or sessions", s.source)
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Vectors: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	req := kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
+	bars := a.Bars()
+	if bars != nil {
+		req.Progress = bars.Show
+	}
+	res, err := k.Search(ctx, req)
+	bars.Done()
+	if err != nil {
+		return err
+	}
+	if why := a.IgnoredIn("embedding."); why != "" && res.Detail == "" {
+		res.Detail = "searched by words alone: " + why
+	}
+	if a.JSON {
+		err = a.WriteJSON(document.OfSearch(query, res))
+	} else {
+		err = display.Hits(a.Out, query, res, a.Style(), s.explain)
+	}
+	if err != nil {
+		return err
+	}
+	return concludeSearch(a, res)
+}
+
+// concludeSearch says why nothing was found, or less than could be. Only an index
+// that can't be read is an error.
+func concludeSearch(a *cli.App, res *retrieval.Result) error {
+	if res.Note != "" && len(res.Hits) > 0 {
+		a.Tip("%s", res.Note)
+	}
+	if line := retrieval.AlsoLine(res.Also); line != "" && len(res.Hits) > 0 {
+		a.Tip("%s", line)
+	}
+	if len(res.Withheld) > 0 && len(res.Hits) > 0 {
+		a.Tip("%s", retrieval.WithheldLine(res.Withheld))
+	}
+	switch {
+	case res.Reason == retrieval.BackendError:
+		return indexError(res.Err)
+	case res.Reason == retrieval.StaleIndex && res.Err == nil:
+		a.Tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
+	case res.Reason == retrieval.Indexing:
+		a.Tip("%s; search again, or run 'memkernel reindex'", res.Detail)
+	case errors.Is(res.Err, index.ErrMissing):
+		a.Tip("there is no index yet: run 'memkernel reindex'")
+	case len(res.Hits) == 0:
+		a.Tip("nothing found: %s", res.Detail)
+	case res.Err != nil && fail.HintFor(indexError(res.Err)) != "":
+		a.Tip("%s; %s", res.Detail, fail.HintFor(indexError(res.Err)))
+	case res.Err != nil || res.Detail != "" && res.Note == "":
+		a.Tip("%s", res.Detail)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/serve/telemetry"
+	"github.com/memkernel/memkernel/serve/tools"
+)
+
+// ServeFlags are the flags of serve.
+type ServeFlags struct {
+	Stdio, Socket bool
+	// Idle is how long nobody may be connected before it ends, 0 for ever.
+	Idle time.Duration
+	// UI is the address of the window, "" for none.
+	UI string
+
+	metrics metricsFlags
+}
+
+// Door is a further way by which serve answers calls, with flags of its own: memkernel-server's
+// is HTTP.
+type Door interface {
+	Flags(*pflag.FlagSet)
+	// Check refuses flags that don't fit together before anything is begun.
+	Check(*ServeFlags) error
+	// Help and Example are what the help of serve says of it.
+	Help() string
+	Example() string
+	// Alone serves in place of a daemon until ctx ends, and reports whether the flags ask for it.
+	Alone(context.Context, *cli.App, *ServeFlags) (bool, error)
+	// Beside opens it for a daemon's server, and returns its URL; nil if no flag asks for it.
+	Beside(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
+}
+
+// Serve is the verb serve.
+func Serve(a *cli.App) *cobra.Command { return ServeBy(a, nil, &noDoor{}) }
+
+// noDoor answers on the socket alone. Its flag says who has HTTP.
+type noDoor struct{ listen string }
+
+func (d *noDoor) Flags(f *pflag.FlagSet) {
+	f.StringVar(&d.listen, "listen", "", "")
+	cli.Must(f.MarkHidden("listen"))
+}
+
+func (d *noDoor) Check(*ServeFlags) error {
+	if d.listen == "" {
+		return nil
+	}
+	return fail.UsageWith("memkernel serve answers on a socket, and not over HTTP", "'memkernel-server serve --listen "+d.listen+"' does: see doc/service.md")
+}
+
+func (*noDoor) Help() string    { return "" }
+func (*noDoor) Example() string { return "" }
+
+func (*noDoor) Alone(context.Context, *cli.App, *ServeFlags) (bool, error) { return false, nil }
+
+func (*noDoor) Beside(context.Context, *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
+	return nil
+}
+
+// ServeBy is the verb serve of a program that has an exporter and a further door.
+func ServeBy(a *cli.App, export telemetry.Opener, door Door) *cobra.Command {
+	s := &ServeFlags{metrics: metricsFlags{export: export}}
+	cmd := &cobra.Command{
+		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
+2.0, one message per line, as doc/rpc.md describes it. One daemon serves a state
+folder, on a unix socket in it that only you can open. The path of the socket is
+printed once it can be connected to.
+
+With --stdio it answers on standard input and output as well, and ends when the input
+ends and nobody is connected to the socket any more. If a daemon already serves the
+state folder, serve --stdio hands its input and output on to that, and serve alone
+prints the socket and ends.
+
+SIGTERM or the call shutdown end it: calls that were taken are carried out, further
+ones refused. A session is shared unless a call says that it is private; the setting
+workspace.private: false, or --shared, lets none be.
+
+` + door.Help() + `With --metrics an operator's Prometheus is told how long plans take, what goes wrong
+and what hosts report as billed (doc/metrics.md).`,
+		Example: `  memkernel serve --workspace ~/project --idle 15m
+  memkernel serve --stdio` + door.Example(),
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s, door) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&s.Stdio, "stdio", false, "answer on standard input and output as well")
+	f.BoolVar(&s.Socket, "socket", false, "answer on the socket alone, and print its path (the default)")
+	f.DurationVar(&s.Idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
+	f.StringVar(&s.UI, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
+	s.metrics.add(cmd)
+	door.Flags(f)
+	a.PricesFlag(cmd)
+	a.SharedFlag(f)
+	return cmd
+}
+
+func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
+	switch {
+	case s.Idle < 0:
+		return fail.Usagef("--idle %v: give how long, such as 15m", s.Idle)
+	case s.Stdio && s.Idle > 0:
+		return fail.Usagef("--idle goes without --stdio: that ends with its input")
+	}
+	if err := cmp.Or(s.metrics.check(), door.Check(s)); err != nil {
+		return err
+	}
+	a.Serve(serve.DefaultDrain)
+	if alone, err := door.Alone(ctx, a, s); alone {
+		return err
+	}
+	var t *telemetry.Telemetry // nil until this process serves
+	closed := func() {}
+	defer func() { closed(); t.Close(ctx) }()
+	open := func(ctx context.Context) (k *kernel.Kernel, o *serve.Options, err error) {
+		if k, o, t, err = openServed(ctx, a, &s.metrics); err != nil {
+			return k, o, err
+		}
+		shut, err := windowBeside(ctx, a, k, o.Prices, s.UI)
+		if err != nil {
+			return nil, nil, errors.Join(err, k.Close())
+		}
+		closed = shut
+		return k, o, nil
+	}
+	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.Idle}
+	url := ""
+	if beside := door.Beside(ctx, a); beside != nil {
+		d.Alone, d.Beside = true, func(s *serve.Server) (shut func(context.Context) error, err error) {
+			url, shut, err = beside(s)
+			return shut, err
+		}
+	}
+	d.Listening = func(socket string, joined bool) {
+		if url != "" {
+			fmt.Fprintln(a.Out, url)
+		}
+		if !s.Stdio {
+			fmt.Fprintln(a.Out, socket)
+		}
+		switch {
+		case joined && s.metrics.listen != "":
+			a.Tip("another process serves this state folder already: its own --metrics tells of it, %s has none", s.metrics.listen)
+		case joined && !s.Stdio:
+			a.Tip("another process serves this state folder already")
+		}
+	}
+	if s.Stdio {
+		d.In, d.Out = a.In, display.Bare(a.Out)
+	}
+	return ServedElsewhere(d.Run(ctx))
+}
+
+// openServed opens the kernel with all that the configuration allows: vectors, notes,
+// and an index that follows the files; and what watches it.
+func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kernel, *serve.Options, *telemetry.Telemetry, error) {
+	book, err := a.Book()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	workspace, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("find workspace: %w", err)
+	}
+	state, err := filepath.Abs(a.StateDir)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("find state folder: %w", err)
+	}
+	t, err := m.open(ctx, a, book, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+	if err != nil {
+		return nil, nil, t, err
+	}
+	t.Follow(k.IndexStatus)
+	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: a.Config.Workspace.Timezone.Location(),
+		Tools: ToolsOf(k), ToolWrites: tools.Writes,
+		Retain: a.Retention(), Watch: t.Serve()}, t, nil
+}
+
+// Watch begins to measure, where the flags ask for it.
+func (s *ServeFlags) Watch(ctx context.Context, a *cli.App, book *cachelayout.Book) (*telemetry.Telemetry, error) {
+	return s.metrics.open(ctx, a, book, true)
+}
+
+// ServedElsewhere adds the way out where another process serves already.
+func ServedElsewhere(err error) error {
+	if errors.Is(err, serve.ErrServed) {
+		return fail.Hint(err, "end that one first: it has no address of its own, or another one")
+	}
+	return err
+}

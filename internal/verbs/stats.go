@@ -1,0 +1,75 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// statsFlags are the flags of stats.
+type statsFlags struct {
+	session string
+	since   cli.TimeValue
+}
+
+func statsVerb(a *cli.App) *cobra.Command {
+	s := &statsFlags{}
+	cmd := &cobra.Command{
+		Long: `stats reads what every observed call was billed and, where it was planned, what that
+was to cost: tokens by how they were billed, the price of the input side, how much of
+it the cache served, which calls were cold and whether that was expected, and what cuts
+have kept out of the prompts. Sums are per session, day and model. A call counts once
+it was observed with its usage, whether that stands in the transcript (observe, the
+hooks of hosts) or was handed in beside it; it is compared if the host named its plan.
+
+What cuts saved is against sending everything ever said at every call, whether a
+window holds it or not, and less what the cuts themselves had to rewrite. A price
+that the book did not know when the call was observed is in no sum of costs.`,
+		Example: `  memkernel stats
+  memkernel stats --session build-42 --since 2026-03-09T00:00:00Z`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runStats(cmd.Context(), a, s) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")
+	f.Var(&s.since, "since", "leave out calls that were planned before")
+	return cmd
+}
+
+func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	st, err := k.Usage(ctx, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
+	if err != nil {
+		return statsHint(err)
+	}
+	for _, path := range st.Torn {
+		a.Tip("the last line of %s was cut off and is left out", path)
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfUsage(st))
+	}
+	return display.Stats(a.Out, st, a.Style())
+}
+
+// statsHint adds the way out.
+func statsHint(err error) error {
+	var damage *journal.DamageError
+	switch {
+	case errors.As(err, &damage):
+		return fail.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
+	}
+	return err
+}

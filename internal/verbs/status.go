@@ -1,0 +1,93 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/serve/install"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+func statusVerb(a *cli.App) *cobra.Command {
+	var o status.Options
+	cmd := &cobra.Command{
+		Args: cli.NoArgs,
+		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
+written to last; of the others it says size and time alone, and what is in them is not
+counted. --all reads every session, --session one. Memories that Claude Code and Codex
+keep of their own are named.`, status.MostSessions),
+		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
+	}
+	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
+	cmd.Flags().BoolVar(&o.All, "all", false, "read every session")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	return cmd
+}
+
+func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	st, err := k.Status(ctx, &o)
+	if err != nil {
+		return err
+	}
+	a.Findings(st.Unreadable)
+	if a.JSON {
+		doc := document.OfStatus(st)
+		for _, m := range memories(a) {
+			doc.HostMemories = append(doc.HostMemories, document.HostMemories{Host: m.Title, Folder: m.Folder, Files: m.Files})
+		}
+		return a.WriteJSON(doc)
+	}
+	if err := display.Status(a.Out, st, a.Style()); err != nil {
+		return err
+	}
+	for _, m := range memories(a) {
+		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, which memkernel does not search\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder)); err != nil {
+			return err
+		}
+	}
+	return tellProxies(ctx, a)
+}
+
+// memories are the folders in which hosts keep memories of their own. Those are the user's, so that a
+// workspace which is shared is told of none.
+func memories(a *cli.App) []install.Memories {
+	home, err := os.UserHomeDir()
+	if err != nil || !a.Config.Workspace.Private {
+		return nil
+	}
+	dir, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		return nil // then its memories can't be told apart
+	}
+	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
+	return site.Memories()
+}
+
+// tellProxies adds a line for each proxy that runs for this state directory.
+func tellProxies(ctx context.Context, a *cli.App) error {
+	at, states, bad := proxy.FindRunning(ctx, store.Files(a.StateDir))
+	for i := range at {
+		if s := states[i]; s.Planned+s.Extended+len(s.Passed) == 0 {
+			continue // one of those that wrap runs, for an API that nobody asked
+		}
+		if err := display.RunningProxy(a.Out, at[i].URL, states[i]); err != nil {
+			return err
+		}
+	}
+	return bad
+}

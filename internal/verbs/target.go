@@ -1,0 +1,234 @@
+package verbs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval/foreign"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// target is the call that is planned.
+type target struct {
+	messages []memkernel.Message
+	// call and of number the call within the view, from 1; call is 0 for one that
+	// is still to come.
+	call, of int
+	// time is the call's own, zero if nobody knows.
+	time time.Time
+}
+
+// fillRequest turns flags and transcript into the request to plan.
+func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book) error {
+	s := out.session
+	var msgs []memkernel.Message
+	if s.Dialect != "" { // else there is no transcript
+		msgs = s.View(out.view)
+	}
+	t, err := chooseTarget(s, msgs, p)
+	if err != nil {
+		return err
+	}
+	req := kernel.PlanRequest{SessionKey: cmp.Or(p.session, s.ID, kernel.DefaultSession), Model: cmp.Or(p.model, s.Model),
+		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
+		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow.Refusal(), Source: p.source.Of("", nil)}
+	if req.Model == "" {
+		return fail.Hint(fmt.Errorf("plan: the transcript names no model"), "name it with --model, such as --model claude-sonnet-4-6")
+	}
+	if req.Now.IsZero() {
+		req.Now = t.time
+	}
+	if p.system != "" {
+		if req.System, err = readSystem(a, p.system); err != nil {
+			return err
+		}
+	}
+	if p.tools != "" {
+		if req.Tools, err = readTools(a, p.tools); err != nil {
+			return err
+		}
+	}
+	if req.Memories, err = readMemories(a, p.memories); err != nil {
+		return err
+	}
+	fixed, err := p.fixed.Implied(s, msgs, req.System, req.Tools, book)
+	if err != nil {
+		return err
+	}
+	if out.implied = fixed > 0; out.implied {
+		req.FixedTokens = fixed
+	}
+	out.request, out.target = req, t
+	return nil
+}
+
+// chooseTarget finds the messages that stand before the planned call.
+func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags) (target, error) {
+	calls := transcript.Calls(msgs)
+	switch {
+	case p.prompt != "":
+		return target{messages: msgs, of: len(calls), time: lastTime(msgs)}, nil
+	case p.at != 0:
+		n := p.at
+		if n < 0 {
+			n += len(calls) + 1
+		}
+		if n < 1 || n > len(calls) {
+			return target{}, fail.Usagef("--at %d: the %s view holds %d model calls", p.at, p.view.Value, len(calls))
+		}
+		return before(msgs, calls, n)
+	case len(calls) == 0 || s.Dialect.Document() && open(msgs):
+		if !open(msgs) {
+			return target{}, kernel.ErrNoMessages
+		}
+		return target{messages: msgs, of: len(calls), time: lastTime(msgs)}, nil
+	}
+	return before(msgs, calls, len(calls))
+}
+
+// before gives the messages up to the last one, before call n, that a model can
+// answer.
+func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, error) {
+	c := calls[n-1]
+	end := c.Index
+	for end > 0 && msgs[end-1].Role == memkernel.RoleAssistant {
+		end--
+	}
+	if end == 0 {
+		return target{}, fail.Hint(fmt.Errorf("plan call %d: nothing comes before it", n), "choose a later call with --at, or plan the next with --prompt")
+	}
+	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
+}
+
+// open tells whether a model's answer comes next.
+func open(msgs []memkernel.Message) bool {
+	return len(msgs) > 0 && msgs[len(msgs)-1].Role != memkernel.RoleAssistant
+}
+
+func lastTime(msgs []memkernel.Message) time.Time {
+	for _, m := range slices.Backward(msgs) {
+		if !m.Time.IsZero() {
+			return m.Time
+		}
+	}
+	return time.Time{}
+}
+
+// readSystem reads a system prompt: text, or JSON as the Messages API takes it.
+func readSystem(a *cli.App, path string) ([]memkernel.Part, error) {
+	data, err := a.ReadAll(path)
+	if err != nil {
+		return nil, fmt.Errorf("read system prompt: %w", err)
+	}
+	trimmed := bytes.TrimSpace(data)
+	var blocks []json.RawMessage
+	if len(trimmed) == 0 || trimmed[0] != '[' || json.Unmarshal(trimmed, &blocks) != nil {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: string(data)}}, nil
+	}
+	var parts []memkernel.Part
+	for i, raw := range blocks {
+		var b struct{ Type, Text string }
+		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
+			return nil, fail.Hint(fmt.Errorf("read system prompt %s: block %d is no text block", path, i+1), `a block is {"type":"text","text":"…"}`)
+		}
+		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
+	}
+	return parts, nil
+}
+
+// readTools reads tool definitions in any provider's shape: a JSON list, or an
+// object with one under "tools".
+func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
+	data, err := a.ReadAll(path)
+	if err != nil {
+		return nil, fmt.Errorf("read tools: %w", err)
+	}
+	var wrapped struct{ Tools []json.RawMessage }
+	var raws []json.RawMessage
+	if err := json.Unmarshal(data, &raws); err != nil {
+		if json.Unmarshal(data, &wrapped) != nil || wrapped.Tools == nil {
+			return nil, fail.Hint(fmt.Errorf("read tools %s: %w", path, err), "the file holds a JSON list of tool definitions")
+		}
+		raws = wrapped.Tools
+	}
+	tools := make([]memkernel.Tool, 0, len(raws))
+	for i, raw := range raws {
+		var t struct {
+			Name, Type string
+			Function   struct{ Name string }
+		}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return nil, fmt.Errorf("read tools %s: definition %d: %w", path, i+1, err)
+		}
+		name := cmp.Or(t.Name, t.Function.Name, t.Type)
+		if name == "" {
+			return nil, fmt.Errorf("read tools %s: definition %d has no name", path, i+1)
+		}
+		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
+	}
+	return tools, nil
+}
+
+// readMemories reads what other memory systems found. A file that is nobody's answer
+// is an error; single records that can't be read become faults of the plan.
+func readMemories(a *cli.App, paths []string) ([]kernel.MemoryAnswer, error) {
+	var out []kernel.MemoryAnswer
+	for _, path := range paths {
+		data, err := a.ReadAll(path)
+		if err != nil {
+			return nil, fmt.Errorf("read memories: %w", err)
+		}
+		answer, err := foreign.Parse(data, "")
+		if err != nil {
+			return nil, fail.Hint(fmt.Errorf("%s: %w", path, err), "give the JSON that qmd search --json, a Mem0 search or a Cognee search prints")
+		}
+		out = append(out, kernel.MemoryAnswer{Format: answer.Format, JSON: data})
+	}
+	return out, nil
+}
+
+// renderBody makes the request body of a plan.
+func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, error) {
+	plan := out.plan
+	req := transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System, Messages: plan.Messages,
+		Markers: plan.Markers, Source: out.session.Dialect}
+	switch f {
+	case transcript.FormatAnthropic:
+		// The Messages API insists on a bound for the answer.
+		req.MaxTokens = plan.Budgets.ReserveTokens
+		if m := out.model.MaxOutput; m > 0 {
+			req.MaxTokens = min(req.MaxTokens, m)
+		}
+		if plan.Params.ThinkingOff {
+			req.Thinking = `{"type":"disabled"}`
+		}
+	default:
+		if key := plan.Params.CacheKey; key != "" {
+			raw, _ := json.Marshal(key) // a string always can
+			req.Params = append(req.Params, transcript.Param{Name: "prompt_cache_key", Raw: string(raw)})
+		}
+	}
+	return transcript.Render(f, &req)
+}
+
+// nativeFormat is the shape in which the plan's model takes its messages.
+func nativeFormat(out *planned) transcript.Format {
+	provider := out.model.Provider
+	switch {
+	case provider == "openai" && out.session.Dialect == transcript.Codex:
+		return transcript.FormatResponses
+	case provider == "openai", strings.HasPrefix(provider, "deepseek"):
+		return transcript.FormatOpenAI
+	}
+	return transcript.FormatAnthropic
+}

@@ -1,0 +1,119 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/setup"
+)
+
+// uiFlags are the flags of ui.
+type uiFlags struct {
+	addr          string
+	noOpen, write bool
+	transcripts   []string
+	window        config.Tokens
+	resolver      string
+}
+
+func uiVerb(a *cli.App) *cobra.Command {
+	u := &uiFlags{}
+	cmd := &cobra.Command{
+		Long: `ui opens a window on this machine: a web page that shows the sessions that are live as
+they go, every call of a session and what stood in its prompt, the prompt of a call block
+by block, with what would break and what would be if, the life of a page, memory, what
+it all costs, and whether all is well. doc/ui.md describes it.
+
+It prints the address first, which lets one browser in, once; it is read by nobody else,
+and it ends with the program. Nothing is loaded from elsewhere, and nothing is sent there.
+The window reads; with --write it can take back what the last night did to memory.
+
+Shown are the sessions of the state folder, those that the coding agents on this machine
+have recorded of this workspace, and those of each --transcript, a file or a folder.`,
+		Example: `  memkernel ui
+  memkernel ui --transcript session.jsonl
+  memkernel ui --addr 127.0.0.1:8090 --no-open`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runUI(cmd.Context(), a, u) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&u.addr, "addr", "127.0.0.1:0", "`address` of this machine to listen on; port 0 takes a free one")
+	f.BoolVar(&u.noOpen, "no-open", false, "don't open a browser")
+	f.BoolVar(&u.write, "write", false, "let the window take back what the last night did to memory")
+	f.StringArrayVarP(&u.transcripts, "transcript", "t", nil, "show this recorded session, a `file` or a folder of them; may be given again")
+	cli.Must(cmd.MarkFlagFilename("transcript"))
+	f.Var(&u.window, "context-window", "size of the window that sessions are planned for, such as 200k (default the price book's)")
+	f.StringVar(&u.resolver, "resolver", windowResolver, "the tool or command by which the model can follow pointers, by `name`")
+	a.PricesFlag(cmd)
+	a.SharedFlag(f)
+	return cmd
+}
+
+func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	s, end, err := openWindow(a, k, book, windowWish{Addr: u.addr, Write: u.write, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
+	if err != nil {
+		return err
+	}
+	defer end()
+	a.Serve(0)
+	link := s.Link()
+	if _, err := fmt.Fprintln(a.Out, link); err != nil {
+		s.Close()
+		return err
+	}
+	if !u.noOpen && a.Interactive() {
+		forget, err := browse(link)
+		if forget != nil {
+			defer forget()
+		}
+		if err != nil {
+			a.Tip("no browser could be opened: %s", err)
+		}
+	}
+	return s.Serve(ctx)
+}
+
+// browse opens a page in the user's browser, by way of a file that only the user can read:
+// an argument could be seen by others of this machine.
+func browse(link string) (forget func(), err error) {
+	f, err := os.CreateTemp("", "memkernel-ui-*.html") // for its owner alone
+	if err != nil {
+		return nil, err
+	}
+	forget = func() { os.Remove(f.Name()) }
+	_, err = fmt.Fprintf(f, `<!DOCTYPE html><meta charset="utf-8"><title>memkernel</title><meta http-equiv="refresh" content="0;url=%s">`, html.EscapeString(link))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return forget, err
+	}
+	name, args := "xdg-open", []string{f.Name()}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", f.Name()}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return forget, err
+	}
+	go cmd.Wait() // it is the browser's own matter how it ends
+	return forget, nil
+}

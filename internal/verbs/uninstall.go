@@ -1,0 +1,193 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/install"
+)
+
+// uninstallFlags are the flags of uninstall.
+type uninstallFlags struct {
+	initFlags
+	state bool
+}
+
+func uninstallVerb(a *cli.App) *cobra.Command {
+	o := &uninstallFlags{}
+	cmd := &cobra.Command{
+		Long: `uninstall takes memkernel out of the settings of the coding agents that are used
+in this folder. A file that was not touched since init becomes what it was, byte
+for byte; from one that was, memkernel's own entries leave. Files and folders that
+held nothing else go.
+
+Your Markdown is never touched. The state folder stays, so that init takes up where
+it was, unless --state is given: then the index, the journals of sessions and the
+backups go too, and config.yaml and SESSION-STATE.md if nobody but memkernel wrote
+to them.`,
+		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
+	}
+	o.add(cmd, "take it out of this host only, by `name`")
+	cmd.Flags().BoolVar(&o.state, "state", false, "remove what is kept in the state folder too: index, sessions, backups")
+	return cmd
+}
+
+// uninstallJSON is the document of uninstall.
+type uninstallJSON struct {
+	Schema    string           `json:"schema"`
+	Workspace string           `json:"workspace"`
+	StateDir  string           `json:"state_dir"`
+	Applied   bool             `json:"applied"`
+	Files     []install.Change `json:"files"`
+	State     *stateGoes       `json:"state"`
+}
+
+// stateGoes is what is removed of the state folder, and what stays in it.
+type stateGoes struct {
+	Removes []string `json:"removes"`
+	Keeps   []string `json:"keeps"`
+
+	empty bool // the folder has nothing in it, and goes
+}
+
+// anything tells whether there is something to remove.
+func (s *stateGoes) anything() bool { return s != nil && (len(s.Removes) > 0 || s.empty) }
+
+func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
+	in, err := installer(a)
+	if err != nil {
+		return err
+	}
+	found, err := in.Find(o.hosts)
+	if err != nil {
+		return fail.Usagef("%s", err)
+	}
+	if o.state && len(o.hosts) > 0 {
+		return fail.Usagef("--state removes what all hosts share: leave out --host")
+	}
+	doc := &uninstallJSON{Schema: "memkernel/uninstall/v1", Workspace: in.Workspace, StateDir: a.StateDir}
+	if doc.Files, err = in.TakeOut(o.hosts, false); err != nil {
+		return recordError(err)
+	}
+	if o.state {
+		own, others, err := in.StateFiles()
+		if err != nil {
+			return err
+		}
+		doc.State = &stateGoes{document.List(own), document.List(others), len(own)+len(others) == 0 && store.Exists(in.State, "")}
+		state, err := in.SessionState(false)
+		if err != nil {
+			return err
+		}
+		doc.Files = append(doc.Files, state...)
+	}
+	anything := len(doc.Files) > 0 || doc.State.anything()
+	if !a.JSON {
+		showUninstallPlan(a, in, doc, anything)
+	}
+	err = o.consent(a, anything)
+	if err == nil && !o.dryRun {
+		doc.Applied = true
+		err = takeOut(ctx, in, o, doc)
+		if err == nil && !a.JSON && anything {
+			showUninstallDone(a, in, doc)
+		}
+	} else if !a.JSON {
+		showLeftAlone(a.Out, doc.Files, nil, "take this out")
+	}
+	if a.JSON {
+		return cmp.Or(a.WriteJSON(doc), err, leftAlone(doc.Files))
+	}
+	for _, h := range found {
+		if h.UserWide != "" {
+			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
+		}
+		if h.UserServer != "" {
+			a.Tip("the server memkernel stays in %s, where you put it for %s: take it out by hand", in.Short(h.UserServer), h.Title)
+		}
+	}
+	return cmp.Or(err, leftAlone(doc.Files))
+}
+
+// takeOut changes the files, and removes the state if that is wanted. A folder that has
+// no state gets none.
+func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc *uninstallJSON) (err error) {
+	release := func() {}
+	if store.Exists(in.State, "") {
+		if release, err = in.Lock(ctx); err != nil {
+			return lockError(in, err)
+		}
+	}
+	defer release()
+	if doc.Files, err = in.TakeOut(o.hosts, true); err != nil {
+		return recordError(err)
+	}
+	if doc.State.anything() {
+		if err := in.RemoveState(); err != nil {
+			return err
+		}
+	}
+	if !o.state {
+		return nil
+	}
+	state, err := in.SessionState(true)
+	doc.Files = append(doc.Files, state...)
+	return err
+}
+
+func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, anything bool) {
+	if !anything {
+		fmt.Fprintf(a.Out, "There is nothing of memkernel's in the settings of %s.\n", in.Workspace)
+		return
+	}
+	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
+	rows := fileRows(in, doc.Files)
+	if s := doc.State; s.anything() {
+		what := "index, journals of sessions, backups"
+		if s.empty {
+			what = "nothing is in it"
+		}
+		if len(s.Keeps) > 0 {
+			what += "; stays: " + strings.Join(s.Keeps, ", ")
+		}
+		rows = append(rows, row{"delete", stateName(in), what})
+	}
+	showRows(a.Out, rows)
+	fmt.Fprintln(a.Out)
+}
+
+func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
+	done := 0
+	for _, c := range doc.Files {
+		if c.Done {
+			done++
+		}
+	}
+	if len(doc.Files) > 0 {
+		fmt.Fprintf(a.Out, "Done: %s changed. Your Markdown is as it was.\n", display.Plural(done, "file"))
+	}
+	showLeftAlone(a.Out, doc.Files, nil, "take this out")
+	if doc.State != nil {
+		but := ""
+		if len(doc.State.Keeps) > 0 {
+			but = " but for " + strings.Join(doc.State.Keeps, ", ")
+		}
+		fmt.Fprintf(a.Out, "%s is removed%s.\n", stateName(in), but)
+	} else if store.Exists(in.State, "") {
+		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", stateName(in))
+	}
+	if done > 0 {
+		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")
+	}
+}

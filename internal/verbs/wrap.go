@@ -1,0 +1,368 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/meter"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+// provider is an API that a command may call, and the variable by which it is told where.
+type provider struct {
+	name, variable, url string
+	// version is the part of the path that the variable has and the proxy's upstream has not.
+	version string
+	// others are variables that some clients read in its place.
+	others []variable
+	// args tell a command by arguments where it is; nil if variables do.
+	args func(to string) []string
+	// led: settings for the run do, of all such providers at once.
+	led bool
+}
+
+// variable is one by which a client is told where an API is, and the part of the path
+// that it has and the proxy's upstream has not.
+type variable struct{ name, version string }
+
+// providers are those whose clients read a variable: the SDKs of Anthropic, OpenAI and
+// Google, and Claude Code and Gemini CLI, which use them.
+// The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
+var providers = []provider{
+	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil, false},
+	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil, false},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil, false},
+}
+
+// variables are all by which a client is told where the API is, the usual one first.
+func (p *provider) variables() []variable {
+	if p.variable == "" {
+		return nil
+	}
+	return append([]variable{{p.variable, p.version}}, p.others...)
+}
+
+// set is the first of its variables that has a value, the usual one if none has.
+func (p *provider) set() variable {
+	for _, v := range p.variables() {
+		if os.Getenv(v.name) != "" {
+			return v
+		}
+	}
+	return variable{p.variable, p.version}
+}
+
+// wrapFlags are the flags of wrap.
+type wrapFlags struct {
+	proxyFlags
+	log string
+}
+
+func wrapVerb(a *cli.App) *cobra.Command {
+	w := &wrapFlags{}
+	cmd := &cobra.Command{
+		Long: `wrap runs a command, such as claude, with a proxy in front of the APIs that it calls:
+it listens on free ports of this machine, and the command alone is told of them, by
+ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
+read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
+already is where the proxy sends. Codex is told by -c, in front of its own arguments, Pi by
+an extension, OpenCode and Cline by settings for the run, and Copilot CLI by
+COPILOT_PROVIDER_BASE_URL if that is set; no file of theirs is changed. Requests are planned as "memkernel proxy" does. Where
+hooks are installed, too, what they recalled is not recalled again.
+
+When the command ends one line says what was called and billed, about what the same calls
+would have cost without, and how many requests were planned and passed, with the reasons.
+If no request came, it says so and names the way. The command's exit code is this one's.
+
+The model is told that a shell tool, where it has one, follows pointers by running
+memkernel get; the command finds memkernel on its PATH. --log FILE keeps the proxy's log.`,
+		Example: `  memkernel wrap -- claude
+  memkernel wrap --workspace ~/project -- codex exec "fix the tests"
+  memkernel wrap --log proxy.log -- my-agent --port 9000`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail.Usagef("wrap needs a command behind --, such as memkernel wrap -- claude")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runWrap(cmd.Context(), a, w, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what follows the command's name is the command's
+	f.StringVar(&w.log, "log", "", "append the proxy's log to `FILE`")
+	f.StringVar(&w.resolver, "resolver", proxy.MemkernelGet, "the tool by which the model can follow pointers, by `name`, or memkernel-get")
+	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
+	f.Var(&w.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
+	f.Var(&w.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	f.BoolVar(&w.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
+	cli.EconomyFlag(cmd)
+	a.PricesFlag(cmd)
+	return cmd
+}
+
+func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return fail.Hint(fmt.Errorf("%s: %w", args[0], err), "install it, or give its path")
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	now := time.Now().In(a.Config.Workspace.Timezone.Location())
+	m := meter.New(book, store.Files(a.StateDir), filepath.Base(args[0]), now)
+	defer m.Close()
+	logger, done, err := w.logger()
+	if err != nil {
+		return err
+	}
+	defer done()
+	front, err := listen(a, w, args, k, m, book, logger)
+	if err != nil {
+		return err
+	}
+	more, env, clean, err := settled(front, args)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	for _, f := range front {
+		defer list(f.proxy, f.listener, store.Files(a.StateDir), logger)()
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, len(front))
+	for _, f := range front {
+		go func() { ended <- f.proxy.Serve(serving, f.listener, proxyGrace) }()
+	}
+	code, childErr := runChild(ctx, a, path, more, env)
+	a.AllowGrace(childGrace + proxyGrace)
+	stop()
+	for range front {
+		if err := <-ended; err != nil {
+			logger.Warn("the proxy ended", "detail", err.Error())
+		}
+	}
+	if err := tell(a, m, args[0], front); err != nil {
+		return err
+	}
+	if childErr != nil {
+		return childErr
+	}
+	if code != 0 {
+		return fail.Exit(code)
+	}
+	return nil
+}
+
+// logger writes to --log, or nowhere: the terminal is the command's.
+func (w *wrapFlags) logger() (*slog.Logger, func(), error) {
+	if w.log == "" {
+		return slog.New(slog.DiscardHandler), func() {}, nil
+	}
+	f, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fail.Hint(err, "give --log a file that can be written")
+	}
+	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
+}
+
+// served is a provider's proxy.
+type served struct {
+	provider
+	proxy    *proxy.Proxy
+	listener net.Listener
+}
+
+// listen makes a proxy for each provider, on a free port.
+func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
+	defer func() {
+		if err != nil {
+			for _, s := range out {
+				s.listener.Close()
+			}
+		}
+	}()
+	for _, p := range ways(args) {
+		flags := w.proxyFlags
+		set := p.set()
+		o, err := proxyOptions(a, &flags, book)
+		if err != nil {
+			return out, err
+		}
+		o.Upstream = p.upstream(os.Getenv(set.name))
+		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
+		x, err := proxy.New(k, o)
+		if err != nil {
+			return out, fail.Hint(fmt.Errorf("%s: %w", cmp.Or(set.name, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return out, fmt.Errorf("listen on this machine: %w", err)
+		}
+		out = append(out, served{p, x, l})
+	}
+	return out, nil
+}
+
+// upstream is where a provider's requests go: where they would have gone.
+func (p *provider) upstream(set string) string {
+	if set == "" {
+		set = p.url
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(set, "/"), p.version)
+}
+
+// toolSearch is the variable by which Claude Code searches for tools. If it is unset, Claude Code
+// sends the definitions of all tools with every request to an address that is not Anthropic's.
+const toolSearch = "ENABLE_TOOL_SEARCH"
+
+// environment is this process's, with the proxies and this program in front. A variable
+// that leads elsewhere than the first one which is set stays.
+func environment(front []served) []string {
+	env := os.Environ()
+	for _, s := range front {
+		to := s.upstream(os.Getenv(s.set().name))
+		for _, v := range s.variables() {
+			if had := os.Getenv(v.name); had == "" || s.upstream(had) == to {
+				env = append(env, v.name+"=http://"+s.listener.Addr().String()+v.version)
+			}
+		}
+		if s.name == "anthropic" && to == s.url && os.Getenv(toolSearch) == "" {
+			env = append(env, toolSearch+"=true")
+		}
+	}
+	if self, err := os.Executable(); err == nil {
+		env = append(env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
+	}
+	return env
+}
+
+// told returns the command's arguments with those that lead it to the proxies in front.
+func told(front []served, args []string) []string {
+	out := args[:1:1]
+	for _, s := range front {
+		if s.args != nil {
+			out = append(out, s.args("http://"+s.listener.Addr().String()+s.version)...)
+		}
+	}
+	return append(out, args[1:]...)
+}
+
+// settled returns the command's arguments and its environment with all that leads it to the
+// proxies in front, and removes with clean what was made for that.
+func settled(front []served, args []string) (more, env []string, clean func(), err error) {
+	more, env, clean = told(front, args), environment(front), func() {}
+	l, ok := leads[host(args[0])]
+	if !ok {
+		return more, env, clean, nil
+	}
+	dir, err := os.MkdirTemp("", "memkernel-wrap-")
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
+	}
+	clean = func() { os.RemoveAll(dir) }
+	own, vars, err := l.run(front, args, dir)
+	if err != nil {
+		clean()
+		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
+	}
+	return slices.Insert(slices.Clip(more), 1, own...), append(env, vars...), clean, nil
+}
+
+// childGrace is how long a command may take to end when it is asked to.
+const childGrace = 10 * time.Second
+
+// runChild runs the command on this terminal until it ends. An interrupt is the terminal's to
+// give, to both; the command decides what it means. Whoever asks this process to end asks
+// the command.
+func runChild(ctx context.Context, a *cli.App, path string, args, env []string) (int, error) {
+	c := exec.Command(path, args[1:]...)
+	c.Args[0] = args[0]
+	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.In, display.Bare(a.Out), display.Bare(a.Err)
+	a.LeaveInterrupts()
+	a.AllowGrace(childGrace)
+	if err := c.Start(); err != nil {
+		return 0, fail.Hint(fmt.Errorf("%s: %w", args[0], err), "the command could not be started")
+	}
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+			end(c.Process)
+			select {
+			case <-ended:
+			case <-time.After(childGrace):
+				c.Process.Kill() // it was asked
+			}
+		case <-ended:
+		}
+	}()
+	err := c.Wait()
+	close(ended)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &exit):
+		if code := exit.ExitCode(); code > 0 {
+			return code, nil
+		}
+		return killed(exit), nil
+	}
+	return 0, fmt.Errorf("%s: %w", args[0], err)
+}
+
+// tell says in a line what came of it.
+func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
+	sum, kept := m.Sum()
+	if a.Quiet {
+		return nil
+	}
+	line := display.Gained(&sum) + course(front)
+	asked := slices.IndexFunc(front, func(f served) bool { s := f.proxy.Status(); return s.Planned+s.Extended+len(s.Passed) > 0 })
+	switch {
+	case sum.Calls == 0 && asked >= 0:
+		line = fmt.Sprintf("no call was answered: see whether %s can be reached, and whether it takes the key; --log FILE keeps what it said", front[asked].proxy.Status().Upstreams[0].URL)
+	case sum.Calls == 0:
+		line = unasked(command)
+	}
+	if kept != nil {
+		line += "; what was saved is not written down: " + kept.Error()
+	}
+	lines := append([]string{line}, display.Unknown(m.Unknown())...)
+	for _, f := range front {
+		if unfit := f.proxy.Status().Unfit; unfit != "" {
+			lines = append(lines, unfit)
+		}
+	}
+	for _, l := range lines {
+		if _, err := fmt.Fprintln(a.Err, "memkernel: "+l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+//go:build unix
+
+package verbs
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/memkernel/memkernel/internal/fail"
+)
+
+// end asks a process to end.
+func end(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended by itself
+
+// killed is the code of a command that ended by a signal.
+func killed(e *exec.ExitError) int {
+	if s, ok := e.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return fail.ExitSignal + int(s.Signal())
+	}
+	return fail.ExitError
+}

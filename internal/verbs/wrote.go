@@ -1,0 +1,108 @@
+package verbs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// WroteJSON is a file for people that a verb made or changed.
+type WroteJSON struct {
+	// Path is relative to the workspace, or absolute for what is outside of it.
+	Path string `json:"path"`
+	// New tells that it was not there before. Lines is how many it has, Added how many
+	// of them are new or changed.
+	New   bool `json:"new"`
+	Lines int  `json:"lines"`
+	Added int  `json:"added"`
+}
+
+// The names of these files, in their folders.
+var (
+	writtenState   = regexp.MustCompile(`^SESSION-STATE\.md$`)
+	logName        = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}|working-buffer)\.md$`)
+	checkpointName = regexp.MustCompile(`^cp_\d+\.yaml$`)
+)
+
+// readable are the texts of the files that observing a session may write for people, by
+// path: SESSION-STATE.md, the days' logs and the working buffer of the workspace, and the
+// checkpoints in the session's folder.
+//
+// The workspace's are read in rows, if they are kept there.
+func readable(workspace string, rows *markdownstore.Store, sessionDir string) map[string]string {
+	out := map[string]string{}
+	take := func(in fs.FS, root, dir string, names *regexp.Regexp) {
+		entries, _ := fs.ReadDir(in, dir)
+		for _, e := range entries {
+			if !names.MatchString(e.Name()) {
+				continue
+			}
+			name := path.Join(dir, e.Name())
+			if text, err := fs.ReadFile(in, name); err == nil {
+				out[filepath.Join(root, filepath.FromSlash(name))] = string(text)
+			}
+		}
+	}
+	files := os.DirFS(workspace)
+	if rows != nil {
+		files = rows.FS()
+	}
+	take(files, workspace, ".", writtenState)
+	take(files, workspace, "memory", logName)
+	take(os.DirFS(sessionDir), sessionDir, "checkpoints", checkpointName)
+	return out
+}
+
+// wrote are the files that changed, by path.
+func wrote(workspace string, before, after map[string]string) []WroteJSON {
+	out := []WroteJSON{}
+	for path, text := range after {
+		old, was := before[path]
+		if was && old == text {
+			continue
+		}
+		shown := path
+		if rel, err := filepath.Rel(workspace, path); err == nil && filepath.IsLocal(rel) {
+			shown = filepath.ToSlash(rel)
+		}
+		out = append(out, WroteJSON{Path: shown, New: !was, Lines: strings.Count(text, "\n"), Added: added(old, text)})
+	}
+	slices.SortFunc(out, func(a, b WroteJSON) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// added counts the lines of a text that another does not have, each as often as it is
+// there more often.
+func added(old, text string) (n int) {
+	have := map[string]int{}
+	for l := range strings.Lines(old) {
+		have[l]++
+	}
+	for l := range strings.Lines(text) {
+		if have[l]--; have[l] < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// wroteText is a line for each file.
+func wroteText(files []WroteJSON) string {
+	var b strings.Builder
+	for _, f := range files {
+		what := "changed, " + display.Plural(f.Added, "line") + " new"
+		if f.New {
+			what = "made, " + display.Plural(f.Lines, "line")
+		}
+		fmt.Fprintf(&b, "wrote %s: %s\n", display.Printable(f.Path), what)
+	}
+	return b.String()
+}
