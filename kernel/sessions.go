@@ -16,9 +16,6 @@ type SessionOptions struct {
 	Enabled bool
 	// Sources are folders of transcripts that hosts write.
 	Sources []sessions.Source
-	// Agent is whose sessions this kernel's are, unless their keys name another, as
-	// in agent:NAME:REST. Default: LifeOptions.Source, or [sessions.DefaultAgent].
-	Agent string
 	// DeltaBytes and DeltaMessages say how much must be new of a session for
 	// it to be read again; see [sessions.Options]. An explicit Reindex reads all.
 	DeltaBytes    int64
@@ -27,7 +24,7 @@ type SessionOptions struct {
 
 // room are the options as package memory has them.
 func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
-	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
+	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
 		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}
 }
 

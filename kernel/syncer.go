@@ -27,11 +27,9 @@ type SyncOptions struct {
 	OnSearch bool
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
-	// Watch does it when files have changed and Debounce has passed without another
-	// change. Where the system can't watch, Interval is used, or its default.
+	// Watch does it when files have changed, after [watch.DefaultDebounce] without
+	// another change. Where the system can't watch, Interval is used, or its default.
 	Watch bool
-	// Debounce has the default [watch.DefaultDebounce].
-	Debounce time.Duration
 	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(status.SyncRun)
 }
@@ -40,7 +38,7 @@ type SyncOptions struct {
 func (o *SyncOptions) room() syncer.Options {
 	out := syncer.Options{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval}
 	if o.Watch {
-		out.Watch = &watch.Options{Debounce: o.Debounce}
+		out.Watch = &watch.Options{}
 	}
 	if tell := o.Report; tell != nil {
 		out.Report = func(r syncer.Run) { tell(status.SyncRun(r)) }

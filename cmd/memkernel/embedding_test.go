@@ -90,19 +90,3 @@ func TestDailyTokens(t *testing.T) {
 		}
 	}
 }
-
-// What is dear is sent only if the user says so.
-func TestReindexAsksBeforeItIsDear(t *testing.T) {
-	run := embedded(t, "  provider: none\n")
-	config := filepath.Join(t.TempDir(), "mine.yaml")
-	t.Setenv("OPENAI_API_KEY", "none") // nothing is sent
-	text := "embedding: {provider: openai, confirm_cost: 0.0000001}\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs := run("reindex", "--config", config)
-	if code != 1 || !strings.Contains(out, "2 added") ||
-		!strings.Contains(errs, "is more than the $0.00 that are sent unasked") || !strings.Contains(errs, "reindex --yes") {
-		t.Errorf("%d %s %s", code, out, errs)
-	}
-}

@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // overgrown is a workspace that curation and pruning find something in, as what calls
@@ -137,12 +135,5 @@ func TestNightlyGit(t *testing.T) {
 	}
 	if status := git("status", "--porcelain"); status != "A  staged.txt\n" {
 		t.Errorf("the status is %q", status)
-	}
-}
-
-// The limit of MEMORY.md is one number, whoever asks for it.
-func TestMemoryLinesAreOneNumber(t *testing.T) {
-	if n := config.Default().Upkeep.MemoryLines; n != maintenance.DefaultMemoryLines {
-		t.Errorf("the configuration says %d and the kernel %d", n, maintenance.DefaultMemoryLines)
 	}
 }

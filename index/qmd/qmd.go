@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +15,9 @@ import (
 
 // Options are how QMD is called.
 type Options struct {
-	// Command is the program and its first arguments; default "qmd".
+	// Command is the program and its first arguments, the last of which may be its verb:
+	// "search" (by words, the default), "vsearch" or "query". It must not be empty.
 	Command []string
-	// Mode is its verb: "search" (by words, the default), "vsearch" or "query".
-	Mode string
 	// Collection is the one that has the workspace.
 	Collection string
 	// Dir is the folder that it is started in.
@@ -37,17 +37,17 @@ type Index struct {
 
 // Beside puts QMD before an index.
 func Beside(ix *index.Index, o Options) *Index {
-	if len(o.Command) == 0 {
-		o.Command = []string{"qmd"}
-	}
-	if o.Mode == "" {
-		o.Mode = "search"
+	if n := len(o.Command); n < 2 || !slices.Contains([]string{"search", "vsearch", "query"}, o.Command[n-1]) {
+		o.Command = append(slices.Clone(o.Command), "search")
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
 	return &Index{ix, o}
 }
+
+// verb returns the last word of the command.
+func (ix *Index) verb() string { return ix.opts.Command[len(ix.opts.Command)-1] }
 
 // maxHits is the most hits that QMD is asked for.
 const maxHits = 40
@@ -67,7 +67,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 var errNothing = errors.New("it found nothing")
 
 func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
-	text := plain(q.Text, ix.opts.Mode)
+	text := plain(q.Text, ix.verb())
 	if text == "" {
 		return out, errors.New("the question holds no word for it")
 	}
@@ -84,10 +84,10 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 		return out, errNothing
 	}
 	if len(out.Keyword) == 0 {
-		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection",
+		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): the collection must be of the workspace's folder and have its name",
 			unresolved, len(answer.Bad))
 	}
-	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.opts.Mode)
+	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.verb())
 	if n := unresolved + len(answer.Bad); n > 0 {
 		out.Note += fmt.Sprintf("; %d of its hits are not in this index and were left out", n)
 	}
@@ -198,7 +198,7 @@ const least = 1e-6
 const maxQuestion = 2000
 
 // plain takes the meaning that QMD gives to signs off a question.
-func plain(text, mode string) string {
+func plain(text, verb string) string {
 	if len(text) > maxQuestion {
 		text = strings.ToValidUTF8(text[:maxQuestion], "")
 	}
@@ -210,7 +210,7 @@ func plain(text, mode string) string {
 		}
 	}
 	out := strings.Join(words, " ")
-	if mode == "query" && out != "" {
+	if verb == "query" && out != "" {
 		out = "expand: " + out
 	}
 	return out

@@ -91,7 +91,7 @@ func beside(t *testing.T, answer string, o Options) *Index {
 		t.Fatal(err)
 	}
 	t.Setenv("FAKE_QMD", answer)
-	o.Command, o.Collection = []string{os.Args[0]}, "notes"
+	o.Command, o.Collection = append([]string{os.Args[0]}, o.Command...), "notes"
 	return Beside(ix, o)
 }
 
@@ -188,7 +188,7 @@ func TestFallback(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	args := filepath.Join(t.TempDir(), "args")
 	t.Setenv("FAKE_QMD_ARGS", args)
-	ix := beside(t, "[]", Options{Mode: "query"})
+	ix := beside(t, "[]", Options{Command: []string{"query"}})
 	if _, err := ix.Search(context.Background(), index.Query{Text: "--help \"quoted\" -minus\nlex: NEAR(x) \x00 文字", K: 5}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, 
 	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
 	defer cancel()
 	c := ix.opts.Command
-	args := append(append([]string{}, c[1:]...), ix.opts.Mode, "--json", "-n", strconv.Itoa(n), "-c", ix.opts.Collection, "--", text)
+	args := append(slices.Clone(c[1:]), "--json", "-n", strconv.Itoa(n), "-c", ix.opts.Collection, "--", text)
 	cmd := exec.CommandContext(ctx, c[0], args...)
 	cmd.Dir = ix.opts.Dir
 	cmd.WaitDelay = time.Second

@@ -27,8 +27,7 @@ type Config struct {
 	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
-	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
-	Upkeep        Upkeep              `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to, with the limits of audit.host."`
+	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with, and curate, prune, nightly and guard hold to."`
 	Retention     Retention           `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
 	origin   map[string]Origin
@@ -90,7 +89,6 @@ type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	// Folders are transcripts of hosts.
 	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
-	Agent         string   `key:"agent" experimental:"yes" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
 }
@@ -110,7 +108,6 @@ type Embedding struct {
 	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
 	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
 	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
-	ConfirmCost    float64  `key:"confirm_cost" default:"0.5" range:"0..1000000" doc:"Dollars that a reindex may cost, as estimated before it, without --yes; 0 for any. A model on this machine costs nothing."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
@@ -133,7 +130,6 @@ type Sync struct {
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
 	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
-	Debounce       Duration `key:"debounce" experimental:"yes" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`
 }
 
 // IndexPostgres holds which database keeps the index, and whose index it is.
@@ -180,9 +176,7 @@ type StoreS3 struct {
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
-	Command    []string `key:"command" default:"qmd" doc:"The program, and arguments that stand before all others."`
-	Mode       string   `key:"mode" experimental:"yes" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
-	Collection string   `key:"collection" experimental:"yes" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
+	Command []string `key:"command" default:"qmd" doc:"The program, its first arguments, and last its verb: search by words, which need not be named, vsearch by vectors, query by both with its language models, such as [qmd, query]. It must have the workspace in a collection of the folder's name, as qmd collection add gives it."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
@@ -200,8 +194,7 @@ type SessionState struct {
 
 // WorkingBuffer holds the settings of the working buffer.
 type WorkingBuffer struct {
-	Enabled bool    `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
-	At      float64 `key:"at" experimental:"yes" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
 }
 
 // Summary holds who makes notes beside the mechanical summary.

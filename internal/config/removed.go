@@ -38,6 +38,7 @@ var removed = map[string]string{
 	"compaction.turns":          "after ten user turns a cut is tried again",
 
 	"embedding.batch_size":          "a request holds 64 texts, fewer where the provider takes fewer",
+	"embedding.confirm_cost":        "a reindex sends what costs half a dollar without --yes",
 	"embedding.confirm_tokens":      "a reindex sends up to ten million tokens without --yes",
 	"embedding.requests_per_minute": "a provider that is asked too often says so, and is waited for",
 	"embedding.tokens_per_minute":   "embedding.daily_tokens bounds what is sent",
@@ -49,11 +50,14 @@ var removed = map[string]string{
 
 	"index.busy_timeout":               "another process's lock is waited for for five seconds",
 	"index.gitignore":                  "what .gitignore leaves out is left out, unless index.include names it",
+	"index.sync.debounce":              "a change counts when nothing more has changed for a second and a half",
 	"index.max_files":                  "250,000 files and folders are looked at",
 	"index.postgres.connect_timeout":   "a connection may take five seconds",
 	"index.postgres.max_connections":   "a process opens four connections",
 	"index.postgres.schema":            "the tables are in the schema memkernel",
 	"index.postgres.statement_timeout": "a statement may take thirty seconds",
+	"index.qmd.collection":             "the collection has the workspace folder's name",
+	"index.qmd.mode":                   "the last word of index.qmd.command says it, as in [qmd, query]",
 	"index.qmd.timeout":                "an answer may take five seconds",
 
 	"output.color": "the flag --color says it, or NO_COLOR in the environment",
@@ -82,6 +86,7 @@ var removed = map[string]string{
 	"retrieval.min_share":       "hits below .3 of the best one's score are left out",
 	"retrieval.mmr":             "retrieval.mmr_lambda 1 moves no hit back",
 	"retrieval.session_spans":   "messages that left the prompt are searched",
+	"retrieval.sessions.agent":  "a session's key names its agent, as agent:NAME:REST does; without one it is main's",
 	"retrieval.sessions.own":    "sessions that have a journal here are searched",
 	"retrieval.sessions.settle": "a session that rested for an hour is read",
 
@@ -106,6 +111,7 @@ var removed = map[string]string{
 	"upkeep.gap":              "the steps of nightly follow each other at once",
 	"upkeep.git":              "the flag --git of nightly says it",
 	"upkeep.include":          "the flag --include of prune and nightly says it",
+	"upkeep.memory_lines":     "MEMORY.md may have 50 lines",
 	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",
 	"upkeep.loss_share":       "a change may take a quarter of MEMORY.md's lines out for good",
 	"upkeep.observation_days": "an observation without a tag may go after seven days",
@@ -116,6 +122,7 @@ var removed = map[string]string{
 	"workspace.max_file_size": "larger files than 32 MiB are not indexed",
 	"workspace.memory":        "MEMORY.md and USER.md are shown when a private session starts",
 
+	"working_buffer.at":       "the buffer is written from three fifths of the window on",
 	"working_buffer.max_size": "the buffer holds 1 MiB at most",
 
 	disabledRule + "azure-sas":        "the rule signed-url finds the same and stays on",

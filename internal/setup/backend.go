@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 
@@ -28,9 +27,8 @@ func (s *Settings) backend() (indexing.Backend, error) {
 }
 
 func (s *Settings) qmdOptions() (qmd.Options, error) {
-	q := &s.Config.Index.QMD
 	dir, err := filepath.Abs(s.Workspace)
-	return qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir}, err
+	return qmd.Options{Command: s.Config.Index.QMD.Command, Collection: filepath.Base(dir), Dir: dir}, err
 }
 
 // qmdBackend is the SQLite file with QMD before it.

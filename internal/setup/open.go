@@ -122,5 +122,5 @@ func syncWait(s *config.Sync) time.Duration {
 
 // syncOptions are the settings of programs that keep running.
 func syncOptions(s *config.Sync) kernel.SyncOptions {
-	return kernel.SyncOptions{Wait: syncWait(s), OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch, Debounce: time.Duration(s.Debounce)}
+	return kernel.SyncOptions{Wait: syncWait(s), OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch}
 }

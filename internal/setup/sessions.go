@@ -14,7 +14,7 @@ import (
 
 // pastSessions are the settings of past sessions as the kernel takes them.
 func pastSessions(s *config.Sessions) kernel.SessionOptions {
-	o := kernel.SessionOptions{Enabled: s.Enabled, Agent: s.Agent, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages}
+	o := kernel.SessionOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages}
 	for _, f := range s.Folders {
 		agent, path, ok := strings.Cut(f, "=")
 		if !ok || strings.ContainsAny(agent, `/\`) {

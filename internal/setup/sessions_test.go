@@ -2,7 +2,6 @@ package setup
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,10 +27,10 @@ func TestPastSessions(t *testing.T) {
 }
 
 // The defaults of the configuration are on start, on search, every five
-// minutes, by watch after a second and a half.
+// minutes and by watch.
 func TestSyncOptions(t *testing.T) {
 	got := syncOptions(&config.Default().Index.Sync)
-	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != kernel.DefaultSyncInterval || got.Debounce != 1500*time.Millisecond {
+	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != kernel.DefaultSyncInterval {
 		t.Errorf("%+v", got)
 	}
 }

@@ -28,7 +28,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
 		Off: !w.Enabled, Store: storeSettings(c), Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), RecallTokens: int(r.MaxTokens),
-		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: indexing.Limit{USD: c.Embedding.ConfirmCost, Tokens: confirmTokens},
+		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: indexing.Limit{USD: confirmUSD, Tokens: confirmTokens},
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	if !r.Enabled {
@@ -37,8 +37,12 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	return o
 }
 
-// confirmTokens is how many tokens a reindex may send to another machine without --yes.
-const confirmTokens = 10_000_000
+// A reindex may send text that costs confirmUSD, or has confirmTokens, to another machine
+// without --yes.
+const (
+	confirmUSD    = .5
+	confirmTokens = 10_000_000
+)
 
 // Ranking is how hits are ranked.
 func Ranking(r *config.Retrieval) retrieval.Options {
@@ -70,7 +74,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
 			Compact: s.Config.Checkpoint.CompactAt, Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
 			StateFile: kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled},
-			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At}},
+			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled}},
 		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()

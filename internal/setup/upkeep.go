@@ -17,11 +17,9 @@ func (s *Settings) Retention() retention.RetainRequest {
 	return retention.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
 }
 
-// PruneOptions brings the sections upkeep and audit together, with more names of what
-// may leave.
+// PruneOptions returns the limits of the host, with further names of entries that may leave.
 func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
-	c := &s.Config.Upkeep
-	return maintenance.PruneOptions{MemoryLines: orNone(c.MemoryLines), OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
+	return maintenance.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }
 
 func (s *Settings) CurateRequest(book *cachelayout.Book) (maintenance.CurateRequest, error) {

@@ -36,8 +36,8 @@ is told and left out; that is no error. With --quiet that is printed, and if the
 was made anew of itself, and nothing else.
 
 If the configuration names a provider of vectors, chunks without one get theirs.
-What that takes is estimated before anything is sent; more than
-embedding.confirm_cost or ten million tokens is sent with --yes only. With
+What that takes is estimated before anything is sent; more than half a
+dollar or ten million tokens is sent with --yes only. With
 another model, the vectors of the old one are used until the new are complete.`,
 		Example: `  memkernel reindex
   memkernel reindex --full --workspace ~/project`,
@@ -122,7 +122,7 @@ func embedHint(err error) string {
 	var limit *indexing.LimitError
 	switch {
 	case errors.As(err, &limit):
-		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost; until then search does without"
+		return "run 'memkernel reindex --yes' to send it; until then search does without"
 	case errors.Is(err, embed.ErrBudget):
 		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
 	}

@@ -43,7 +43,7 @@ func (d *Door) refusal(t *token.Token, a serve.Asked) string {
 		switch {
 		case !strings.HasPrefix(key, t.Prefix):
 			return fmt.Sprintf("the token is for sessions that begin with %q", t.Prefix)
-		case t.Agent != "" && cmp.Or(sessions.AgentOf(key), d.o.Agent, sessions.DefaultAgent) != t.Agent:
+		case t.Agent != "" && cmp.Or(sessions.AgentOf(key), sessions.DefaultAgent) != t.Agent:
 			return fmt.Sprintf("the token is for sessions of the agent %q, such as agent:%s:one", t.Agent, t.Agent)
 		}
 	}

@@ -72,8 +72,6 @@ type Options struct {
 	Ready func(context.Context) error
 	// PastSessions: what was said in other sessions is found in private ones.
 	PastSessions bool
-	// Agent is whose the sessions are that name no agent.
-	Agent string
 	// Requests bounds those at one time, Bytes what is held of their bodies. Defaults: 256,
 	// 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
 	Requests       int

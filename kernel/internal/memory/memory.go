@@ -75,8 +75,6 @@ type SessionOptions struct {
 	// sessions from elsewhere.
 	Sources []sessions.Source
 	Own     sessions.Lister
-	// Agent is whose sessions are that name nobody; "" is [sessions.DefaultAgent].
-	Agent string
 	// Folder names the folder of the session of a key, by which its documents are
 	// named if Own listed it.
 	Folder func(key string) (string, error)

@@ -112,7 +112,7 @@ func paths(res retrieval.Result) []string {
 func TestScopes(t *testing.T) {
 	dir, from := workspace(t), t.TempDir()
 	own := func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-		for key, says := range map[string]string{"agent:kim:one": "The heron stands in the reeds.", "agent:lee:two": "The heron flew to the weir.", "three": "The heron slept."} {
+		for key, says := range map[string]string{"agent:main:one": "The heron stands in the reeds.", "agent:lee:two": "The heron flew to the weir.", "three": "The heron slept."} {
 			read := func(_ context.Context, _ *sessions.Conversation, _ sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
 				return sessions.Position{Line: 1, Offset: 10, Dialect: "test"}, turn(sessions.Turn{Line: 1, Role: "user", Text: says, Time: time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)})
 			}
@@ -124,7 +124,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m := opens(t, dir, func(o *Options) {
-		o.Sessions.Enabled, o.Sessions.Own, o.Sessions.Agent = true, own, "kim"
+		o.Sessions.Enabled, o.Sessions.Own = true, own
 		o.Sessions.Folder = func(key string) (string, error) { return strings.ReplaceAll(key, ":", "_"), nil }
 	})
 	if r := reindexed(t, m); r.Sessions.Turns != 3 || len(r.Skipped) != 0 {
@@ -137,10 +137,10 @@ func TestScopes(t *testing.T) {
 		want                   []string // of each path the beginning
 	}{
 		{"shared", false, "", "", "", nil},
-		{"private", true, "", "", "", []string{"MEMORY.md", "sessions/kim/", "sessions/kim/"}},
+		{"private", true, "", "", "", []string{"MEMORY.md", "sessions/main/", "sessions/main/"}},
 		{"files", true, "", "", SourceMemory, []string{"MEMORY.md"}},
-		{"past", true, "", "", SourceSessions, []string{"sessions/kim/", "sessions/kim/"}},
-		{"the one that asks", true, "", "three", SourceSessions, []string{"sessions/kim/agent_kim_one"}},
+		{"past", true, "", "", SourceSessions, []string{"sessions/main/", "sessions/main/"}},
+		{"the one that asks", true, "", "three", SourceSessions, []string{"sessions/main/agent_main_one"}},
 		{"another agent's session", true, "", "agent:lee:four", SourceSessions, []string{"sessions/lee/"}},
 		{"another agent", true, "lee", "three", "", []string{"MEMORY.md", "sessions/lee/"}},
 		{"nobody", true, "max", "", SourceSessions, nil},
@@ -169,7 +169,7 @@ func TestScopes(t *testing.T) {
 	}
 	res := m.Search(context.Background(), m.Scope(true, "lee", "", SourceSessions), retrieval.Query{Text: "heron"}, Patience{})
 	var denied *markdownstore.DeniedError
-	if _, err := m.Document(m.Scope(true, "kim", "", ""), res.Hits[0].Path, 0, 0); !errors.As(err, &denied) || denied.Reason != markdownstore.DenyAgent {
+	if _, err := m.Document(m.Scope(true, "main", "", ""), res.Hits[0].Path, 0, 0); !errors.As(err, &denied) || denied.Reason != markdownstore.DenyAgent {
 		t.Errorf("another's document: %v", err)
 	}
 }

@@ -156,7 +156,7 @@ func told(tell func(indexing.Progress)) func(index.Progress) {
 // pastDir is where documents of past sessions are kept, in the state folder.
 const pastDir = "transcripts"
 
-// Agent is whose a session is: the one that its key names, or the memory's.
+// Agent returns the agent that a session's key names, or [sessions.DefaultAgent].
 func (m *Memory) Agent(key string) string {
-	return cmp.Or(sessions.AgentOf(key), m.o.Sessions.Agent, sessions.DefaultAgent)
+	return cmp.Or(sessions.AgentOf(key), sessions.DefaultAgent)
 }

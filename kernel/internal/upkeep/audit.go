@@ -52,10 +52,6 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 
 // auditSize tells that pruning can't bring MEMORY.md down to its limit.
 func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOptions) error {
-	if o.Prune.MemoryLines < 0 {
-		r.Skip("upkeep.memory_lines is 0")
-		return nil
-	}
 	p, err := k.Prune(ctx, PruneOptions{PruneOptions: o.Prune, Now: o.Now})
 	if err != nil {
 		return fmt.Errorf("prune: %w", err)
@@ -64,7 +60,7 @@ func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOption
 		path, what, _ := strings.Cut(over, " ")
 		if strings.EqualFold(path, "MEMORY.md") {
 			r.Add(health.Finding{Severity: health.Note, Place: health.Place{Path: path}, What: what,
-				Hint: "shorten it by hand, let 'memkernel prune --include NAME' move what is named, or raise upkeep.memory_lines"})
+				Hint: "shorten it by hand, or let 'memkernel prune --include NAME' move what is named"})
 		}
 	}
 	return ctx.Err()

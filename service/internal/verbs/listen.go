@@ -133,8 +133,7 @@ func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, err
 	if err != nil {
 		return web.Options{}, err
 	}
-	past := &a.Config.Retrieval.Sessions
-	o := web.Options{Tokens: token.In(state.State()), PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a), Quotas: l.quotas()}
+	o := web.Options{Tokens: token.In(state.State()), PastSessions: a.Config.Retrieval.Sessions.Enabled, Logger: callLog(a), Quotas: l.quotas()}
 	if a.Config.Store.Backend == "postgres" {
 		o.Tokens.Remember(rememberTokens)
 		o.Running = waitingCalls * runtime.GOMAXPROCS(0)
