@@ -140,12 +140,15 @@ func TestHosts(t *testing.T) {
 			refused := map[bool]int{}
 			for _, s := range []*stand{with, without} {
 				for _, v := range s.model.Violations() {
-					r.Violations++
-					t.Errorf("memkernel %v: %s", s == with, v.Rule)
+					t.Logf("memkernel %v: %s", s == with, v.Rule)
 				}
 				n, removed := s.model.Reasoning()
 				refused[s == with] = n
 				t.Logf("memkernel %v: %s; %d requests refused for their reasoning, %d items of reasoning removed at most", s == with, ledger(s.model.Requests()), n, removed)
+			}
+			// Gemini CLI's own calls for a title break rules without memkernel, too.
+			if r.Violations = max(0, len(with.model.Violations())-len(without.model.Violations())); r.Violations > 0 {
+				t.Errorf("%d requests more than without memkernel broke a rule", r.Violations)
 			}
 			if refused[true] > refused[false] {
 				t.Errorf("%d requests were refused for their reasoning, without memkernel %d", refused[true], refused[false])

@@ -21,7 +21,7 @@ var clis = []cli{
 		files:    map[string]string{"{home}/.gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}}`},
 		first:    []string{"--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "--session-id", "{session}", "-p", "{prompt}"},
 		next:     []string{"--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "--resume", "latest", "-p", "{prompt}"},
-		restores: "[Checkpoint "},
+		restores: "[Context kept by memkernel"},
 	{name: "opencode", title: "OpenCode", pkg: "opencode-ai", program: "opencode", through: "plugin, tools", direct: true,
 		env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
 		files: map[string]string{"{home}/.config/opencode/opencode.json": `{"autoupdate": false, "share": "disabled", "permission": "allow", "model": "fake/gpt-5.5", "small_model": "fake/gpt-5.5",

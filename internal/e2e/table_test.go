@@ -40,7 +40,8 @@ type row struct {
 	// has memkernel.
 	Title, Version, Model, Through string
 	Framework                      bool
-	// Turns and Requests are those with memkernel, Violations those of both runs.
+	// Turns are those with memkernel, Requests those of both runs; Violations is how many more
+	// requests broke a rule with memkernel than without.
 	Turns, Requests, Violations int
 	// Planned are the requests that memkernel planned, Passed those that it did not, by reason.
 	Planned int
