@@ -21,12 +21,12 @@ const (
 	version = "v0.99.0"
 )
 
-// tracked is a file of the checkout, for [modzip.Create].
-type tracked string
+// tracked is a file of the checkout, for [modzip.Create]: its name in the module, and the file.
+type tracked struct{ name, file string }
 
-func (f tracked) Path() string                 { return string(f) }
-func (f tracked) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(root, string(f))) }
-func (f tracked) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(root, string(f))) }
+func (f tracked) Path() string                 { return f.name }
+func (f tracked) Lstat() (os.FileInfo, error)  { return os.Lstat(f.file) }
+func (f tracked) Open() (io.ReadCloser, error) { return os.Open(f.file) }
 
 // world is where the go command finds the release, and nothing of the checkout.
 type world struct {
@@ -34,7 +34,8 @@ type world struct {
 	env []string
 }
 
-// published puts the checkout's tracked files into a proxy of files.
+// published puts the checkout's tracked files, as the modules of the root and of service, into a
+// proxy of files.
 func published(t *testing.T) world {
 	if !suite.Long() {
 		t.Skip("the whole program is built from an empty module cache: part of make test-long")
@@ -43,14 +44,43 @@ func published(t *testing.T) world {
 	if err != nil {
 		t.Skipf("what would be released is what git tracks, and git can't say: %v", err)
 	}
-	var files []modzip.File
+	w := world{dir: t.TempDir()}
+	// What doc/release.md does to service/go.mod before its tag.
+	mod := filepath.Join(w.folder(t, "tagged", nil), "go.mod")
+	if data, err := os.ReadFile(filepath.Join(root, "service", "go.mod")); err != nil || os.WriteFile(mod, data, 0o644) != nil {
+		t.Fatal(err)
+	}
+	w.command(t, ".", "go", "mod", "edit", "-dropreplace="+modulePath, "-require="+modulePath+"@"+version, mod)
+	var files, service []modzip.File
 	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		if _, err := tracked(name).Lstat(); err == nil {
-			files = append(files, tracked(name))
+		f := tracked{name, filepath.Join(root, name)}
+		if _, err := f.Lstat(); err != nil {
+			continue
+		}
+		files = append(files, f)
+		if f.name, _ = strings.CutPrefix(name, "service/"); f.name == "go.mod" {
+			f.file = mod
+		}
+		if f.name != name {
+			service = append(service, f)
 		}
 	}
-	w := world{dir: t.TempDir()}
-	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v")
+	service = append(service, tracked{"LICENSE", filepath.Join(root, "LICENSE")})
+	w.publish(t, modulePath, filepath.Join(root, "go.mod"), files)
+	w.publish(t, modulePath+"/service", mod, service)
+	here := strings.Split(strings.TrimSpace(w.command(t, ".", "go", "env", "GOPROXY", "GOMODCACHE")), "\n")
+	proxies := []string{"file://" + filepath.ToSlash(filepath.Join(w.dir, "proxy")), "file://" + filepath.ToSlash(filepath.Join(here[1], "cache", "download")), here[0]}
+	w.env = []string{
+		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath",
+		"GOMODCACHE=" + filepath.Join(w.dir, "mod"), "GOBIN=" + filepath.Join(w.dir, "bin"),
+	}
+	return w
+}
+
+// publish puts a module with these files into the proxy.
+func (w world) publish(t *testing.T, path, mod string, files []modzip.File) {
+	t.Helper()
+	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v")
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -59,29 +89,22 @@ func published(t *testing.T) world {
 		t.Fatal(err)
 	}
 	defer packed.Close()
-	if err := modzip.Create(packed, module.Version{Path: modulePath, Version: version}, files); err != nil {
+	if err := modzip.Create(packed, module.Version{Path: path, Version: version}, files); err != nil {
 		t.Fatal(err)
 	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	text, err := os.ReadFile(mod)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"list":            version + "\n",
 		version + ".info": fmt.Sprintf(`{"Version":%q}`, version),
-		version + ".mod":  string(mod),
+		version + ".mod":  string(text),
 	} {
 		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	here := strings.Split(strings.TrimSpace(w.command(t, ".", "go", "env", "GOPROXY", "GOMODCACHE")), "\n")
-	proxies := []string{"file://" + filepath.ToSlash(filepath.Join(w.dir, "proxy")), "file://" + filepath.ToSlash(filepath.Join(here[1], "cache", "download")), here[0]}
-	w.env = []string{
-		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath",
-		"GOMODCACHE=" + filepath.Join(w.dir, "mod"), "GOBIN=" + filepath.Join(w.dir, "bin"),
-	}
-	return w
 }
 
 // folder is a new one beside the proxy, with these files.
@@ -113,7 +136,8 @@ func (w world) command(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// What is released holds the root alone, and its command can be installed by its version.
+// What is released of the root holds no other module, and both commands can be installed by their
+// version.
 func TestInstallByVersion(t *testing.T) {
 	w := published(t)
 	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v", version+".zip"))
@@ -123,14 +147,19 @@ func TestInstallByVersion(t *testing.T) {
 	defer z.Close()
 	for _, f := range z.File {
 		name := strings.TrimPrefix(f.Name, modulePath+"@"+version+"/")
-		if strings.HasPrefix(name, "bench/") {
+		if strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "service/") {
 			t.Errorf("%s is in the release, though it belongs to a module of its own", name)
 		}
 	}
 	dir := w.folder(t, "anywhere", nil)
-	w.command(t, dir, "go", "install", modulePath+"/cmd/memkernel@"+version)
-	if got := w.command(t, dir, filepath.Join(w.dir, "bin", "memkernel"), "version"); !strings.Contains(got, version) {
-		t.Errorf("memkernel version says %q, want %s", got, version)
+	// In this order: once the root's version is in the module cache, Go 1.26.8 looks for the server there
+	// alone, unless it is asked for latest.
+	for _, path := range []string{"/service/cmd/memkernel-server", "/cmd/memkernel"} {
+		w.command(t, dir, "go", "install", modulePath+path+"@"+version)
+		name := filepath.Base(path)
+		if got := w.command(t, dir, filepath.Join(w.dir, "bin", name), "version"); !strings.Contains(got, version) {
+			t.Errorf("%s version says %q, want %s", name, got, version)
+		}
 	}
 }
 
