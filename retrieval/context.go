@@ -184,6 +184,9 @@ func (r *refiner) combine() {
 				p.score *= r.sig.Tagged
 			}
 			p.score *= 1 - r.sig.Question*p.asks
+			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.q.Text, p.body.lang)); p.repeats {
+				p.score *= repeatLeft
+			}
 		}
 	}
 	if r.sig.Feedback > 0 {
@@ -195,6 +198,10 @@ func (r *refiner) combine() {
 	}
 	r.originals()
 }
+
+// repeatLeft is what is left of the score of a passage that asks the question in its own words: it holds
+// all of them, and no answer.
+const repeatLeft = .2
 
 // raw returns the score by words before it was brought into 0 to 1.
 func (c *candidate) raw() float64 {

@@ -31,6 +31,11 @@ type digest struct {
 	size int
 }
 
+// within reports whether d has no term that of lacks.
+func (d *digest) within(of *digest) bool {
+	return !slices.ContainsFunc(d.set, func(t uint32) bool { return of.count(t) == 0 })
+}
+
 // digestOf analyses a text in a language, "" for the one that it seems to be in.
 func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 	var terms []byte

@@ -279,7 +279,7 @@ func (r *refiner) holders() {
 				p.words++
 			}
 		}
-		if p.words > 0 && !p.gone && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
+		if p.words > 0 && !p.gone && !p.repeats && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = e.in(p.text(), p.chunk.hit.Date)
 			whole = whole || p.exact > mostMarks
 		}

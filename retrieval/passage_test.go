@@ -125,6 +125,19 @@ func TestAnswerBehindQuestion(t *testing.T) {
 	}
 }
 
+// Who asks again what was asked in an earlier session gets the note that answers, and not the question.
+func TestQuestionIsNoAnswer(t *testing.T) {
+	note := hit("n", "memory/ferry.md", 3, .4, "The ferry moors at gate two.")
+	asked := hit("c", "sessions/main/s1/0001.md", 3, .6, "- user: Where does the ferry moor?\n- assistant: Let me look.")
+	asked.Date = "2026-02-01"
+	for _, question := range []string{"where does the ferry moor", "Where does the ferry moor?"} {
+		got := askPassages(&fakeIndex{hits: index.Hits{Chunks: 2, Keyword: ranked(asked, note)}}, question, Options{})
+		if len(got) == 0 || got[0].Path != note.Path {
+			t.Errorf("%q: %+v", question, got)
+		}
+	}
+}
+
 // A turn of the one who is named goes before an equal one that calls her.
 func TestSpeaker(t *testing.T) {
 	turns := []string{"- Bo: Ann, the painting is done."}

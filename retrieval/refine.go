@@ -42,6 +42,8 @@ type place struct {
 	// named reports whether the question names who speaks, dated whether the time that
 	// it names is one that the passage mentions.
 	named, dated bool
+	// repeats: it asks what the question asks, in the same words.
+	repeats bool
 }
 
 // session is what is under the first two headings of a file, as far as its

@@ -207,7 +207,7 @@ var (
 	// notes say why a column makes no sense for a row.
 	notes = [...]string{
 		"Nothing was asked that memory answers.",
-		"The host tells nobody where a session begins anew, and memkernel has its tools and its requests alone; of a framework, the application keeps the history.",
+		"The host tells nobody where a session begins anew, and memkernel has its tools and its requests alone, or it is resumed within the hour with its whole conversation and nothing was cut; of a framework, the application keeps the history.",
 		"memkernel init changes no file for it: a package is installed, and called by the application.",
 	}
 )
