@@ -201,7 +201,7 @@ type Segment struct {
 	// Bare is the run without its thinking; an empty hash if it has none.
 	Bare Shown `json:"bare,omitzero"`
 	// First is the level at which the page is appended: Full, or lower for what is
-	// too large to be shown.
+	// too large to be shown and for content that a model sees shortened first ([Rep.Door]).
 	First Level `json:"first"`
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.

@@ -54,7 +54,7 @@
 // state directory. The home directory and the root of the file system are nobody's
 // project, unless they have one.
 //
-// The package plans no prompts, asks no model, and never brings the index up to
-// date: that would take longer than a hook may. Tokens are counted in the kernel's
+// The package plans no prompts and asks no model. The search for a prompt brings the index up to date,
+// for as long as index.sync.wait says. Tokens are counted in the kernel's
 // units, offsets in bytes.
 package hook

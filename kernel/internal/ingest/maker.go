@@ -1,6 +1,6 @@
 // Package ingest makes a host's conversation valid and makes pages of it: plans and observed
 // turns begin with it. What it made stands in a [Batch] until somebody writes it down; it
-// reads no file, and decides nothing about what is shown.
+// reads no file. Of what is shown it decides the level at which a page is first appended ([Maker.Levels]).
 package ingest
 
 import (

@@ -85,6 +85,10 @@ func (d *Desk) openTurn(ctx context.Context, t *Turn, try attempt) (s *session.S
 	return s, in, unlock, nil
 }
 
+// observeTurn writes, in this order: the new pages (blobs, then a synced line of the journal), the working
+// state, what the person asked to remember (the day's log), who wrote lines of memory's files (the project's
+// journal), then the turn itself, which is the commit: a delivery after it is a duplicate. Calibration and
+// usage.jsonl follow, and last, by the caller, the Markdown: buffer, checkpoint, SESSION-STATE.md.
 func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t Turn) (*Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
