@@ -11,7 +11,7 @@ import (
 func (o *remote) read(data []row, n int) ([][]float32, error) {
 	vectors, err := inOrder(data, n)
 	if err != nil {
-		return nil, &Error{Err: err, Hint: "the server does not keep to the API: check base_url, or set batch_size to 1"}
+		return nil, &Error{Err: err, Hint: "the server does not keep to the API: check base_url"}
 	}
 	for i, v := range vectors {
 		if e := check(v, &o.length, o.lengthHint()); e != nil {

@@ -24,11 +24,11 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{403, `{"error":"no access"}`, "403 Forbidden: no access", "api_key_env", false},
 		{404, `{"message":"model not found"}`, "404 Not Found: model not found", "base_url", false},
 		{404, ``, "404 Not Found", "/v1", false},
-		{400, `{"detail":"too many tokens"}`, "400 Bad Request: too many tokens", "max_text_bytes", true},
-		{413, `<html>large</html>`, "413 Request Entity Too Large: <html>large</html>", "batch_size", true},
+		{400, `{"detail":"too many tokens"}`, "400 Bad Request: too many tokens", "chunking.tokens", true},
+		{413, `<html>large</html>`, "413 Request Entity Too Large: <html>large</html>", "chunking.tokens", true},
 		{422, `{"detail":[{"msg":"dimensions"}]}`, `422 Unprocessable Entity: {"detail":[{"msg":"dimensions"}]}`, "dimensions", true},
 		{402, `{"error":{"message":"pay","code":402}}`, "402 Payment Required: pay", "account", false},
-		{500, `{"error":{"code":500,"message":"input is too large to process. increase the physical batch size","type":"server_error"}}`, "too large to process", "max_text_bytes", true},
+		{500, `{"error":{"code":500,"message":"input is too large to process. increase the physical batch size","type":"server_error"}}`, "too large to process", "chunking.tokens", true},
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ asked, _ int) {
 			w.WriteHeader(c.status)

@@ -156,7 +156,7 @@ func TestAddToAnyShape(t *testing.T) {
 		}
 		key, value := "retrieval.sessions.enabled", "true"
 		if rapid.Bool().Draw(t, "another key") {
-			key, value = "index.sync.wait", "3s"
+			key, value = "index.sync.interval", "3m"
 		}
 		got, err := config.Add([]byte(text), "c.yaml", key, value)
 		if err != nil {

@@ -103,7 +103,6 @@ type Embedding struct {
 	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
 	QueryTimeout   Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
-	MaxTextBytes   int      `key:"max_text_bytes" experimental:"yes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
 	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
 	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
 	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
@@ -125,7 +124,6 @@ type Index struct {
 
 // Sync holds what brings the index up to date.
 type Sync struct {
-	Wait           Duration `key:"wait" experimental:"yes" default:"2s" range:"0s..10m" doc:"How long a search, and a plan, waits for the index to be made, or for what has changed; the answer is what there is by then. 0 searches the index as it is."`
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`

@@ -40,6 +40,7 @@ var removed = map[string]string{
 	"embedding.batch_size":          "a request holds 64 texts, fewer where the provider takes fewer",
 	"embedding.confirm_cost":        "a reindex sends what costs half a dollar without --yes",
 	"embedding.confirm_tokens":      "a reindex sends up to ten million tokens without --yes",
+	"embedding.max_text_bytes":      "chunking.tokens says how large a text is that is sent",
 	"embedding.requests_per_minute": "a provider that is asked too often says so, and is waited for",
 	"embedding.tokens_per_minute":   "embedding.daily_tokens bounds what is sent",
 
@@ -51,6 +52,7 @@ var removed = map[string]string{
 	"index.busy_timeout":               "another process's lock is waited for for five seconds",
 	"index.gitignore":                  "what .gitignore leaves out is left out, unless index.include names it",
 	"index.sync.debounce":              "a change counts when nothing more has changed for a second and a half",
+	"index.sync.wait":                  "a search and a plan wait two seconds; the flag --wait of search says another time",
 	"index.max_files":                  "250,000 files and folders are looked at",
 	"index.postgres.connect_timeout":   "a connection may take five seconds",
 	"index.postgres.max_connections":   "a process opens four connections",

@@ -26,7 +26,7 @@ func (s *Settings) embedConfig() embed.Config {
 	e := &s.Config.Embedding
 	c := embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, ModelDir: string(e.ModelDir), Dimensions: e.Dimensions,
 		APIKeyEnv: string(e.APIKeyEnv), QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix,
-		MaxTextBytes: e.MaxTextBytes, Timeout: time.Duration(e.Timeout), AllowInsecure: e.AllowInsecure}
+		Timeout: time.Duration(e.Timeout), AllowInsecure: e.AllowInsecure}
 	if e.DailyTokens > 0 {
 		c.Budget = embed.NewBudget(filepath.Join(s.StateDir, budgetFile), int(e.DailyTokens), s.Config.Workspace.Timezone.Location(), nil)
 	}

@@ -47,6 +47,8 @@ type Needs struct {
 	Silent bool
 	// Follow keeps the index up with the files, as a program that keeps running does.
 	Follow bool
+	// AsItIs searches the index as it is, and brings nothing up to date.
+	AsItIs bool
 	// Watch is told of the kernel's work; nil tells nobody.
 	Watch func(context.Context, *kernel.Done)
 	// Report is told of every run of the index, and has the files watched.
@@ -89,6 +91,9 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	if n.Follow {
 		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)
 	}
+	if n.AsItIs {
+		o.Memory.Sync.Wait = -1
+	}
 	if n.Report != nil {
 		o.Memory.Sync.Watch, o.Memory.Sync.Report = true, n.Report
 	}
@@ -112,15 +117,7 @@ func (s *Settings) MemoryOn() error {
 	return fail.Hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.Config.Origin("workspace.enabled"))
 }
 
-// syncWait returns the wait as the kernel has it: negative for none.
-func syncWait(s *config.Sync) time.Duration {
-	if s.Wait == 0 {
-		return -1
-	}
-	return time.Duration(s.Wait)
-}
-
 // syncOptions are the settings of programs that keep running.
 func syncOptions(s *config.Sync) kernel.SyncOptions {
-	return kernel.SyncOptions{Wait: syncWait(s), OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch}
+	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch}
 }

@@ -78,7 +78,6 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
-	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)
 	o.Memory.Edits = editing.Rule(s.Config.Workspace.AgentEdits)
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]

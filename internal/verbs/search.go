@@ -45,7 +45,7 @@ index.folders.
 
 The index is made by the first search, and what was written since is in it before
 a search looks. That takes as long as it takes: --wait answers earlier from what
-there is by then. Vectors are made by reindex.
+there is by then, --wait 0s from the index as it is. Vectors are made by reindex.
 
 A hit is a place: what answers in one section of a file or in one stretch of a
 session, its best lines first in rank, all of them as they stand, with their numbers.
@@ -59,7 +59,7 @@ what get takes; with the number of any other line it takes that.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("wait") {
 				s.wait = -1
-			} else if s.wait <= 0 {
+			} else if s.wait < 0 {
 				return fail.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
 			}
 			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
@@ -100,7 +100,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
 		return fail.Usagef("--source %s: give memory or sessions", s.source)
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Vectors: true})
+	k, err := a.Kernel(ctx, setup.Needs{Vectors: true, AsItIs: s.wait == 0})
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,6 @@
 // project, unless they have one.
 //
 // The package plans no prompts and asks no model. The search for a prompt brings the index up to date,
-// for as long as index.sync.wait says. Tokens are counted in the kernel's
+// for two seconds at most. Tokens are counted in the kernel's
 // units, offsets in bytes.
 package hook
