@@ -130,7 +130,7 @@ func TestBrokenLines(t *testing.T) {
 			if err != nil || len(s.Skipped) != 1 || s.Skipped[0].Line != 3 {
 				t.Fatalf("skipped %v, %v", s.Skipped, err)
 			}
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			req := request(c)
 			req.Messages = s.View(transcript.Host)
@@ -149,7 +149,7 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		req := request(c)
 		req.Messages = s.View(transcript.Host)
 		plans = append(plans, stream(planned(t, k, req)))
@@ -292,7 +292,7 @@ func TestNothingToPlan(t *testing.T) {
 
 // TestClockGoesBack: a negative gap counts as warm, so nothing is cut for it.
 func TestClockGoesBack(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(29, 3, 3, 9000)
 	req := request(c)
@@ -315,7 +315,7 @@ func TestClockGoesBack(t *testing.T) {
 // TestTooSmallNamesSizes: the error of a window that can't hold even the fixed part
 // says what is largest, and how large.
 func TestTooSmallNamesSizes(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(30)
 	c.user()
@@ -364,7 +364,7 @@ func TestOddIds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			stay := openKernel(t, t.TempDir())
+			stay := memoryKernel(t)
 			defer stay.Close()
 			c := newConversation(61)
 			last := ""

@@ -58,7 +58,7 @@ func TestUsageOfMessages(t *testing.T) {
 // TestUsageWithoutAPlan: what is handed in beside a turn counts too, for the answer that
 // the turn ends with, and never for one before it.
 func TestUsageWithoutAPlan(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(4)
 	for range 3 {
@@ -80,7 +80,7 @@ func TestUsageWithoutAPlan(t *testing.T) {
 // TestUsageOfAHostThatCompacts takes messages without keys away from the front: their
 // calls are known again by their times.
 func TestUsageOfAHostThatCompacts(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(6)
 	for range 4 {

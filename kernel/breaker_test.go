@@ -10,7 +10,7 @@ import (
 // fills, so that there is little for a cut to take, and counts the cuts.
 func fixedPlans(t *testing.T) (cuts, held int) {
 	t.Helper()
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(241)
 	for range 40 {

@@ -99,7 +99,7 @@ func TestTheHostBreaksTheCache(t *testing.T) {
 			})
 		}
 		t.Run(name+" after a pause", func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := newConversation(191)
 			c.user()

@@ -178,7 +178,7 @@ func TestCompactIsKeptForTheNextPlan(t *testing.T) {
 // A compaction that can't reclaim anything says why, and changes nothing.
 func TestCompactSaysWhyNot(t *testing.T) {
 	t.Run("nothing closed", func(t *testing.T) {
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		defer k.Close()
 		c := newConversation(203)
 		c.user()
@@ -188,7 +188,7 @@ func TestCompactSaysWhyNot(t *testing.T) {
 		}
 	})
 	t.Run("open loop", func(t *testing.T) {
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		defer k.Close()
 		c := newConversation(204)
 		c.user()
@@ -209,7 +209,7 @@ func TestCompactSaysWhyNot(t *testing.T) {
 		}
 	})
 	t.Run("never planned", func(t *testing.T) {
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		defer k.Close()
 		c := session(205, 3, 2, 500)
 		if _, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: "s"}); !errors.Is(err, kernel.ErrNoSession) {
@@ -229,7 +229,7 @@ func TestCompactSaysWhyNot(t *testing.T) {
 // Compactions that come to nothing are refused after two, until the conversation has
 // grown.
 func TestBreaker(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(206)
 	var got *kernel.Compaction
@@ -266,7 +266,7 @@ func TestBreaker(t *testing.T) {
 
 // Three compactions within minutes are a death spiral, and said so.
 func TestDeathSpiral(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(207)
 	var warned []bool
@@ -314,7 +314,7 @@ func compactRecorded(t *testing.T, path string) (done, reclaimed int) {
 	}
 	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	calls := transcript.Calls(msgs)
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	for i := 1; i <= 4; i++ {
 		at := len(calls) * i / 5

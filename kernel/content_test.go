@@ -61,7 +61,7 @@ func TestHugeResult(t *testing.T) {
 	c.add(memkernel.RoleUser, result("call_big", words(text)))
 	for _, resolver := range []string{"memory_get", ""} {
 		t.Run("resolver "+resolver, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			req := request(c)
 			req.Resolver = resolver
@@ -93,7 +93,7 @@ func TestHugeResult(t *testing.T) {
 // TestImagesInText: base64 in the middle of what a tool printed is a blob that the
 // text names; what the user says stands in the request as it came.
 func TestImagesInText(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	raw := make([]byte, 30_000)
 	for i := range raw {

@@ -106,7 +106,7 @@ func TestResultsThatAreShownWholeAtFirstSight(t *testing.T) {
 // TestFirstSightIsCounted: tokens that are kept out at first sight are counted once, and so are those that
 // the model fetches of them later. The bill without memkernel has all of them.
 func TestFirstSightIsCounted(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(613)
 	c.user()

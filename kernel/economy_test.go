@@ -58,7 +58,7 @@ func TestEconomyIsChecked(t *testing.T) {
 	if _, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Economy: "much"}); !errors.As(err, &wrong) {
 		t.Errorf("option: %v", err)
 	}
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := request(session(5, 2, 2, 400))
 	req.Economy = "1.5"

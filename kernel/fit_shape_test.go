@@ -132,7 +132,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 // TestPicturesAloneAreNamed: what keeps its shape and is larger than the window is an
 // error that says so.
 func TestPicturesAloneAreNamed(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(312)
 	c.user()
@@ -237,7 +237,7 @@ func TestPasteLargerThanTheWindow(t *testing.T) {
 // TestPasteAfterPaste: a person who says more before anything was answered is heard,
 // however long what they said before is.
 func TestPasteAfterPaste(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(330)
 	for i := range 4 {

@@ -147,7 +147,7 @@ func TestFlushTurn(t *testing.T) {
 // The host is asked for a flush turn when the reserve is near, once a cycle, and
 // again when as much came behind it.
 func TestFlushIsDue(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(64)
 	c.user()

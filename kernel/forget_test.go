@@ -217,7 +217,7 @@ func TestForgetSharedBlob(t *testing.T) {
 
 // A span forgets its messages; a message that the host changed since is another.
 func TestForgetSpanAndChangedMessage(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c, p := cutSession(t, k, 3)
 	span := ""
@@ -281,7 +281,7 @@ func TestForgetSession(t *testing.T) {
 }
 
 func TestForgetRefuses(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	mustPlan(t, k, request(session(4, 1, 1, 500)))
 	for name, req := range map[string]retention.ForgetRequest{

@@ -29,7 +29,7 @@ type told struct {
 // what the model was told. Between two cuts every prompt extends the one before.
 func gaugeOf(t *testing.T, path string, msgs []memkernel.Message, model string, tools []memkernel.Tool) (out []told, cuts int) {
 	t.Helper()
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	last, generation := "", 0
 	for n, c := range transcript.Calls(msgs) {

@@ -349,7 +349,7 @@ func TestModelsInTurn(t *testing.T) {
 // turns, send what one would have sent.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
-	one := openKernel(t, t.TempDir())
+	one := memoryKernel(t)
 	defer one.Close()
 	two := []*kernel.Kernel{openKernel(t, dir), openKernel(t, dir)}
 	defer two[0].Close()
@@ -452,7 +452,7 @@ func TestPromptStandsOnce(t *testing.T) {
 func TestAnotherMessageIsNotThePrompt(t *testing.T) {
 	for name, text := range map[string]string{"other words": "no, wait", "the words in others": "let us proceed with plan B and go home", "longer": "proceed, but carefully"} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := session(77, 1, 1, 900)
 			c.msgs = c.msgs[:len(c.msgs)-1]

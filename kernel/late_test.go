@@ -19,7 +19,7 @@ func TestCallIDsUsedAgain(t *testing.T) {
 		answered, keys bool
 	}{{"never answered", false, true}, {"answered", true, true}, {"never answered, no keys", false, false}, {"answered, no keys", true, false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := newConversation(500)
 			c.user()

@@ -29,7 +29,7 @@ func codes(faults []fault.Fault) map[fault.Code]int {
 
 // What the model does again, or fetches, says what its prompt lacked.
 func TestMisses(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(16)
 	c.user()
@@ -87,7 +87,7 @@ func TestMisses(t *testing.T) {
 // full, or only a little if it is to stay, runs between, and the call once more.
 func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]string) (faults, alerts []fault.Fault) {
 	t.Helper()
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(seed)
 	c.user()
@@ -231,7 +231,7 @@ func TestPolling(t *testing.T) {
 // Two equal calls of one answer, and what a host ran without asking for a plan, were
 // not made for want of anything.
 func TestRepeatedBeforeThePlan(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(352)
 	c.user()

@@ -118,7 +118,7 @@ func TestNoSession(t *testing.T) {
 // one that is there is acted on, whatever was kept of it.
 func TestSessionsBegin(t *testing.T) {
 	ctx := context.Background()
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(3)
 	c.user()

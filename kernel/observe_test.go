@@ -48,7 +48,7 @@ func TestObserveTurnIsIdempotent(t *testing.T) {
 }
 
 func TestOpenTurnIsIngestedNotCommitted(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(8)
 	c.user()
@@ -64,7 +64,7 @@ func TestOpenTurnIsIngestedNotCommitted(t *testing.T) {
 }
 
 func TestUsageAnchorsTheNextPlan(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(9, 1, 1, 4000)
 	p := mustPlan(t, k, request(c))
@@ -122,7 +122,7 @@ func TestPageRestoresByteForByte(t *testing.T) {
 }
 
 func TestUnknownPageSaysSo(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c, err := k.Get(context.Background(), "s", "ev-0000000000000000")
 	if err != nil || c.Reason != content.NoMatch || c.Text != "" {

@@ -65,7 +65,7 @@ func TestOverflowPlansBelowTheRealLimit(t *testing.T) {
 // A refusal without figures goes lower each time, and ends in an error that says what
 // is largest.
 func TestOverflowWithoutFigures(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(212, 8, 3, 2400)
 	p := mustPlan(t, k, request(c))
@@ -102,7 +102,7 @@ func TestOverflowWithoutFigures(t *testing.T) {
 
 // What is no refusal is not learned from.
 func TestOverflowIsToldFromOtherErrors(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(213, 3, 2, 900)
 	p := mustPlan(t, k, request(c))
@@ -119,7 +119,7 @@ func TestOverflowIsToldFromOtherErrors(t *testing.T) {
 // Results that the refused request showed for the first time were never seen: they
 // are shown shorter if that is what it takes.
 func TestOverflowLowersWhatNobodySaw(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(214)
 	c.user()
@@ -175,7 +175,7 @@ func TestRefusalKeepsTheCalibration(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := session(216, 8, 3, 2400)
 			billAt(t, c, real)

@@ -227,7 +227,7 @@ func TestPageTableSample(t *testing.T) {
 	if !ok {
 		t.Fatal("the sample has no call")
 	}
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 32_000, Messages: msgs, Resolver: "memory_get"}
 	p, rows := tabled(t, k, req)

@@ -169,7 +169,7 @@ func checkPages(t fataler, p *kernel.ContextPlan, msgs []memkernel.Message) {
 }
 
 func TestPlanGrowsByAppending(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(1)
 	c.user()
@@ -187,7 +187,7 @@ func TestPlanGrowsByAppending(t *testing.T) {
 }
 
 func TestPlanCutsOnceAtTheHighWaterMark(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(2)
 	cuts, last := 0, ""
@@ -257,7 +257,7 @@ func TestPeekWritesNothing(t *testing.T) {
 }
 
 func TestTooSmallWindowSaysByHowMuch(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := request(session(5, 1, 1, 500))
 	req.FixedTokens = 60_000
@@ -269,7 +269,7 @@ func TestTooSmallWindowSaysByHowMuch(t *testing.T) {
 }
 
 func TestUnknownModelIsUnpriced(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := request(session(6, 1, 1, 500))
 	req.Model = "house-model-9"
@@ -334,7 +334,7 @@ func TestUnknownWindow(t *testing.T) {
 
 // A refusal without figures shows that the window is smaller than the refused prompt.
 func TestUnknownWindowRefusedWithoutFigures(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(93, 12, 3, 4000)
 	req := request(c)
@@ -348,7 +348,7 @@ func TestUnknownWindowRefusedWithoutFigures(t *testing.T) {
 
 // The window that a server lists counts where no list of ours has the model, and is kept.
 func TestServerWindow(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := request(session(94, 1, 1, 500))
 	req.Model, req.ContextWindow, req.ServerWindow = "house-model-9", 0, 32_768

@@ -28,6 +28,19 @@ func keptIn(t fataler, dir string, mem *memstore.Store) *kernel.Kernel {
 	return k
 }
 
+// memoryKernel opens a kernel of a new workspace, with its state in memory: most tests say
+// nothing about files, and need none.
+func memoryKernel(t testing.TB) *kernel.Kernel {
+	t.Helper()
+	o := &kernel.Options{}
+	o.KeepIn(memstore.New())
+	k, err := kernel.Open(context.Background(), t.TempDir(), o)
+	if err != nil {
+		t.Fatalf("open kernel: %v", err)
+	}
+	return k
+}
+
 // TestCrashAtAnyStep lets the process die at each step of what a session writes, by a
 // kill and with the power. The next one opens the session, has every turn that was
 // acknowledged, finds nothing wrong but what was not synced, restores what prompts name,

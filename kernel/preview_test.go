@@ -11,7 +11,7 @@ import (
 // the rest, also where the window is so small that little is large.
 func TestLargeResultAppearsByItsBeginning(t *testing.T) {
 	for window, bytes := range map[int]int{24_000: 9_000, 64_000: 26_000, 200_000: 90_000} {
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		c := newConversation(91)
 		c.user()
 		c.loop(1, bytes)

@@ -24,7 +24,7 @@ func TestACutCountsTheReasoningItLoses(t *testing.T) {
 		"dropped unasked": {"gpt-6.2-astra", false, 40},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := newConversation(177)
 			var before map[string]bool
@@ -89,7 +89,7 @@ func lostKeys(p *kernel.ContextPlan, before, after map[string]bool) (out []strin
 
 // A model whose thinking goes after any prefix loses none of it at a cut.
 func TestUnboundReasoningIsNotLost(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(178, 30, 3, 6000)
 	p := planned(t, k, request(c))
@@ -149,7 +149,7 @@ func TestARemovalCorrectsTheBook(t *testing.T) {
 // A refusal of thinking is answered by a plan that holds none of earlier turns, and is priced;
 // the plans that follow keep the thinking that comes after it.
 func TestRefusedThinkingIsLeftOut(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(180, 2, 2, 2000)
 	c.loop(2, 2000) // in an open loop
@@ -190,7 +190,7 @@ func TestRefusedThinkingIsLeftOut(t *testing.T) {
 
 // A refusal of thinking where a request holds none is an error that says so.
 func TestRefusedThinkingThatIsNotThere(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(181)
 	c.user()

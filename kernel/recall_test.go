@@ -295,7 +295,7 @@ func TestAutoSync(t *testing.T) {
 func TestWorkspaceGivesWay(t *testing.T) {
 	k, _ := workspaceKernel(t, map[string]string{"AGENTS.md": "- Never push.\n", "SOUL.md": "Calm.\n", "SESSION-STATE.md": "",
 		"MEMORY.md": "# Memory\n\n" + strings.Repeat("The heron likes herring and the herring does not like the heron.\n", 400)})
-	bare := openKernel(t, t.TempDir())
+	bare := memoryKernel(t)
 	defer bare.Close()
 	c := newConversation(13)
 	paper := memkernel.Part{Kind: memkernel.PartDocument, Text: c.code(60_000), Media: &memkernel.Media{Type: "text/plain"}}

@@ -12,7 +12,7 @@ import (
 // TestRelease: a session that was let go goes on as if it had not been.
 func TestRelease(t *testing.T) {
 	ctx := context.Background()
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(7, 3, 2, 900)
 	before, err := k.PlanContext(ctx, request(c))
@@ -45,7 +45,7 @@ func TestRelease(t *testing.T) {
 
 // TestGiveBack: memory that a large piece of work left unneeded goes back to the system.
 func TestGiveBack(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	large := make([]byte, 160<<20)
 	for i := 0; i < len(large); i += 4096 {

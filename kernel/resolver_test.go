@@ -12,7 +12,7 @@ import (
 // following it does not.
 func TestWhatTheResolverReturnedIsShown(t *testing.T) {
 	for tool, whole := range map[string]bool{"memory_get": true, "Read": false} {
-		k := openKernel(t, t.TempDir())
+		k := memoryKernel(t)
 		c := newConversation(91)
 		c.user()
 		text := c.code(40_000)

@@ -38,7 +38,7 @@ func TestRule6HostRewrite(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := session(93, 14, 5, 1200)
 			req := narrow(c)
@@ -67,7 +67,7 @@ func TestRule6HostRewrite(t *testing.T) {
 // A host that rewinds by truncating its slice, and appends over what stood there,
 // has changed nothing of what the kernel knows of another conversation.
 func TestHostReusesItsSlice(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(71, 3, 2, 1500)
 	other := request(c)

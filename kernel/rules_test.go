@@ -31,7 +31,7 @@ func levels(p *kernel.ContextPlan) map[string]pagevm.Level {
 // TestRule1AppendOnly: below the high-water mark nothing changes, whatever newer
 // reads make stale.
 func TestRule1AppendOnly(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(80)
 	var last *kernel.ContextPlan
@@ -63,7 +63,7 @@ func TestRule1AppendOnly(t *testing.T) {
 // TestRule2OneBatchCut: a cut goes down to the low-water mark at once, and then
 // there is none for as long as it takes to grow up again.
 func TestRule2OneBatchCut(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(81)
 	since, cuts := 0, 0
@@ -98,7 +98,7 @@ func TestRule2OneBatchCut(t *testing.T) {
 // TestRule2OpenLoop: inside an open tool loop only closed atoms change, and only
 // when it must be; the message that opened the loop stays.
 func TestRule2OpenLoop(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(82)
 	c.user()
@@ -129,7 +129,7 @@ func TestRule2OpenLoop(t *testing.T) {
 // TestRule3ColdOnce: a cold cache makes a pending cut free, once; with nothing
 // pending there is none.
 func TestRule3ColdOnce(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(83, 5, 2, 7000)
 	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
@@ -158,7 +158,7 @@ func TestRule3ColdOnce(t *testing.T) {
 		}
 		c.n += 100 // nothing is pending any more
 	}
-	small := openKernel(t, t.TempDir())
+	small := memoryKernel(t)
 	defer small.Close()
 	c = session(84, 2, 1, 900)
 	planned(t, small, request(c))
@@ -173,7 +173,7 @@ func TestRule3ColdOnce(t *testing.T) {
 // whatever it lasted: what it read before stands when it goes on. Behind the loop's end
 // a cold cache is cut as ever, and inside it what no longer fits, or what the host asks for.
 func TestRule3ColdInALoop(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(86, 5, 2, 7000)
 	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
@@ -219,7 +219,7 @@ func TestRule3ColdInALoop(t *testing.T) {
 // TestRule4TailOnly: what is new stands behind the previous tail, and the
 // breakpoints stand at both tails.
 func TestRule4TailOnly(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(85, 2, 2, 6000)
 	p := planned(t, k, request(c))
@@ -244,7 +244,7 @@ func TestRule4TailOnly(t *testing.T) {
 // TestRule5NoVoluntaryChange: in a warm cache nothing is changed that need not be,
 // however much there is to save; what it would take to pay back is reported.
 func TestRule5NoVoluntaryChange(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(86, 20, 3, 7000)
 	req := request(c)
@@ -408,7 +408,7 @@ func TestRule6BoundThinking(t *testing.T) {
 func TestRule6OpenLoop(t *testing.T) {
 	for name, drop := range map[string]bool{"without the drop option": false, "with it": true} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, t.TempDir())
+			k := memoryKernel(t)
 			defer k.Close()
 			c := session(90, 6, 2, 7000)
 			plan := func() *kernel.ContextPlan {

@@ -59,7 +59,7 @@ func shaped(t *testing.T, k *kernel.Kernel) (text, page string) {
 // TestShapedTurn: a turn whose result the model saw shaped is learned from as if it had seen the
 // whole, and a plan shows what the host has.
 func TestShapedTurn(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	text, page := shaped(t, k)
 	if page == "" || len(text) > len(packed().Text)/2 {
@@ -93,7 +93,7 @@ func TestShapedTurn(t *testing.T) {
 // TestShapedIsCounted: what a hook kept out of the prompts of calls that were only observed, and what
 // the model fetched back of it, is in the sums of what was billed, once.
 func TestShapedIsCounted(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	text, page := shaped(t, k)
 	msgs := packedTurn(text)
@@ -175,7 +175,7 @@ func evidenceOf(t *testing.T, k *kernel.Kernel) string {
 // TestShapedForgotten: what was forgotten is not kept again from the shaped text that the host
 // still has.
 func TestShapedForgotten(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	text, page := shaped(t, k)
 	observe(t, k, kernel.Turn{SessionKey: "s", Messages: packedTurn(text)})

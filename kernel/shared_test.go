@@ -59,7 +59,7 @@ func planShared(t *testing.T, s *transcript.Session, view transcript.View, windo
 	if !ok {
 		t.Fatal("no call to plan")
 	}
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	req := kernel.PlanRequest{SessionKey: s.ID, Model: s.Model, ContextWindow: window, FixedTokens: fixed, Messages: msgs,
 		Now: call.Start, Resolver: resolver}

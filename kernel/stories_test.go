@@ -277,7 +277,7 @@ func destructiveOverwrite(t *testing.T) {
 		}
 	}
 	emptied(t, dir)
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := longer(ruled(78))
 	mustPlan(t, k, request(c))

@@ -78,7 +78,7 @@ func TestUsageOfEveryCall(t *testing.T) {
 // TestUsageOfCutsAndColdCalls grows a session beyond its window and waits past the
 // lifetime.
 func TestUsageOfCutsAndColdCalls(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(5)
 	cuts := 0
@@ -104,7 +104,7 @@ func TestUsageOfCutsAndColdCalls(t *testing.T) {
 }
 
 func TestUsageFilters(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(6)
 	var starts []time.Time

@@ -15,7 +15,7 @@ import (
 // What is pinned before the first plan stands in front; what is pinned later comes
 // once behind the newest message, and in front from the next cut on.
 func TestPinsStand(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	write(t, k, pin("r1", "Never touch prod."))
 	c := session(41, 2, 2, 2000)
@@ -144,7 +144,7 @@ func TestWritesAreChecked(t *testing.T) {
 // Updates that come with a turn are committed with it; what is rejected does not
 // keep the turn from standing.
 func TestTurnWithUpdates(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(43, 1, 1, 500)
 	bad := pin("r2", "x")
@@ -178,7 +178,7 @@ func TestWriteMasksSecrets(t *testing.T) {
 
 // A pin that comes late makes its own room: what can leave gives way to it.
 func TestPinMakesRoom(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := session(47, 3, 3, 9000)
 	p := mustPlan(t, k, request(c))
@@ -202,7 +202,7 @@ func TestPinMakesRoom(t *testing.T) {
 // A pin that finds no room whatever leaves is a fault that says how much is
 // missing.
 func TestPinWithoutRoom(t *testing.T) {
-	k := openKernel(t, t.TempDir())
+	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(45)
 	c.user()

@@ -40,15 +40,16 @@ func Child(t *testing.T) (dir string) {
 	return os.Getenv(envDir)
 }
 
-// EveryWrite runs the test of that name in a child once to count its write
-// operations, and then for N = 1, 2, …, each in a folder of its own, until one ends
-// alive; the quick suite takes some N, spread evenly, unless the script is short. After
-// each it calls after with the folder, N and what the child had printed; after the last
-// one too. Fewer write operations than least fail the test: the script then does not do
-// what it is for.
+// EveryWrite runs the test of that name in a child that lives, to count its write
+// operations, and then in children that die before the Nth, for N = 1, 2, …, each in a
+// folder of its own; the quick suite takes some N, spread evenly, unless the script is
+// short. After each it calls after with the folder, N and what the child had printed. The
+// child that lived comes last, with an N of one more than its write operations. Fewer write
+// operations than least fail the test: the script then does not do what it is for.
 func EveryWrite(t *testing.T, script string, least int, after func(dir string, n int, out []byte)) {
 	t.Helper()
-	ops := count(t, script)
+	whole := t.TempDir()
+	ops, all := count(t, script, whole)
 	if ops < least {
 		t.Fatalf("only %d write operations were seen, want %d", ops, least)
 	}
@@ -56,12 +57,13 @@ func EveryWrite(t *testing.T, script string, least int, after func(dir string, n
 	if ops <= 2*quickKills {
 		stride = 1
 	}
-	for n := 1 + stride/2; ; n += stride {
+	for n := 1 + stride/2; n <= ops; n += stride {
 		dir := t.TempDir()
 		out, killed := run(t, script, dir, n)
 		after(dir, n, out)
 		if !killed {
-			return
+			return // it had fewer write operations than the one that was counted
 		}
 	}
+	after(whole, ops+1, all)
 }

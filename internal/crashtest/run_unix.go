@@ -47,22 +47,23 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// count runs a script in a child that nobody kills, and returns its write operations.
-func count(t *testing.T, script string) int {
+// count runs a script in a child that nobody kills, and returns its write operations and
+// what it printed.
+func count(t *testing.T, script, dir string) (ops int, out []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "count")
-	if _, killed := run(t, script, t.TempDir(), 0, envCount+"="+file); killed {
+	out, killed := run(t, script, dir, 0, envCount+"="+file)
+	if killed {
 		t.Fatal("a child died that nobody killed")
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops, err := strconv.Atoi(string(b))
-	if err != nil {
+	if ops, err = strconv.Atoi(string(b)); err != nil {
 		t.Fatal(err)
 	}
-	return ops
+	return ops, out
 }
 
 // run runs a script in a child that dies before its nth write operation, and reports
