@@ -21,12 +21,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 672000,
-	"exported names": 3385,
+	"exported names": 3380,
 	"functions that are handed a plan in the making": 81,
 	"packages":                           173,
 	"structs that embed deeper than two": 15,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1110000,
+	"tokens of module .":                 1105000,
 	"tokens of module bench":             124500,
 	"tokens of module service":           75900,
 	"words of doc":                       113000,

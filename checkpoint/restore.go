@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -33,6 +34,19 @@ func Beside(key string, at time.Time) string {
 
 // BesideMark is the beginning of that line.
 const BesideMark = "[Another session was at work in this workspace:"
+
+// goingOn matches the words by which people ask, in a new conversation, to go on from where the
+// work was. The last group asks for it only as a whole message.
+var goingOn = lazyregexp.New(`(?i)\bwhere (?:were we|was i|are we at|did (?:we|i) (?:stop|leave))\b|\bleft off\b|\bwhat (?:were we|was i) (?:doing|working on)\b|\bpick up where\b|\bcarry on from\b|\bresume (?:our|the work|my)\b|\bcatch me up\b|\b(?:last|previous) session\b|` +
+	`wo waren wir|aufgehört haben|letzten? sitzung|où en (?:étions|était)|dernière session|dónde (?:estábamos|lo dejamos)|última sesión|做到哪|` +
+	`^\W*(?:(?:please )?(?:continue|go on|carry on|resume|keep going)|(?:mach )?weiter|continuez|poursuis|continúa|sigue|继续)[\W。！]*$`)
+
+// mostGoingOn is the longest message, in bytes, that asks to go on and for nothing else.
+const mostGoingOn = 160
+
+// GoesOn reports whether the first message of a conversation asks to go on from where an
+// earlier one stopped: "where were we?", "continue".
+func GoesOn(message string) bool { return len(message) <= mostGoingOn && goingOn.MatchString(message) }
 
 // Section is a part of a restore text. Where it comes from, how full the context
 // was and the warning are always there.

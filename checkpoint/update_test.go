@@ -72,6 +72,8 @@ func TestDecisionsInAnyLanguage(t *testing.T) {
 		{"chinese", strings.Repeat("这里详细说明可以选择的各种方案以及它们各自的优点和缺点。", 15) + "您选哪一个？", "用第一个方案"},
 		{"arabic", strings.Repeat("هذا شرح طويل للخيارات المتاحة. ", 20) + "هل أبدأ؟", "نعم"},
 		{"russian question", "Какой вариант выбрать?", "Второй"},
+		{"swahili", "Nianze na ghala la kaskazini?", "Hapana, la kusini"},
+		{"icelandic", "Á ég að loka höfninni?", "ekki fyrr en í kvöld"},
 	} {
 		if got := build(talk(user("los"), says(c.agent), user(c.reply))); len(got.Decisions) != 1 || !strings.HasSuffix(string(got.Decisions[0].What), "→ "+c.reply) {
 			t.Errorf("%s: %q", c.name, decisions(got))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
@@ -53,7 +52,7 @@ type Earned struct {
 // earned judges a capture. again reports whether a failure came up in another session.
 func earned(plain string, tags Tags, again func(sign string) bool) Earned {
 	if rule, ok := strings.CutPrefix(plain, "[rule] "); ok {
-		if choice.Stands(rule) {
+		if whole(rule) {
 			return Earned{rule, MakeTags(Human)}
 		}
 		return Earned{}
@@ -70,7 +69,7 @@ func earned(plain string, tags Tags, again func(sign string) bool) Earned {
 	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
 		return Earned{Tags: tags.only(Identity), Text: plain}
 	}
-	text, ok := choice.Settled(plain)
+	text, ok := readable(plain)
 	if !ok || !tags.has(Decision) {
 		return Earned{}
 	}

@@ -217,8 +217,6 @@ var (
 	// learning are the words by which a sentence says that something was learned.
 	learning = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
-	// deciding are the words by which a sentence says that something was decided.
-	deciding = lazyregexp.New(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved|settled on|chose|chosen)\b|\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
 	// wishing are verbs by which somebody wants things to be.
 	wishing = lazyregexp.New(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
 	// routine is what every day has: counts of tests, hashes, states of a run.
@@ -292,7 +290,7 @@ func (c *curator) stated(s string) worth {
 	switch {
 	case c.wishes(s):
 		return worthWish
-	case len(choice.Statements(s)) > 0, deciding.MatchString(s):
+	case choice.Decides(s):
 		return worthDecision
 	case learning.MatchString(s) && telling(s) >= 2:
 		return worthLesson

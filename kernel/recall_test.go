@@ -472,6 +472,8 @@ func TestRecallKeepsQuiet(t *testing.T) {
 		{[]string{"who is the harbour master of oslo", "why?"}, true},
 		{[]string{"Wie heißt der harbour master of Oslo?", "ok", "und der zweite?"}, true},
 		{[]string{"thanks!", "why?"}, false},
+		{[]string{"Asante sana!"}, false},
+		{[]string{"Who is the harbour master of Oslo?", "Asante sana!", "kwa nini?"}, true},
 	} {
 		dir := t.TempDir()
 		fillWorkspace(t, dir, notes)

@@ -107,7 +107,7 @@ func (u *updater) rejection(c Call, said string) {
 	u.s.Request = u.entry("r", "", gist(said, requestRunes))
 	u.rules(said)
 	switch {
-	case choice.Wonders(said), asks(said) && !choice.Settles(said):
+	case choice.Wonders(said):
 	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
 		u.decided(ByUser, "reply", c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
 	default:

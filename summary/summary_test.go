@@ -179,7 +179,7 @@ func TestDecisions(t *testing.T) {
 		{"a call after the question", []memkernel.Message{says("Shall I?"), calls("1", "x", "{}"), user("yes")}, nil},
 		{"number picked", []memkernel.Message{says("Which?\n1. **Keep** it\n2. **Drop** it"), user("2")}, []string{"Which? 1. Keep it; 2. Drop it → 2"}},
 		{"letter in a table", []memkernel.Message{says("| **A. now** | x |\n| **B. later** | y |\n\nWhich?"), user("let's go with B")}, []string{"Which? A. now; B. later → let's go with B"}},
-		{"a remark is no answer", []memkernel.Message{says("A. now\nB. later\n\nWhich?"), user("an odd thing to ask")}, nil},
+		{"a remark is the answer", []memkernel.Message{says("A. now\nB. later\n\nWhich?"), user("an odd thing to ask")}, []string{"Which? A. now; B. later → an odd thing to ask"}},
 		{"host meta is no reply", []memkernel.Message{says("Shall I?"), user("<command-name>/exit</command-name>"), user("[Request interrupted by user]")}, nil},
 		{"codex plan", []memkernel.Message{calls("1", "update_plan", `{"plan":[{"step":"one","status":"completed"},{"step":"two","status":"pending"}]}`)}, nil},
 		{"plan states are no decision", []memkernel.Message{

@@ -31,7 +31,6 @@ import (
 
 	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/bench/turns"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -287,9 +286,6 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []tu
 	r := retrieval.New(b.Index, opts)
 	g := &group{name: s.Name}
 	add := func(text string, answerable, prompt bool) error {
-		if choice.Chat(text) || choice.AsksOn(text) {
-			return nil // never asked, or not like this
-		}
 		got := r.Search(ctx, retrieval.Query{Text: text, Limit: 24, MinShare: .3, Passages: true, NoSnippets: true, Now: now})
 		g.samples = append(g.samples, sample{text: text, grounds: got.Grounds, answerable: answerable, prompt: prompt})
 		return got.Err

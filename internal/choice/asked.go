@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // Asked is the end of an agent's text, which a person's next message may answer.
@@ -60,7 +60,7 @@ func Ask(text string) Asked {
 			last = t
 		}
 	}
-	a.Text = Cut(last, QuestionRunes)
+	a.Text = cut(last, QuestionRunes)
 	return a
 }
 
@@ -124,9 +124,9 @@ func options(lines []string) []string {
 		}
 		switch first := strings.ContainsAny(m[2], "1aAаА") && utf8.RuneCountInString(m[2]) == 1; {
 		case m[2] == next:
-			list = append(list, m[1]+" "+Cut(titleOf(m[3]), optionRunes))
+			list = append(list, m[1]+" "+cut(titleOf(m[3]), optionRunes))
 		case first:
-			list = []string{m[1] + " " + Cut(titleOf(m[3]), optionRunes)}
+			list = []string{m[1] + " " + cut(titleOf(m[3]), optionRunes)}
 		default:
 			continue
 		}
@@ -160,31 +160,26 @@ func titleOf(line string) string {
 	return strings.TrimRight(strings.TrimSpace(line[:end]), ".:;。?？")
 }
 
-// Answered returns the decision that a person's reply makes of what an agent asked: the
-// question, the options if the reply points at them, and the reply, each word for word. It is
-// false if the reply answers nothing. A reply is an answer if two of three things are so:
-// the agent asked; the reply begins as an answer does; it takes up a word, a figure or a
-// label of the question.
+// Answered returns the decision that a person's reply makes of an agent's question: the
+// question, the options if the reply is short or points at one, and the reply, each word for
+// word. An offer without a question mark is answered by a label, and by a yes or no that takes
+// up one of its words. Answered returns false if there is neither, or if the reply asks or
+// doubts.
 func (a Asked) Answered(reply string) (string, bool) {
 	reply = strings.TrimSpace(reply)
 	if a.Text == "" || reply == "" || utf8.RuneCountInString(reply) > ReplyRunes || strings.Count(reply, "\n") >= replyLines || strings.Contains(reply, "```") {
 		return "", false
 	}
-	labels, begins := a.labels(reply), Settles(reply)
-	if Wonders(reply) || Asking(reply) && !begins {
+	labels, begins := a.labels(reply), len(Bare(reply)) < len(reply)
+	switch {
+	case Wonders(reply), Asking(reply) && !begins && !labels:
 		return "", false
-	}
-	n := 0
-	for _, sign := range [...]bool{a.Question, begins, labels || a.shares(reply)} {
-		if sign {
-			n++
-		}
-	}
-	if n < 2 {
+	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
+	default:
 		return "", false
 	}
 	text := a.Text
-	if labels || strings.HasSuffix(text, ":") || utf8.RuneCountInString(reply) <= pointingRunes && slices.ContainsFunc(scan(reply), func(t token) bool { return t.is(isPoint) }) {
+	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes {
 		for i, sep, room := 0, " ", optionsRunes; i < len(a.Options); i++ {
 			if room -= utf8.RuneCountInString(a.Options[i]) + 2; room < 0 {
 				text += "; …"
@@ -196,9 +191,9 @@ func (a Asked) Answered(reply string) (string, bool) {
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
 }
 
-// pointingRunes is the length of the longest reply that needs the options if it points at one
-// without its label ("the second").
-const pointingRunes = 40
+// pointingRunes is the length, in characters, of the longest reply that may point at an option
+// without its label ("the second"). labelRunes is that of a label alone ("#12").
+const pointingRunes, labelRunes = 30, 3
 
 // named matches a figure or a single letter in a reply.
 var named = lazyregexp.New(`(?:^|[^\p{L}\p{N}])(\d{1,2}|\p{L})(?:[^\p{L}\p{N}]|$)`)
@@ -217,82 +212,39 @@ func (a Asked) labels(reply string) bool {
 	return false
 }
 
-// sharedRunes is the length of a word that counts if a reply takes it up; shorter words are
-// in too many texts. Any word counts of a reply of at most fewWords.
-const sharedRunes, fewWords = 6, 4
+// sharedRunes is the length of a word that counts if a reply takes it up; shorter words are in
+// too many texts.
+const sharedRunes = 6
 
-// shares reports whether a reply takes up a word or a figure of the question: the same word, or
-// a long one that begins alike.
+// shares reports whether a reply takes up a word of the agent's text.
 func (a Asked) shares(reply string) bool {
-	tells := func(t token) bool { return t.kind == number || t.kind == word && t.class == 0 }
-	least := sharedRunes
-	if len(strings.Fields(reply)) <= fewWords {
-		least = 1
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
-	asked := slices.DeleteFunc(chatting().scan(a.Text), func(t token) bool { return !tells(t) })
-	return slices.ContainsFunc(chatting().scan(transcript.Unquoted(reply)), func(t token) bool {
-		r, n := utf8.DecodeRuneInString(t.text)
-		return tells(t) && slices.ContainsFunc(asked, func(q token) bool {
-			switch {
-			case t.kind != q.kind:
-				return false
-			case wide(r):
-				return len(t.text) > n && strings.Contains(q.text, t.text) || utf8.RuneCountInString(q.text) > 1 && strings.Contains(t.text, q.text)
-			case t.text == q.text:
-				return t.kind == number || utf8.RuneCountInString(t.text) >= least
-			}
-			return t.kind == word && min(utf8.RuneCountInString(q.text), utf8.RuneCountInString(t.text)) >= sharedRunes && (strings.HasPrefix(q.text, t.text) || strings.HasPrefix(t.text, q.text))
-		})
-	})
+	asked := words(a.Text)
+	return slices.ContainsFunc(words(reply), func(w string) bool { return utf8.RuneCountInString(w) >= sharedRunes && slices.Contains(asked, w) })
 }
 
-// Wonders reports whether somebody's words begin with a question or a doubt, or ask to wait.
+var (
+	// doubting begins words that take back, wonder or wait.
+	doubting = lazyregexp.New(`(?i)^(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
+	// answering begins words that agree, refuse or name an option by its label.
+	answering = lazyregexp.New(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|no|nope|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
+)
+
+// Bare returns a person's words without the yes, the no or the label that they begin with.
+func Bare(words string) string { return strings.TrimSpace(answering.ReplaceAllString(words+" ", "")) }
+
+// Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.
 func Wonders(words string) bool {
 	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	s := splitSentences(line)
 	return len(s) > 0 && Asking(s[0]) || doubting.MatchString(line)
 }
 
-// Settles reports whether a reply begins as an answer does: with assent or refusal, a verb
-// of choosing, or what points at an option. Others begin something else.
-func Settles(reply string) bool {
-	t := begins(reply)
-	if len(t) > 2 && t[0].kind == number && t[1].kind == stop && strings.Contains(reply, "\n") {
-		return false // a list of their own
-	}
-	return len(t) > 0 && (t[0].kind == number || t[0].text == "#" || t[0].is(answering))
-}
-
-// agrees reports whether a reply begins with a yes.
-func agrees(reply string) bool {
-	t := begins(reply)
-	return len(t) > 0 && t[0].is(isYes)
-}
-
-// answering are the classes of words that an answer begins with.
-const answering = isYes | isNeg | isPick | isOption | isPoint
-
-// begins returns the tokens of a reply from its first one that has a meaning.
-func begins(reply string) []token {
-	tokens := scan(transcript.Unquoted(cutBytes(strings.TrimSpace(reply), textBytes)))
-	for i, t := range tokens {
-		if t.is(answering) || t.kind != comma && t.kind != stop && !t.is(isFill) {
-			return tokens[i:]
-		}
-	}
-	return nil
-}
-
-// Words returns the person's own in the text of a decision, "" if it has none: what else
-// is in it are an agent's.
-func Words(decision string) string {
-	_, words, _ := parts(decision)
-	return words
-}
-
-// parts returns the question of a decision and its answer; ok is false if the text has no
-// answer.
-func parts(text string) (asked, answer string, ok bool) {
+// Parts returns the question of a decision and the person's reply. It returns false if the
+// text has no reply.
+func Parts(text string) (asked, answer string, ok bool) {
 	i := strings.LastIndex(text, answersMark)
 	if i < 0 || strings.HasPrefix(text, agentMark) {
 		return text, "", false

@@ -20,11 +20,14 @@ func TestAnswered(t *testing.T) {
 		{stores + "Which store do you want?", "B", "Which store do you want? A. Heron; B. Otter → B"},
 		{stores + "Which store do you want?", "b", "Which store do you want? A. Heron; B. Otter → b"},
 		{stores + "Which store do you want?", "the second, but with backups", "Which store do you want? A. Heron; B. Otter → the second, but with backups"},
-		{stores + "Which store do you want? I'd take A, it is easier to move.", "let's go with your idea", "Which store do you want? I'd take A, it is easier to move. → let's go with your idea"},
+		{stores + "Which store do you want? I'd take A, it is easier to move.", "let's go with your idea", "Which store do you want? I'd take A, it is easier to move. A. Heron; B. Otter → let's go with your idea"},
 		{table, "2", "Which way shall it be? 1. Poll; 2. Push → 2"},
 		{"Would you like me to go on? What is left:\n1. Rename the bridge\n2. Test the crane", "only 2", "Would you like me to go on? What is left: 1. Rename the bridge; 2. Test the crane → only 2"},
 		{long, "ok, but keep it under a megabyte", "Since the tide tables are large this takes a minute on every start. Shall I cache the headers in `ports.idx`? → ok, but keep it under a megabyte"},
 		{"I would drop `trail.v1` from the new interface.", "ok drop trail.v1 then, nobody sails by it: the interface is new", "I would drop `trail.v1` from the new interface. → ok drop trail.v1 then, nobody sails by it: the interface is new"},
+		{"If you like, I can paint the bridge in the morning.", "yes, paint the bridge, but the railing first", "If you like, I can paint the bridge in the morning. → yes, paint the bridge, but the railing first"},
+		{"1. Poll\n2. Push\n\nShall I write tests for both?", "yes", "Shall I write tests for both? → yes"},
+		{"Say which one you want.\n1. Poll\n2. Push", "2", "Say which one you want. 1. Poll; 2. Push → 2"},
 		{"Do you want the crane tests in #91 or in a branch of their own?", "everything about cranes belongs into 91", "Do you want the crane tests in #91 or in a branch of their own? → everything about cranes belongs into 91"},
 		{"Soll ich die Fahrpläne nach Postgres verschieben?", "ja, aber erst nachts", "Soll ich die Fahrpläne nach Postgres verschieben? → ja, aber erst nachts"},
 		{"Quelle base préférez-vous ?\n1. SQLite\n2. Postgres", "la deuxième", "Quelle base préférez-vous ? 1. SQLite; 2. Postgres → la deuxième"},
@@ -34,19 +37,22 @@ func TestAnswered(t *testing.T) {
 
 		{strings.Repeat("the tide and the wind and ", 12) + "shall I sail?", "yes", "…wind and " + strings.Repeat("the tide and the wind and ", 6) + "shall I sail? → yes"},
 		{"Redis or plain files?", "files", "Redis or plain files? → files"},
+		{"The crane moves. Shall I paint the bridge?", "the other side of it needs no paint", "The crane moves. Shall I paint the bridge? → the other side of it needs no paint"},
+		{"Chcesz pociąg czy samolot?", "wolę to pierwsze", "Chcesz pociąg czy samolot? → wolę to pierwsze"},
 		{"Is it A or B?", "B", "Is it A or B? → B"},
 
 		// Answers to nothing.
 		{"Done: the crane moves.", "yes", ""},
 		{"Done: the crane moves.", "now paint the bridge", ""},
-		{"The crane moves. Shall I paint the bridge?", "the build is red since noon", ""},
-		{"The crane moves. Shall I paint the bridge?", "thanks!", ""},
+		{"Done: the crane moves.", "yes, paint it", ""},
+		{"1. Poll\n2. Push\n\nBoth are done.", "fix 2 more", ""},
 		{"The crane moves. Shall I paint the bridge?", "how long does that take?", ""},
 		{"The crane moves. Shall I paint the bridge?", "hang on, I look for the colour", ""},
 		{"The crane moves. Shall I paint the bridge?", "maybe", ""},
+		{"The crane moves. Shall I paint the bridge?", "the crane is slow today. do you see why?", ""},
+		{"The crane moves. Shall I paint the bridge?", "how do I move the crane from here", ""},
 		{"The crane moves. Shall I paint the bridge?", "panic: nil pointer\n\tcrane.go:12\n\tcrane.go:90\n\tmain.go:7\nexit 2", ""},
 		{"The crane moves. Shall I paint the bridge?", "yes " + strings.Repeat("and then the other side of it ", 12), ""},
-		{"The crane moves. Shall I paint the bridge?", "1. lint fails\n2. new comments on the ferry", ""},
 		{"1. Poll\n2. Push\n\nBoth are done.", "now the ferry", ""},
 		{"", "yes", ""},
 		{"```\nShall I?\n```", "yes", ""},
@@ -107,16 +113,6 @@ func TestHostileTexts(t *testing.T) {
 			if strings.Contains(s, "\n") || utf8.RuneCountInString(s) > StatementRunes {
 				t.Errorf("%.80q says %q", agent, s)
 			}
-		}
-	}
-}
-
-func TestSettles(t *testing.T) {
-	for reply, want := range map[string]bool{"ok go": true, "no, remove it": true, "2": true, "#2": true, "nimm das zweite": true, "用第一个方案": true, "نعم": true, "так и сделаем": true, "はい": true, "skip 5, 7 and 8": true,
-		"mise run build is failing": false, "can you rename it": false, "we have a cycle now": false, "1. lint fails\n2. new comments": false, "but what of the index": false, "fatal: bad object": false, "die Tests schlagen fehl": false,
-		"тесты падают": false, "测试失败了": false, "": false} {
-		if got := Settles(reply); got != want {
-			t.Errorf("%q begins an answer: %v", reply, got)
 		}
 	}
 }

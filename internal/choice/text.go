@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Cut returns a text as one line of at most max characters, at the end of a sentence if half
+// cut returns a text as one line of at most max characters, at the end of a sentence if half
 // of them precede one, else of a word; "…" stands for what is left out.
-func Cut(s string, max int) string {
+func cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
 	if len(r) <= max {
@@ -29,17 +29,7 @@ func Cut(s string, max int) string {
 	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
 }
 
-// cutBytes returns the start of a text, tailBytes its end, at a character's boundary.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
+// tailBytes returns the end of a text, at a character's boundary.
 func tailBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
@@ -168,7 +167,7 @@ func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 // goesOn returns the state of the session that was at work last, if the first prompt of a new
 // one asks where the work was.
 func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
-	if r.Taken > 0 || !h.setup.Private || !choice.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
+	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
 		return "", nil
 	}
 	got, err := h.setup.Kernel.Restore(ctx, kernel.RestoreRequest{SessionKey: h.key, Neighbour: true})

@@ -3,9 +3,10 @@ package plan
 import (
 	"context"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -99,11 +100,8 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
 	o := &a.prior.Memory
-	if choice.Chat(text) {
-		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: nothingAsked}
-	}
-	if choice.AsksOn(text) {
-		text = strings.TrimSpace(a.asked(text) + "\n" + text)
+	if brief(text) && strings.ContainsAny(text, "?？؟") {
+		text = strings.TrimSpace(a.asked() + "\n" + text)
 	}
 	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
 	if !o.NoSpans {
@@ -115,19 +113,25 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 // MemoryOff is why nothing was searched where the workspace's files are left alone.
 const MemoryOff = "memory is switched off"
 
-// nothingAsked is why nothing was searched for thanks, greetings and the like.
-const nothingAsked = "the message asks nothing"
+// briefWords and briefBytes are the most words and bytes of a message that is brief.
+const briefWords, briefBytes = 4, 24
 
-// asked is what the user wrote before a message that is understood from it only, "" if
-// that is nothing but chat.
-func (a *appended) asked(text string) string {
+// brief reports whether a message is a few words without a name, a figure, a path or code, so
+// that a search for it alone finds nothing. Capital letters after the first are signs of names.
+func brief(text string) bool {
+	text = strings.Trim(text, " \n¿¡.,:;!?")
+	_, first := utf8.DecodeRuneInString(text)
+	return len(text) <= briefBytes && len(strings.Fields(text)) <= briefWords && !strings.ContainsAny(text, "`./_:#@0123456789") && !strings.ContainsFunc(text[first:], unicode.IsUpper)
+}
+
+// asked returns the user's last message that is not brief, "" if there is none.
+func (a *appended) asked() string {
 	for i := len(a.Msgs) - 1; i >= 0; i-- {
 		m := &a.Msgs[i]
 		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
 			continue
 		}
-		before := transcript.Words(*m)
-		if before != "" && before != text && !choice.Chat(before) && !choice.AsksOn(before) {
+		if before := transcript.Words(*m); !brief(before) {
 			return before
 		}
 	}

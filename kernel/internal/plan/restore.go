@@ -6,7 +6,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -201,7 +200,7 @@ func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 	if n == nil {
 		return nil
 	}
-	if _, words, _ := d.userTurn(); choice.GoesOn(words) {
+	if _, words, _ := d.userTurn(); checkpoint.GoesOn(words) {
 		c, err := n.State()
 		if err != nil {
 			d.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})

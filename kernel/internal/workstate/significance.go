@@ -23,7 +23,8 @@ func Judge(tag, text string, b *before) consolidation.Tags {
 	var t consolidation.Tags
 	switch tag {
 	case "decision":
-		t = consolidation.Capture(text, choice.Words(text), nil)
+		_, reply, _ := choice.Parts(text)
+		t = consolidation.Capture(text, reply, nil)
 	case "lesson":
 		t = consolidation.Capture(text, "", func(sign string) bool { return b != nil && b.failed[sign] })
 	}

@@ -1,13 +1,9 @@
-package choice_test
+package consolidation
 
-import (
-	"testing"
-
-	"github.com/memkernel/memkernel/internal/choice"
-)
+import "testing"
 
 // A decision is worth keeping if its question and its answer can be read by themselves.
-func TestSettled(t *testing.T) {
+func TestReadable(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		// Question and answer stay as they are.
 		{"Which retry policy do you want? A. Fixed pause; B. Backoff with jitter (Recommended) → B", "="},
@@ -45,13 +41,14 @@ func TestSettled(t *testing.T) {
 		{"plan (3): Add the field; Write it; Test it", ""},
 		{"agent: Going with that.", ""},
 		{"The two identifiers exist because: → ok do that", ""},
+		{"Would you like tests for the harbour importer? → now paint the crane button of the page green", ""},
 	} {
 		if c.want == "=" {
 			c.want = c.text
 		}
-		got, ok := choice.Settled(c.text)
+		got, ok := readable(c.text)
 		if ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("Settled(%q)\n got %q, %v\nwant %q", c.text, got, ok, c.want)
+			t.Errorf("readable(%q)\n got %q, %v\nwant %q", c.text, got, ok, c.want)
 		}
 	}
 }

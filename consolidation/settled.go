@@ -1,0 +1,141 @@
+package consolidation
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// readable returns the text of a captured decision if it can be read by itself: the question and
+// its answer, word for word, or the words that decide. It is false for a "yes" to "this", a
+// question, a refused call without a word, a commit, a list of steps.
+func readable(text string) (string, bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	if said, ok := strings.CutPrefix(text, choice.Said("")); ok {
+		return text, specific(said, leastSaid)
+	}
+	asked, answer, answered := choice.Parts(text)
+	refused := strings.HasPrefix(text, refusedMark)
+	switch {
+	case work.MatchString(text):
+		return "", false
+	case !answered:
+		return text, !refused && specific(text, leastSaid-1)
+	case orders(answer) && refused:
+		return answer, true
+	case orders(answer):
+		return text, true
+	case refused, choice.Wonders(answer):
+		return "", false
+	}
+	if wordCount(answer) > mostAnswer && !takesUp(answer, asked) {
+		return "", false // it begins something else
+	}
+	n, least := content(text), leastSaid
+	if r, _ := utf8.DecodeRuneInString(answer); unicode.IsUpper(r) && wordCount(answer) == 1 {
+		n += leastNamed // the answer is a name
+	}
+	switch {
+	case points(asked) || points(answer):
+		least += leastNamed
+	case codeLike.MatchString(text), content(answer) < leastNamed && choice.Asking(asked):
+		least = leastNamed
+	}
+	return text, n >= least
+}
+
+// mostAnswer is how many words an answer has at most that takes up no word of its question.
+const mostAnswer = 5
+
+// takesUp reports whether an answer has a word or a figure of its question.
+func takesUp(answer, asked string) bool {
+	has := words(asked)
+	return slices.ContainsFunc(append(contents(answer), numbers(words(answer))...), func(w string) bool { return slices.Contains(has, w) })
+}
+
+// refusedMark begins the text of a decision against a tool call.
+const refusedMark = "rejected "
+
+// leastSaid is how many words with a meaning a statement has by itself, and leastNamed
+// one that names something by the way in which code and figures are written.
+const leastSaid, leastNamed = 4, 2
+
+// work are captures of what was done or is to be done, which decide nothing.
+var work = lazyregexp.New(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
+
+// selfish is an agent's own way of working: no choice about the work.
+var selfish = lazyregexp.New(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
+
+// whole reports whether a sentence can be understood without the one before it, and says
+// enough.
+func whole(s string) bool {
+	return specific(s, leastSaid) && !selfish.MatchString(s) && (!points(s) || codeLike.MatchString(s))
+}
+
+var (
+	// pointing are words for what stands elsewhere.
+	pointing = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
+	// opening are those that no statement begins with.
+	opening = lazyregexp.New(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
+	// codeLike are names as code, paths and figures are written.
+	codeLike = lazyregexp.New("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
+)
+
+// points reports whether a text points at what is not in it.
+func points(s string) bool { return pointing.MatchString(s) }
+
+// idle are words of questions and answers that name nothing of the work.
+var idle = lazyregexp.New(`^(?:that|what|which|ones?|items?|approach(?:es)?|options?|look|like|right|want|start|first|second|third|last|both|neither|okay|sure|please|yeah|ahead|soll|sollen|gerne|welche\w*)$`)
+
+// contents returns the words of a text that name something. In scripts without spaces these are
+// its characters.
+func contents(s string) []string {
+	known := lexicon().weightless
+	return slices.DeleteFunc(words(s), func(w string) bool {
+		r, _ := utf8.DecodeRuneInString(w)
+		return !ideograph(r) && (utf8.RuneCountInString(w) < 4 || known[w] || idle.MatchString(w))
+	})
+}
+
+// content counts the words of a text that name something; of scripts without spaces two
+// characters count as one.
+func content(s string) int {
+	n := 0
+	for _, w := range contents(s) {
+		if n += 2; len([]rune(w)) == 1 {
+			n--
+		}
+	}
+	return (n + 1) / 2
+}
+
+// specific reports whether a text can be understood without what stood before it.
+func specific(s string, least int) bool {
+	if opening.MatchString(s) || choice.Asking(s) {
+		return false
+	}
+	if codeLike.MatchString(s) {
+		least = min(least, leastNamed)
+	} else if points(s) {
+		least += 2
+	}
+	return content(s) >= least
+}
+
+// ordering are words by which people say how something is to be.
+var ordering = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:let's|lets|should|must|never|always|avoid|prefer|instead|only|no need|make sure|ensure|keep|use|don'?t|do not|remove|because|since|already|` +
+	`sollten?|immer|nie(?:mals)?|lieber|statt|nur|kein\w*|nicht|weil|verwenden?|nimm|behalte|` +
+	`deber?\w*|siempre|nunca|mejor|evita|usa|usar|porque|ya hay|solo|` +
+	`il faut|toujours|jamais|évite[rz]?|utilise[rz]?|plutôt|parce que|car|garde[rz]?)(?:[^\p{L}]|$)|应该|必须|不要|别|总是|永远|避免|改用|保持|因为|使用|只|用`)
+
+// orders reports whether a person's words say by themselves how something is to be.
+func orders(words string) bool {
+	if choice.Asking(words) || choice.Wonders(words) || !ordering.MatchString(words) {
+		return false
+	}
+	return specific(choice.Bare(words), leastSaid-1) && (!points(words) || codeLike.MatchString(words))
+}
