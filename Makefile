@@ -142,7 +142,7 @@ clients: ## make the clients' types anew from the daemon's own table of methods
 	$(GO) run -C bench ./clients $(CURDIR)
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
-	$(GO) test -count=1 -v -run TestClients ./serve
+	$(GO) test -count=1 -v -run TestClients ./cmd/memkernel
 	$(GO) test -C service -count=1 -v -run TestClients ./cmd/memkernel-server
 
 SOAK ?= 5m

@@ -1,9 +1,8 @@
-package serve_test
+package main
 
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,25 +10,22 @@ import (
 // TestClients runs the clients' own tests against the program, where their languages
 // are installed. What they call a server for is tested in module service.
 func TestClients(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
 	node, python := version("node", "--version", "v20"), version("python3", "-c", "3.09", "import sys; print('%d.%02d' % sys.version_info[:2])")
 	if node == "" && python == "" {
 		t.Skip("neither node 20 nor python 3.9 is installed")
 	}
-	bin := filepath.Join(t.TempDir(), "memkernel")
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	bin, err := exec.LookPath("memkernel") // the one of TestMain
+	if err != nil {
+		t.Fatal(err)
 	}
 	clients := []struct {
 		name, program, dir string
 		args               []string
 	}{
-		{"typescript", node, "../integrations/typescript", []string{"--test"}},
-		{"pi", node, "../integrations/pi", []string{"--test"}},
-		{"opencode", node, "../integrations/opencode", []string{"--test"}},
-		{"python", python, "../integrations/python", []string{"-B", "-m", "unittest"}},
+		{"typescript", node, "../../integrations/typescript", []string{"--test"}},
+		{"pi", node, "../../integrations/pi", []string{"--test"}},
+		{"opencode", node, "../../integrations/opencode", []string{"--test"}},
+		{"python", python, "../../integrations/python", []string{"-B", "-m", "unittest"}},
 	}
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
