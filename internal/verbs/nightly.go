@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/git"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
@@ -109,12 +108,12 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 			return err
 		}
 	}
-	g := &git.Commits{Dir: a.Workspace}
+	g := &commits{dir: a.Workspace}
 	before := func(ctx context.Context) error {
 		if !f.git {
 			return nil
 		}
-		return g.Commit(ctx, "before the nightly run")
+		return g.commit(ctx, "before the nightly run")
 	}
 	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
@@ -123,12 +122,12 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
 	if err == nil && f.git && out.Skipped == "" {
-		err = g.Commit(ctx, "nightly run")
+		err = g.commit(ctx, "nightly run")
 	}
 	if err != nil {
 		return err
 	}
-	return showNightly(a, out, g.Made)
+	return showNightly(a, out, g.made)
 }
 
 func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {

@@ -1,6 +1,4 @@
-// Package git commits memory's files in a workspace. It commits nothing else, and only where
-// it is asked to.
-package git
+package verbs
 
 import (
 	"bytes"
@@ -13,15 +11,16 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 )
 
-// Commits commits a workspace; Made are the commits.
-type Commits struct {
-	Dir  string
-	Made []string
+// commits commits memory's files in the workspace at dir, and nothing else; made are the
+// commits.
+type commits struct {
+	dir  string
+	made []string
 }
 
 // git runs the program in the workspace.
-func (g *Commits) git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.Dir}, args...)...)
+func (g *commits) git(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
@@ -30,10 +29,10 @@ func (g *Commits) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// Commit commits what memory's files are, and nothing else: not the rest of a
+// commit commits what memory's files are, and nothing else: not the rest of a
 // repository that the workspace is part of, and not what is staged. Where nothing has
 // changed no commit is made.
-func (g *Commits) Commit(ctx context.Context, message string) error {
+func (g *commits) commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return fail.Hint(err, "install git, or leave out --git")
@@ -45,22 +44,22 @@ func (g *Commits) Commit(ctx context.Context, message string) error {
 	if err != nil || changed == "" {
 		return err
 	}
-	if _, err := g.git(ctx, append([]string{"add", "--all"}, present(changed)...)...); err != nil {
+	if _, err := g.git(ctx, append([]string{"add", "--all"}, presentPaths(changed)...)...); err != nil {
 		return err
 	}
-	if _, err := g.git(ctx, append([]string{"commit", "--quiet", "--only", "--message", "memory: " + message}, present(changed)...)...); err != nil {
+	if _, err := g.git(ctx, append([]string{"commit", "--quiet", "--only", "--message", "memory: " + message}, presentPaths(changed)...)...); err != nil {
 		return fail.Hint(err, "git must be able to commit here: a name and an address, and no hook that refuses")
 	}
 	id, err := g.git(ctx, "rev-parse", "--short", "HEAD")
 	if err == nil {
-		g.Made = append(g.Made, id+" "+message)
+		g.made = append(g.made, id+" "+message)
 	}
 	return err
 }
 
-// present are the pathspecs of memory's files that a status names: git refuses a
+// presentPaths are the pathspecs of memory's files that a status names: git refuses a
 // pattern that no file fits.
-func present(status string) []string {
+func presentPaths(status string) []string {
 	out := []string{"--"}
 	for _, spec := range [...]struct{ pattern, part string }{{":(glob)*.md", ""}, {":(glob)memory/**/*.md", "memory/"}} {
 		for line := range strings.SplitSeq(status, "\n") {
