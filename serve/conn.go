@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lines"
+	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
 // conn is one client.
@@ -112,7 +112,7 @@ var errLineTooLong = errors.New("line too long")
 
 // line reads a line, nil if it is blank. A longer one than is allowed is passed over.
 func (c *conn) line(in *cutter) (*Message, error) {
-	size, err := lines.Next(c.r, c.s.opt.LineBytes, func(part []byte) { _, _ = in.Write(part) }) // it takes everything
+	size, err := jsonl.NextLine(c.r, c.s.opt.LineBytes, func(part []byte) { _, _ = in.Write(part) }) // it takes everything
 	if size > c.s.opt.LineBytes {
 		in.drop()
 		in.end()

@@ -1,8 +1,9 @@
 // Package jsonl reads files of other programs that hold a JSON object a line. Padding around
 // a record (zero bytes, blanks, byte order marks) is stripped, several records in one line
 // are read one by one, and reading goes on at the next record after one that is torn: a
-// whole record is never given up with its neighbour. It knows no format, and the journals of
-// this program are none of its business.
+// whole record is never given up with its neighbour. [NextLine] reads the lines of a client's
+// stream. The package knows no format, and the journals of this program are none of its
+// business.
 package jsonl
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memkernel/memkernel/internal/lines"
+	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
 const (
@@ -151,7 +151,7 @@ func (s *stream) read() {
 	in := bufio.NewReaderSize(s.from, 64<<10)
 	for {
 		var line []byte
-		size, err := lines.Next(in, maxLine, func(part []byte) { line = append(line, part...) })
+		size, err := jsonl.NextLine(in, maxLine, func(part []byte) { line = append(line, part...) })
 		if size > maxLine {
 			s.refuse(invalid("the line is longer than 16 MiB: it was skipped", nil))
 		} else {
