@@ -472,6 +472,9 @@ func TestRecallKeepsQuiet(t *testing.T) {
 		{[]string{"who is the harbour master of oslo", "why?"}, true},
 		{[]string{"Wie heißt der harbour master of Oslo?", "ok", "und der zweite?"}, true},
 		{[]string{"thanks!", "why?"}, false},
+		{[]string{"yes, ask the harbour master"}, true}, // says more than yes
+		{[]string{"yes, harbour master"}, false},
+		{[]string{"ok: Oslo harbour"}, true}, // ok is followed by neither comma nor blank
 		{[]string{"Asante sana!"}, false},
 		{[]string{"Who is the harbour master of Oslo?", "Asante sana!", "kwa nini?"}, true},
 	} {

@@ -227,13 +227,23 @@ func (a Asked) shares(reply string) bool {
 
 var (
 	// doubting begins words that take back, wonder or wait.
-	doubting = lazyregexp.New(`(?i)^(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
+	doubting = lazyregexp.New(`(?i)^(?:(?:but|and|well)[, ]+)?(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
 	// answering begins words that agree, refuse or name an option by its label.
 	answering = lazyregexp.New(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|no|nope|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
 )
 
 // Bare returns a person's words without the yes, the no or the label that they begin with.
 func Bare(words string) string { return strings.TrimSpace(answering.ReplaceAllString(words+" ", "")) }
+
+// Agrees reports whether words do no more than answer: a yes, a no or a label, few others, and no question.
+// There is nothing in them to search for.
+func Agrees(words string) bool {
+	words = strings.TrimSpace(words)
+	return len(strings.Fields(words)) <= agreeWords && !strings.ContainsAny(words, "?？؟") && Bare(words) != words
+}
+
+// agreeWords are the most words of an answer that says nothing else.
+const agreeWords = 4
 
 // Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.
 func Wonders(words string) bool {

@@ -49,6 +49,7 @@ func TestAnswered(t *testing.T) {
 		{"The crane moves. Shall I paint the bridge?", "how long does that take?", ""},
 		{"The crane moves. Shall I paint the bridge?", "hang on, I look for the colour", ""},
 		{"The crane moves. Shall I paint the bridge?", "maybe", ""},
+		{"The crane moves. Shall I paint the bridge?", "but not sure I see the point of it", ""},
 		{"The crane moves. Shall I paint the bridge?", "the crane is slow today. do you see why?", ""},
 		{"The crane moves. Shall I paint the bridge?", "how do I move the crane from here", ""},
 		{"The crane moves. Shall I paint the bridge?", "panic: nil pointer\n\tcrane.go:12\n\tcrane.go:90\n\tmain.go:7\nexit 2", ""},
@@ -113,6 +114,18 @@ func TestHostileTexts(t *testing.T) {
 			if strings.Contains(s, "\n") || utf8.RuneCountInString(s) > StatementRunes {
 				t.Errorf("%.80q says %q", agent, s)
 			}
+		}
+	}
+}
+
+// Words that only answer are not searched for.
+func TestAgrees(t *testing.T) {
+	for words, want := range map[string]bool{
+		"yes, do this": true, "ok go": true, "b) please": true, "nein, lieber nicht": true, "sí, adelante": true,
+		"yes?": false, "yes, and the port of staging": false, "staging port": false, "": false,
+	} {
+		if got := Agrees(words); got != want {
+			t.Errorf("%q: %v", words, got)
 		}
 	}
 }

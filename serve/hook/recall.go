@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -23,7 +24,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
 	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
-	if s.RecallTokens < 0 || query == "" {
+	if s.RecallTokens < 0 || query == "" || choice.Agrees(query) {
 		return "", nil
 	}
 	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: kernel.DefaultRecallScore, Loaded: h.Host.row().loads, Now: h.Now()})

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -100,6 +101,9 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
 	o := &a.prior.Memory
+	if choice.Agrees(text) {
+		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: "the message asks nothing"}
+	}
 	if brief(text) && strings.ContainsAny(text, "?？؟") {
 		text = strings.TrimSpace(a.asked() + "\n" + text)
 	}
