@@ -235,15 +235,16 @@ var (
 // Bare returns a person's words without the yes, the no or the label that they begin with.
 func Bare(words string) string { return strings.TrimSpace(answering.ReplaceAllString(words+" ", "")) }
 
-// Agrees reports whether words do no more than answer: a yes, a no or a label, few others, and no question.
+// Agrees reports whether words do no more than answer: a yes, a no or a label, few others, and neither a question
+// nor a path, a flag or a figure.
 // There is nothing in them to search for.
 func Agrees(words string) bool {
 	words = strings.TrimSpace(words)
-	return len(strings.Fields(words)) <= agreeWords && !strings.ContainsAny(words, "?？؟") && Bare(words) != words
+	return len(strings.Fields(words)) <= agreeWords && !strings.ContainsAny(words, "?？؟`/_#@=-0123456789") && Bare(words) != words
 }
 
 // agreeWords are the most words of an answer that says nothing else.
-const agreeWords = 4
+const agreeWords = 3
 
 // Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.
 func Wonders(words string) bool {

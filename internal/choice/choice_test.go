@@ -122,7 +122,7 @@ func TestHostileTexts(t *testing.T) {
 func TestAgrees(t *testing.T) {
 	for words, want := range map[string]bool{
 		"yes, do this": true, "ok go": true, "b) please": true, "nein, lieber nicht": true, "sí, adelante": true,
-		"yes?": false, "yes, and the port of staging": false, "staging port": false, "": false,
+		"yes?": false, "yes --dry-run": false, "yes plan the quay": false, "yes, and the port of staging": false, "staging port": false, "": false,
 	} {
 		if got := Agrees(words); got != want {
 			t.Errorf("%q: %v", words, got)
