@@ -24,7 +24,7 @@ func readable(text string) (string, bool) {
 	case work.MatchString(text):
 		return "", false
 	case !answered:
-		return text, !refused && specific(text, leastSaid-1)
+		return text, !refused && specific(text, leastNamed)
 	case orders(answer) && refused:
 		return answer, true
 	case orders(answer):
@@ -32,7 +32,7 @@ func readable(text string) (string, bool) {
 	case refused, choice.Wonders(answer):
 		return "", false
 	}
-	if wordCount(answer) > mostAnswer && !takesUp(answer, asked) {
+	if wordCount(answer) > mostAnswer && choice.Bare(answer) == answer && !takesUp(answer, asked) {
 		return "", false // it begins something else
 	}
 	n, least := content(text), leastSaid
@@ -48,7 +48,8 @@ func readable(text string) (string, bool) {
 	return text, n >= least
 }
 
-// mostAnswer is how many words an answer has at most that takes up no word of its question.
+// mostAnswer is how many words an answer has at most that neither begins with a yes, a no or a label nor
+// takes up a word of its question.
 const mostAnswer = 5
 
 // takesUp reports whether an answer has a word or a figure of its question.

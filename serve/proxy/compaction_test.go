@@ -174,7 +174,9 @@ func tables(body string) string {
 
 // unmarked takes the cache markers out of a body.
 func unmarked(body string) string {
-	return regexp.MustCompile(`,"cache_control":{[^}]*}`).ReplaceAllString(body, "")
+	body = regexp.MustCompile(`,"cache_control":{[^}]*}`).ReplaceAllString(body, "")
+	// A text that had a marker is in a list, and the same to a model.
+	return regexp.MustCompile(`"content":\[{"type":"text","text":("(?:[^"\\]|\\.)*")}\]`).ReplaceAllString(body, `"content":$1`)
 }
 
 // common counts the bytes with which two texts begin alike.

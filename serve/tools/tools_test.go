@@ -405,13 +405,13 @@ func TestDefinitions(t *testing.T) {
 	}
 	few, err := s.Tools(tools.MCP, false)
 	var list []struct{ Name string }
-	if err != nil || json.Unmarshal(few, &list) != nil || len(list) != 4 || len(few) > 1600 { // 400 tokens
+	if err != nil || json.Unmarshal(few, &list) != nil || len(list) != 3 || len(few) > 1200 { // 300 tokens
 		t.Errorf("%v, %d bytes: %s", err, len(few), few)
 	}
 	if _, err := s.Tools("xml", true); err == nil {
 		t.Error("an unknown format is written")
 	}
-	if d := s.Definitions(true); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {
+	if d := s.Definitions(true); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[2].Name != tools.MemoryAppend || d[2].ReadOnly {
 		t.Errorf("%+v", d)
 	}
 }
