@@ -626,7 +626,7 @@ type Update struct {
 	Scope   string `json:"scope"`
 	Session string `json:"session,omitempty"`
 	// evidence_ref names where it comes from: whatever the Resolver knows, or a committed
-	// update as UpdateRef spells it.
+	// update, as update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref"`
 }
 

@@ -582,7 +582,7 @@ export interface Update {
   /** `scope` is where it belongs; `session` is whose private state, "" the principal's own. `session` means nothing in the project's scope. */
   scope: "session" | "project";
   session?: string;
-  /** `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update as UpdateRef spells it. */
+  /** `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update, as update:TX#UPDATE. */
   evidence_ref: string;
 }
 

@@ -136,16 +136,6 @@ func OfRestored(session string, r *kernel.Restored) Restore {
 type Status struct {
 	Schema string `json:"schema"`
 	*status.Report
-	// HostMemories are the memories that hosts keep of their own, which the command looks for where
-	// the workspace is one person's.
-	HostMemories []HostMemories `json:"host_memories,omitempty"`
-}
-
-// HostMemories is a folder of Markdown in which a host keeps what it remembers.
-type HostMemories struct {
-	Host   string `json:"host"`
-	Folder string `json:"folder"`
-	Files  int    `json:"files"`
 }
 
 // OfStatus is what is stored.
@@ -154,7 +144,7 @@ func OfStatus(st *status.Report) Status {
 	for i := range st.Sessions {
 		st.Sessions[i].Lines = List(st.Sessions[i].Lines)
 	}
-	return Status{"memkernel/status/v1", st, nil}
+	return Status{"memkernel/status/v1", st}
 }
 
 // Retain is the document of retain.

@@ -46,11 +46,7 @@ func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 	}
 	a.Findings(st.Unreadable)
 	if a.JSON {
-		doc := document.OfStatus(st)
-		for _, m := range memories(a) {
-			doc.HostMemories = append(doc.HostMemories, document.HostMemories{Host: m.Title, Folder: m.Folder, Files: m.Files})
-		}
-		return a.WriteJSON(doc)
+		return a.WriteJSON(statusJSON{document.OfStatus(st), memories(a)})
 	}
 	if err := display.Status(a.Out, st, a.Style()); err != nil {
 		return err
@@ -61,6 +57,12 @@ func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 		}
 	}
 	return tellProxies(ctx, a)
+}
+
+// statusJSON is the document of status with the memories that hosts keep of their own.
+type statusJSON struct {
+	document.Status
+	HostMemories []install.Memories `json:"host_memories,omitempty"`
 }
 
 // memories are the folders in which hosts keep memories of their own. Those are the user's, so that a

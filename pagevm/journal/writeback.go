@@ -115,7 +115,7 @@ type Update struct {
 	Scope   memkernel.Scope `json:"scope" rpc:"required"`
 	Session string          `json:"session,omitempty"`
 	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a
-	// committed update as updateRef spells it.
+	// committed update, as update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref" rpc:"required"`
 }
 

@@ -9,9 +9,10 @@ import (
 // Memories is a folder in which a host keeps memories of its own.
 type Memories struct {
 	// Title is what the host calls itself.
-	Title, Folder string
+	Title  string `json:"host"`
+	Folder string `json:"folder"`
 	// Files is how many Markdown files are in it, at most maxSessionFiles.
-	Files int
+	Files int `json:"files"`
 }
 
 // Memories returns the folders of the user's hosts that hold memories of their own: Claude

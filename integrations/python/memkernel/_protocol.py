@@ -588,7 +588,7 @@ class _Update(TypedDict):
     op: Literal["append" , "merge" , "set_with_version"]
     # `scope` is where it belongs; `session` is whose private state, "" the principal's own. `session` means nothing in the project's scope.
     scope: Literal["session" , "project"]
-    # `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update as UpdateRef spells it.
+    # `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update, as update:TX#UPDATE.
     evidence_ref: str
 
 _MayUpdate = TypedDict(
