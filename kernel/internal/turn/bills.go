@@ -155,7 +155,7 @@ func unlogged(s *session.Session, w *intake, t *Turn, told []bill, planned *bill
 }
 
 // firstSight returns which results of new messages a hook shortened before the model saw them, and
-// what the model fetched of such results.
+// what the model fetched of such results. A result whose content can't be read is not counted.
 func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight) {
 	for i := range news {
 		for j := range news[i].Parts {
@@ -163,10 +163,10 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 			if r == nil {
 				continue
 			}
-			id, shown := ids.Evidence(w.Branch, r.CallID), w.Count.Part(&news[i].Parts[j])
+			id, shown := ids.Evidence(w.Branch, r.CallID), func() int { return w.Count.Part(&news[i].Parts[j]) }
 			if page := w.Known[id]; page != nil && page.Door() != "" && ingest.Shapes(r, id) {
 				if whole, err := w.Whole(page); err == nil {
-					out = billing.AddFirstSight(out, billing.FirstSight{Kind: page.Door(), Results: 1, Tokens: w.Count.Text(whole) - shown})
+					out = billing.AddFirstSight(out, billing.FirstSight{Kind: page.Door(), Results: 1, Tokens: w.Count.Text(whole) - shown()})
 				}
 			}
 			call := w.Calls[r.CallID]
@@ -175,7 +175,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 			}
 			for _, id := range pagevm.Handles(call.Input) {
 				if of := w.Known[id]; of != nil && of.Door() != "" {
-					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: shown})
+					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: shown()})
 				}
 			}
 		}
