@@ -78,7 +78,7 @@ func whole(s string) bool {
 }
 
 var (
-	// pointing are words for what stands elsewhere.
+	// pointing are words for something that the text itself does not name.
 	pointing = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
 	// opening are those that no statement begins with.
 	opening = lazyregexp.New(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
@@ -114,7 +114,7 @@ func content(s string) int {
 	return (n + 1) / 2
 }
 
-// specific reports whether a text can be understood without what stood before it.
+// specific reports whether a text can be understood without the text before it.
 func specific(s string, least int) bool {
 	if opening.MatchString(s) || choice.Asking(s) {
 		return false

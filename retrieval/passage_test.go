@@ -125,7 +125,8 @@ func TestAnswerBehindQuestion(t *testing.T) {
 	}
 }
 
-// Who asks again what was asked in an earlier session gets the note that answers, and not the question.
+// TestQuestionIsNoAnswer: a question that was asked in an earlier session ranks below the note that
+// answers it.
 func TestQuestionIsNoAnswer(t *testing.T) {
 	note := hit("n", "memory/ferry.md", 3, .4, "The ferry moors at gate two.")
 	asked := hit("c", "sessions/main/s1/0001.md", 3, .6, "- user: Where does the ferry moor?\n- assistant: Let me look.")

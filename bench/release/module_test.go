@@ -45,7 +45,7 @@ func published(t *testing.T) world {
 		t.Skipf("what would be released is what git tracks, and git can't say: %v", err)
 	}
 	w := world{dir: t.TempDir()}
-	// What doc/release.md does to service/go.mod before its tag.
+	// A tagged service/go.mod has no replace: doc/release.md says how it goes.
 	mod := filepath.Join(w.folder(t, "tagged", nil), "go.mod")
 	if data, err := os.ReadFile(filepath.Join(root, "service", "go.mod")); err != nil || os.WriteFile(mod, data, 0o644) != nil {
 		t.Fatal(err)
@@ -136,8 +136,8 @@ func (w world) command(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// What is released of the root holds no other module, and both commands can be installed by their
-// version.
+// TestInstallByVersion: the root's release holds no file of another module, and both commands can be
+// installed by their version.
 func TestInstallByVersion(t *testing.T) {
 	w := published(t)
 	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v", version+".zip"))

@@ -194,7 +194,7 @@ func (l *Ledger) Wrote(f Format, b *Batch) error {
 	return l.put("facts-"+string(f)+".json", k)
 }
 
-// markdown is how facts stand in memory: items under the heading of what they are about,
+// markdown writes facts as memory has them: items under the heading of what they are about,
 // each with where it comes from; notes as they are, with a line above that says so.
 func markdown(facts []*Fact) string {
 	var b strings.Builder

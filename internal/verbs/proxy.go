@@ -145,7 +145,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer k.Close()
-	closeWindow, err := windowBeside(ctx, a, k, book, p.ui)
+	closeWindow, err := startWindow(ctx, a, k, book, p.ui)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
 		if k, o, t, err = openServed(ctx, a, &s.metrics); err != nil {
 			return k, o, err
 		}
-		shut, err := windowBeside(ctx, a, k, o.Prices, s.UI)
+		shut, err := startWindow(ctx, a, k, o.Prices, s.UI)
 		if err != nil {
 			return nil, nil, errors.Join(err, k.Close())
 		}

@@ -66,9 +66,9 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 	return s, end, nil
 }
 
-// windowBeside opens a window at an address beside what a program does, until ctx ends, and tells
-// its link; "" opens none. The function it returns waits for its end.
-func windowBeside(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachelayout.Book, addr string) (wait func(), err error) {
+// startWindow opens a window at an address and serves it until ctx ends or the returned function is
+// called, which waits for its end. The user is told its link. With the address "" it opens none.
+func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachelayout.Book, addr string) (wait func(), err error) {
 	if addr == "" {
 		return func() {}, nil
 	}
