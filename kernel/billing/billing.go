@@ -267,7 +267,7 @@ type Call struct {
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	BilledUSD     *float64 `json:"billed_usd"`
 	// WithoutUSD is the one estimate of what the call would have cost without memkernel,
-	// made when its bill was known; see doc/design.md. It is BilledUSD where nothing was
+	// made when its bill was known. It is BilledUSD where nothing was
 	// cut, kept out or added, and nil for a call that no door of memkernel's sent.
 	WithoutUSD *float64 `json:"without_usd"`
 	// ColdSeen: under 60 % of the prompt before was read; nil where that
