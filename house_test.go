@@ -32,10 +32,8 @@ var arrows = map[string][]string{
 	"retrieval/foreign":       {".", "internal/visible"},
 	"sessions":                {".", "internal/lazyregexp", "internal/safename", "internal/store", "internal/textcode", "internal/visible", "transcript"},
 
-	"bench":           {},
-	"bench/peers":     {"budget", "bench/relevance", "kernel", "retrieval", "retrieval/foreign"},
-	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall"},
-	"bench/reuse":     {".", "pagevm", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
+	"bench":       {},
+	"bench/peers": {"budget", "bench/relevance", "kernel", "retrieval", "retrieval/foreign"},
 
 	"budget": {},
 
@@ -83,7 +81,6 @@ var arrows = map[string][]string{
 	"internal/progress":                {},
 	"internal/rendezvous":              {"internal/store"},
 	"internal/safename":                {},
-	"internal/scriptedhost":            {".", "checkpoint", "internal/crashtest", "kernel", "kernel/content", "kernel/fault", "pagevm", "pagevm/journal", "transcript"},
 	"internal/settings":                {"internal/atomicfile"},
 	"internal/store":                   {"internal/atomicfile", "internal/store/internal/statedir"},
 	"internal/store/internal/statedir": {"internal/atomicfile"},
@@ -109,7 +106,6 @@ var arrows = map[string][]string{
 	"bench/policies":      {".", "cachelayout", "replay", "replay/recall", "transcript"},
 	"bench/relevance":     {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
 	"bench/solve":         {".", "bench/policies", "internal/lazyregexp", "replay", "serve/tools", "summary", "transcript"},
-	"bench/tasks":         {".", "bench/draw", "bench/solve", "cachelayout", "internal/atomicfile", "internal/display", "replay", "transcript"},
 	"bench/turns":         {".", "bench/relevance", "kernel", "kernel/outline"},
 	"bench/verbs":         {"bench/draw", "bench/economics", "bench/paging", "bench/relevance", "bench/solve", "bench/turns", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/fail", "internal/progress", "internal/setup", "internal/verbs", "pagevm/paging", "replay", "retrieval", "transcript"},
 	"bench/golden":        {"bench/relevance", "retrieval"},

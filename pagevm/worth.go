@@ -36,13 +36,10 @@ type NameUse struct {
 }
 
 // The priors of worth: how often one turn is expected to refer to something that
-// is further back. The rates and ages are rounded from what
-//
-//	go test -C bench -run TestPriors -v ./reuse
-//
-// measures on thirteen recorded sessions (2026-11): what was said is named again at
-// least four times as often as what was only in a result, with any one session left
-// out, and ten times as often once it is old. Unit: references per turn.
+// is further back, in references per turn. They are rounded from thirteen recorded
+// sessions (2026-11): what was said is named again at least four times as often as a
+// text that was only in a result, with any one session left out, and ten times as
+// often once it is old.
 const (
 	// A name that was said, once; one that was in results only.
 	saidWorth   = 3e-3

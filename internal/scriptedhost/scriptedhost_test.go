@@ -1,4 +1,4 @@
-package scriptedhost_test
+package scriptedhost
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/scriptedhost"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -16,29 +15,29 @@ import (
 // has the same shape.
 var recorded = []string{"../../../shared/data/transcripts/claude-code/cli__89-7eb280e769-12.jsonl", "../../testdata/session.jsonl"}
 
-func setup(t *testing.T, turns int) scriptedhost.Setup {
+func setup(t *testing.T, turns int) Setup {
 	t.Helper()
-	name, work, err := scriptedhost.Material(recorded...)
+	name, work, err := Material(recorded...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seed := uint64(suite.Number(t, "MEMKERNEL_SEED", 1, 1))
 	t.Logf("%d calls of %s, seed %d, %d turns", len(work), name, seed, turns)
-	return scriptedhost.Setup{Seed: seed, Turns: turns, Work: work}
+	return Setup{Seed: seed, Turns: turns, Work: work}
 }
 
 // TestSession plays a session of 400 turns, or of 80 in the quick suite, through every
 // event, in one process but for the restarts.
 func TestSession(t *testing.T) {
 	s := setup(t, suite.Pick(50, 400))
-	h := scriptedhost.New(t.TempDir(), s)
+	h := New(t.TempDir(), s)
 	ctx := context.Background()
 	if err := h.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
 	checked := 0
-	script := scriptedhost.NewScript(s)
+	script := NewScript(s)
 	for i := range script {
 		st := &script[i]
 		if err := h.Do(ctx, st); err != nil {
@@ -48,7 +47,7 @@ func TestSession(t *testing.T) {
 			continue
 		}
 		checked++
-		h.Shallow = st.Kind != scriptedhost.Reset
+		h.Shallow = st.Kind != Reset
 		if err := h.Check(ctx, nil); err != nil {
 			t.Errorf("behind turn %d, %s: %v", st.Turn, st.Kind, err)
 		}
@@ -68,14 +67,14 @@ func TestSession(t *testing.T) {
 func TestCheckNotices(t *testing.T) {
 	s := setup(t, 20)
 	ctx := context.Background()
-	play := func(o *kernel.Options) *scriptedhost.Host {
-		h := scriptedhost.New(t.TempDir(), s)
+	play := func(o *kernel.Options) *Host {
+		h := New(t.TempDir(), s)
 		h.Options = o
 		if err := h.Open(ctx); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { h.Close() })
-		script := scriptedhost.NewScript(s)
+		script := NewScript(s)
 		for i := range script {
 			if err := h.Do(ctx, &script[i]); err != nil {
 				t.Fatal(err)
@@ -140,7 +139,7 @@ func longest(t *testing.T, pattern string) (path string) {
 // TestKills kills the process that drives a session again and again.
 func TestKills(t *testing.T) {
 	n := kills(t)
-	h := scriptedhost.Kills(t, "TestKilledChild", setup(t, turnsFor(n)), n)
+	h := Kills(t, "TestKilledChild", setup(t, turnsFor(n)), n)
 	if h.Ledger.Epoch != 3 {
 		t.Errorf("%d resets, want 3", h.Ledger.Epoch)
 	}
@@ -148,7 +147,7 @@ func TestKills(t *testing.T) {
 
 // TestKilledChild is the host that TestKills kills.
 func TestKilledChild(t *testing.T) {
-	scriptedhost.Child(t, func() scriptedhost.Setup { return setup(t, turnsFor(kills(t))) })
+	Child(t, func() Setup { return setup(t, turnsFor(kills(t))) })
 }
 
 // kills is how often a session is killed.

@@ -1,4 +1,4 @@
-package scriptedhost_test
+package scriptedhost
 
 import "github.com/memkernel/memkernel/internal/suite"
 
