@@ -164,7 +164,7 @@ func table(rows []row, notHad map[string]string) string {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return slices.Index(order, a.Title) - slices.Index(order, b.Title) })
 	var b strings.Builder
-	b.WriteString("| host | version, model | by | turns | violations | planned | added | bill without | bill with | | recall seen | restore seen | uninstall clean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| host | version, model | by | violations | planned | added | bill without | bill with | | recall seen | restore seen | uninstall clean |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	hosts, frames, turns, requests, violations, failed, kills := 0, 0, 0, 0, 0, 0, 0
 	for i := range rows {
 		r := &rows[i]
@@ -175,7 +175,7 @@ func table(rows []row, notHad map[string]string) string {
 		if r.Retried {
 			version += " (retried)"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d of %d | %s | %s | $%.3f | $%.3f | %s | %v | %v | %v |\n", r.Title, version, r.Through, r.Turns, r.Violations, r.Requests, r.planned(), added,
+		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s | $%.3f | $%.3f | %s | %v | %v | %v |\n", r.Title, version, r.Through, r.Violations, r.Requests, r.planned(), added,
 			r.Without, r.With, percent(r.With, r.Without), noted(r.Recall, 0), noted(r.Restore, 1), noted(r.Uninstall, 2))
 		if r.Framework {
 			frames++
@@ -207,8 +207,8 @@ var (
 	// notes say why a column makes no sense for a row.
 	notes = [...]string{
 		"Nothing was asked that memory answers.",
-		"The host tells nobody where a session begins anew, and memkernel has its tools and its requests alone, or it is resumed within the hour with its whole conversation and nothing was cut; of a framework, the application keeps the history.",
-		"memkernel init changes no file for it: a package is installed, and called by the application.",
+		"Nothing is carried over: the session resumes with its whole conversation, or the application keeps the history.",
+		"A package; init changes no file for it.",
 	}
 )
 
@@ -249,7 +249,7 @@ func TestTable(t *testing.T) {
 		Model: "large-1", Planned: 7, Passed: map[string]int{"draining": 2, "path": 0}, Added: 340},
 		{Title: "Claude Code", Version: "1", Turns: 2, Requests: 4, With: 1.1, Without: 1, Recall: yes, Uninstall: yes}}
 	text := table(rows, map[string]string{"Pi": ""})
-	for _, want := range []string{"| Codex | 2, large-1 (retried) |", "| 7 of 9, draining 2 | 340 | $1.000 |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² The host", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
+	for _, want := range []string{"| Codex | 2, large-1 (retried) |", "| 7 of 9, draining 2 | 340 | $1.000 |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² Nothing", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
