@@ -59,10 +59,8 @@ type Signals struct {
 }
 
 // DefaultSignals returns the weights that are used if Options has none. They were
-// chosen on three LoCoMo conversations, on a coarse grid. What each is worth, how
-// much less weights are worth on conversations that they were not chosen on, and what
-// was tried and did not help, is in doc/retrieval.md; `mkbench eval --ablate` and
-// `--leave-one-out` measure the first two on any sets.
+// chosen on three LoCoMo conversations, on a coarse grid. doc/retrieval.md says what each is
+// worth; `mkbench eval --ablate` and `--leave-one-out` measure that on any sets.
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,
