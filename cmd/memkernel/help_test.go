@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/internal/verbs"
 )
 
 // tree is the command tree, with streams that are read by nobody.
@@ -113,6 +115,37 @@ func TestAlike(t *testing.T) {
 			}
 			of[s] = c.Name()
 		}
+	}
+}
+
+// TestCommandsPage holds the table of doc/commands.md to the table of verbs; -update rewrites it.
+func TestCommandsPage(t *testing.T) {
+	const doc, begins, ends = "../../doc/commands.md", "<!-- verbs: the table of `memkernel help`; a test keeps it true -->\n", "<!-- /verbs -->\n"
+	var want strings.Builder
+	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy) {
+		fmt.Fprintf(&want, "\n| %s | |\n|---|---|\n", g.Title)
+		for _, v := range g.Verbs {
+			fmt.Fprintf(&want, "| `%s` | %s |\n", strings.ReplaceAll(v.Use, "|", `\|`), v.Summary)
+		}
+	}
+	want.WriteString("\n")
+	page, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(page), begins)
+	got, tail, closed := strings.Cut(rest, ends)
+	if !ok || !closed {
+		t.Fatal("doc/commands.md has no place for the table")
+	}
+	if *update {
+		got = want.String()
+		if err := os.WriteFile(doc, []byte(head+begins+got+ends+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got != want.String() {
+		t.Error("doc/commands.md has other verbs; go test ./cmd/memkernel -run CommandsPage -update rewrites them")
 	}
 }
 
