@@ -107,7 +107,7 @@ var arrows = map[string][]string{
 	"bench/relevance":     {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
 	"bench/solve":         {".", "bench/policies", "internal/lazyregexp", "replay", "serve/tools", "summary", "transcript"},
 	"bench/turns":         {".", "bench/relevance", "kernel", "kernel/outline"},
-	"bench/verbs":         {"bench/draw", "bench/economics", "bench/paging", "bench/relevance", "bench/solve", "bench/turns", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/fail", "internal/progress", "internal/setup", "internal/verbs", "pagevm/paging", "replay", "retrieval", "transcript"},
+	"bench/verbs":         {"bench/draw", "bench/economics", "bench/paging", "bench/relevance", "bench/solve", "bench/turns", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/fail", "internal/progress", "internal/setup", "pagevm/paging", "replay", "retrieval", "transcript"},
 	"bench/golden":        {"bench/relevance", "retrieval"},
 	"bench/memory":        {".", "consolidation", "kernel", "kernel/health", "kernel/maintenance", "markdownstore", "transcript"},
 	"cachelayout/predict": {".", "budget", "cachelayout", "transcript"},

@@ -18,20 +18,13 @@ func Paging(w io.Writer, rs []*bench.Result, p display.Style) error {
 		if r.Workload != last {
 			last = r.Workload
 			fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, display.Clip(r.Workload, p.Columns())))
-			fmt.Fprintf(&b, "  %-15s %6s %8s %6s %6s %6s %7s %7s %8s\n", "policy", "budget", "explicit", "pinned", "alerts", "hits", "thrash", "gap", "p50 us")
+			fmt.Fprintf(&b, "  %-15s %6s %8s %6s %6s %6s %7s %7s\n", "policy", "budget", "explicit", "pinned", "alerts", "hits", "thrash", "gap")
 		}
-		fmt.Fprintf(&b, "  %-15s %6d %8d %6d %6d %6d %7.3f %7s %8.1f\n", r.Policy, r.Budget, r.ExplicitFaults, r.Faults[paging.PinnedInvariantMiss], r.Alerts, r.Hits, r.Thrash, gap(r), r.P50)
+		fmt.Fprintf(&b, "  %-15s %6d %8d %6d %6d %6d %7.3f %7s\n", r.Policy, r.Budget, r.ExplicitFaults, r.Faults[paging.PinnedInvariantMiss], r.Alerts, r.Hits, r.Thrash, gap(r))
 		for _, c := range paging.Codes() {
 			if n := r.Faults[c]; n > 0 {
 				fmt.Fprintf(&b, "    %s %d\n", c, n)
 			}
-		}
-		if r.FetchedTokens > 0 {
-			fmt.Fprintf(&b, "    %s followed, %d refetched, %d restored: %s tokens, %s carried\n", display.Plural(r.Resolutions, "pointer"), r.Refetches, r.Restores,
-				display.Thousands(int(r.FetchedTokens)), display.Thousands(int(r.CarriedTokens)))
-		}
-		if r.Unforeseen != nil && *r.Unforeseen > r.ExplicitFaults {
-			fmt.Fprintf(&b, "    %d when the selector isn't told the turn's demand\n", *r.Unforeseen)
 		}
 		if r.Over > 0 {
 			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, display.Clip(r.Short[0].Page, 24))

@@ -27,9 +27,7 @@
 // are structural carry an equals sign in the printed tables.
 //
 // The real sessions of the trace-derived runs are other ones than the paper's, cut
-// by rules of our own (trace.go). Beside them is what the same runs have to fetch
-// ([Fetches]): a policy of nothing but pointers has as few faults as the whole one,
-// and pays in calls of the resolver.
+// by rules of our own (trace.go).
 //
 // The policy memkernel (kernelPolicy) is the kernel itself, opened on a
 // workspace of its own and driven through its public API by a simulated host

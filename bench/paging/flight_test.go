@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -123,45 +121,5 @@ func TestFlightIsChecked(t *testing.T) {
 	w.Turns[1].Begin, w.Turns[1].End = []string{"log-1"}, []string{"log-1"}
 	if err := w.check(); err != nil {
 		t.Errorf("begun and over within a turn: %v", err)
-	}
-}
-
-// Pointers that are followed cost their page, once while the copy is there.
-func TestFetches(t *testing.T) {
-	b := build("fetch", "m")
-	ev := b.evidence("m", 2, 30, 20, 10, 2)
-	for _, id := range ev {
-		b.turn("m").call(id)
-	}
-	b.turn("m").demand(ev[0])                 // 3: fetched
-	b.turn("m").demand(ev[0])                 // 4: the copy is there
-	b.turn("m").demand(ev[1])                 // 5: fetched; both are there
-	b.turn("m").event(paging.EventCompaction) // 6: both are carried, and go
-	b.turn("m").demand(ev[0])                 // 7: fetched again
-	b.turn("m").call(ev[0])                   // 8: carried, and made again
-	b.turn("m").demand(ev[0])                 // 9: fetched
-	only, err := tracePolicy(pointersOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		policy paging.Policy
-		budget int
-		want   Fetches
-	}{
-		{only, 100, Fetches{Resolutions: 4, FetchedTokens: 120, CarriedTokens: 30 + 30 + 60 + 30}},
-		{only, 40, Fetches{Resolutions: 4, FetchedTokens: 120, CarriedTokens: 30 + 30 + 30 + 30}}, // room for one copy
-		{only, 20, Fetches{Resolutions: 5, FetchedTokens: 150}},                                   // for none
-		{policy(t, "retrieval"), 100, Fetches{Refetches: 6, FetchedTokens: 180}},
-		{policy(t, "clawvm"), 100, Fetches{Restores: 2, FetchedTokens: 60}}, // both after the compaction
-		{policy(t, "clawvm"), 20, Fetches{Restores: 2, FetchedTokens: 20}},  // in their structured form
-	} {
-		r, err := Run(t.Context(), &b.w, c.policy, c.budget, Options{NoOracle: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(c.want, r.Fetches); d != "" {
-			t.Errorf("%s at %d:\n%s", c.policy.Name, c.budget, d)
-		}
 	}
 }

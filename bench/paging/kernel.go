@@ -47,15 +47,14 @@ const expand = "memory_get"
 // The kernel gets no demand before it plans, and pins nothing that the workload does
 // not pin.
 type player struct {
-	k     *kernel.Kernel
-	w     *Workload
-	pages map[string]*Page
-	talks map[string]*talk
-	clock time.Time
-	// window is the budget, fixed the part that is not paged, in real tokens.
-	window, fixed int
-	versions      map[string]int // of pages that the host wrote, by id
-	live          map[string]int // the kernel's own faults, by code
+	k        *kernel.Kernel
+	w        *Workload
+	pages    map[string]*Page
+	talks    map[string]*talk
+	clock    time.Time
+	window   int            // the budget, in real tokens
+	versions map[string]int // of pages that the host wrote, by id
+	live     map[string]int // the kernel's own faults, by code
 }
 
 // talk is one session as its host has it.
@@ -76,17 +75,17 @@ func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, op
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	e, err := paging.New(paging.Config{Policy: p, Budget: budget, Fixed: opt.Fixed})
+	e, err := paging.New(paging.Config{Policy: p, Budget: budget})
 	if err != nil {
 		return nil, err
 	}
-	pl, err := newPlayer(ctx, dir, w, budget, opt.Fixed)
+	pl, err := newPlayer(ctx, dir, w, budget)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pl.k.Close()) }()
-	r := &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
-	sc, f := newScript(w, p), newFetcher(w)
+	r := newResult(w, p, budget)
+	sc := newScript(w, p)
 	for _, page := range sc.first {
 		if err := e.Add(page); err != nil {
 			return nil, err
@@ -103,16 +102,15 @@ func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, op
 			return nil, err
 		}
 		r.see(out, opt)
-		f.see(turn, out, budget)
 	}
-	r.Fetches, r.Live = f.Fetches, pl.live
+	r.Live = pl.live
 	r.sum(e.Totals())
 	return r, nil
 }
 
-func newPlayer(ctx context.Context, dir string, w *Workload, budget, fixed int) (*player, error) {
+func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*player, error) {
 	pl := &player{w: w, pages: map[string]*Page{}, talks: map[string]*talk{}, clock: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
-		window: budget * unitTokens, fixed: fixed * unitTokens, versions: map[string]int{}, live: map[string]int{}}
+		window: budget * unitTokens, versions: map[string]int{}, live: map[string]int{}}
 	var rules strings.Builder
 	for i := range w.Pages {
 		p := &w.Pages[i]
@@ -245,7 +243,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	s := pl.talk(t.Session)
 	s.add(memkernel.RoleUser, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Go on with step %d.", t.Turn), Typed: true})
 	plan, err := pl.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: t.Session, Model: kernelModel, ContextWindow: pl.window, Reserve: 1,
-		FixedTokens: pl.fixed, Messages: s.msgs, Now: pl.clock, Resolver: expand, Private: true})
+		Messages: s.msgs, Now: pl.clock, Resolver: expand, Private: true})
 	prompt := &paging.Prompt{Levels: map[string]pagevm.Level{}}
 	var full *budget.TooSmallError
 	switch {

@@ -4,25 +4,19 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"time"
 
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // Options are how a workload is run. Zero values mean the defaults.
 type Options struct {
-	// Fixed is the part of the budget that is not paged, in tokens.
-	Fixed int
 	// NoOracle leaves the oracle gap out, which costs two more runs.
 	NoOracle bool
 	// Faults keeps every fault in the result.
 	Faults bool
 	// Trace, if set, gets the decision trace of the run as JSON lines.
 	Trace io.Writer
-	// Timing measures decisions: time and allocations.
-	Timing bool
 }
 
 // Result is one workload under one policy and budget.
@@ -49,27 +43,21 @@ type Result struct {
 	// if neither was run.
 	OracleGap         *int `json:"oracle_gap"`
 	OracleGapInfinite *int `json:"oracle_gap_infinite"`
-	// Unforeseen are the explicit faults of the same run when the selector
-	// does not know the turn's demand before it assembles; nil for policies
-	// that never know it. A policy that knows it has next to none by
-	// construction.
-	Unforeseen *int `json:"unforeseen_faults"`
-	Commits    int  `json:"commits"`
+	Commits           int  `json:"commits"`
 	// Rejected counts refused writebacks by reason code.
 	Rejected      map[string]int `json:"rejected"`
 	Tokens        int64          `json:"tokens"`
 	TokensPerTurn float64        `json:"tokens_per_turn"`
-	Fetches
 	// MinimumFits reports whether the minimum set fitted in every turn.
-	MinimumFits bool `json:"minimum_fits"`
-	// Decision times are microseconds, 0 if not measured.
-	P50    float64        `json:"decision_p50_us"`
-	P95    float64        `json:"decision_p95_us"`
-	Allocs float64        `json:"allocs_per_decision"`
-	Events []paging.Fault `json:"fault_events,omitempty"`
+	MinimumFits bool           `json:"minimum_fits"`
+	Events      []paging.Fault `json:"fault_events,omitempty"`
 	// Live are the faults that the kernel itself named in its plans, by code; nil for
 	// the policies of the engine.
 	Live map[string]int `json:"live_faults,omitempty"`
+}
+
+func newResult(w *Workload, p paging.Policy, budget int) *Result {
+	return &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
 }
 
 // Run runs a workload under a policy.
@@ -78,29 +66,18 @@ func Run(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Opti
 	if err != nil || opt.NoOracle {
 		return r, err
 	}
-	for _, o := range []struct {
-		horizon int
-		gap     **int
-	}{{paging.OracleHorizon, &r.OracleGap}, {paging.Forever, &r.OracleGapInfinite}} {
-		oracle, err := paging.ByName("oracle")
-		if err != nil {
-			return nil, err
-		}
-		oracle.Horizon = o.horizon
-		best, err := runOnce(ctx, w, oracle, budget, Options{Fixed: opt.Fixed})
-		if err != nil {
-			return nil, err
-		}
-		gap := r.ExplicitFaults - best.ExplicitFaults
-		*o.gap = &gap
+	oracle, err := paging.ByName("oracle")
+	if err != nil {
+		return nil, err
 	}
-	if p.Prefetch {
-		p.Prefetch = false
-		blind, err := runOnce(ctx, w, p, budget, Options{Fixed: opt.Fixed})
+	for horizon, gap := range map[int]**int{paging.OracleHorizon: &r.OracleGap, paging.Forever: &r.OracleGapInfinite} {
+		oracle.Horizon = horizon
+		best, err := runOnce(ctx, w, oracle, budget, Options{})
 		if err != nil {
 			return nil, err
 		}
-		r.Unforeseen = &blind.ExplicitFaults
+		over := r.ExplicitFaults - best.ExplicitFaults
+		*gap = &over
 	}
 	return r, nil
 }
@@ -115,7 +92,7 @@ func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt 
 	if p.Upgrade == paging.UpgradeOutside {
 		return runKernel(ctx, w, p, budget, opt)
 	}
-	cfg := paging.Config{Policy: p, Budget: budget, Fixed: opt.Fixed}
+	cfg := paging.Config{Policy: p, Budget: budget}
 	var s stepper
 	e, err := paging.New(cfg)
 	if err == nil {
@@ -127,12 +104,9 @@ func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt 
 			}
 		}
 	}
-	r := &Result{Workload: w.Name, Policy: p.Name, Budget: budget, MinimumFits: true, Short: []paging.Short{}, Rejected: map[string]int{paging.DestructiveOp: 0}}
+	r := newResult(w, p, budget)
 	if err == nil {
-		err = r.play(ctx, s, newScript(w, p), opt, newFetcher(w))
-	}
-	if err == nil && opt.Timing {
-		err = r.measure(cfg, newScript(w, p))
+		err = r.play(ctx, s, newScript(w, p), opt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("workload %s under %s with budget %d: %w", w.Name, p.Name, budget, err)
@@ -142,7 +116,7 @@ func runOnce(ctx context.Context, w *Workload, p paging.Policy, budget int, opt 
 }
 
 // play runs all turns.
-func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options, f *fetcher) error {
+func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options) error {
 	for _, p := range sc.first {
 		if err := s.Add(p); err != nil {
 			return err
@@ -152,54 +126,13 @@ func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options, f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		turn := sc.turn(i)
-		out, err := s.Step(turn)
+		out, err := s.Step(sc.turn(i))
 		if err != nil {
 			return err
 		}
 		r.see(out, opt)
-		f.see(turn, out, r.Budget)
 	}
-	r.Fetches = f.Fetches
 	return nil
-}
-
-// measure runs all turns again on an engine of their own with nothing beside, for
-// times and allocations.
-func (r *Result) measure(cfg paging.Config, sc *script) error {
-	e, err := paging.New(cfg)
-	if err != nil {
-		return err
-	}
-	for _, p := range sc.first {
-		if err := e.Add(p); err != nil {
-			return err
-		}
-	}
-	times := make([]time.Duration, len(sc.turns))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for i := range sc.turns {
-		turn := sc.turn(i)
-		start := time.Now()
-		if _, err := e.Step(turn); err != nil {
-			return err
-		}
-		times[i] = time.Since(start)
-	}
-	runtime.ReadMemStats(&after)
-	r.Allocs = float64(after.Mallocs-before.Mallocs) / float64(max(len(times), 1))
-	slices.Sort(times)
-	r.P50, r.P95 = micros(times, 50), micros(times, 95)
-	return nil
-}
-
-// micros returns a percentile of sorted times in microseconds.
-func micros(sorted []time.Duration, p int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return float64(sorted[min(len(sorted)*p/100, len(sorted)-1)].Nanoseconds()) / 1e3
 }
 
 // see records what a turn's outcome holds beyond the totals.
@@ -207,7 +140,7 @@ func (r *Result) see(out *paging.Outcome, opt Options) {
 	if out.Over > r.Over {
 		r.Over, r.Short = out.Over, slices.Clone(out.Short)
 	}
-	if out.Minimum > r.Budget-opt.Fixed {
+	if out.Minimum > r.Budget {
 		r.MinimumFits = false
 	}
 	for _, c := range out.Commits {

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -182,13 +181,6 @@ func TestRegressions(t *testing.T) {
 				t.Errorf("%s is raised under the whole policy, too", g.Name)
 			}
 		}
-	}
-}
-
-func TestMicros(t *testing.T) {
-	times := []time.Duration{1000, 2000, 3000, 4000}
-	if p50, p95 := micros(times, 50), micros(times, 95); p50 != 3 || p95 != 4 {
-		t.Errorf("p50 %v, p95 %v; want 3 and 4", p50, p95)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/progress"
-	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -28,11 +27,9 @@ type benchPagingFlags struct {
 	workload    string
 	policies    []string
 	budgets     []int
-	fixed       int
 	transcripts []string
 	turns       int
 	trace       string
-	replay      string
 	noKernel    bool
 }
 
@@ -59,8 +56,7 @@ Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
 		Example: `  mkpaging
   mkpaging --workload churn --policy retrieval,clawvm
   mkpaging --workload mine.json --budget 300 --policy clawvm
-  mkpaging --workload churn --policy clawvm --trace churn.jsonl
-  mkpaging --replay churn.jsonl`,
+  mkpaging --workload churn --policy clawvm --trace churn.jsonl`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPaging(a, cmd, b) },
 	}
@@ -68,12 +64,10 @@ Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
 	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
 	f.StringSliceVar(&b.policies, "policy", judge.Policies(), "`policies` to run the workload under")
 	f.IntSliceVar(&b.budgets, "budget", nil, "`tokens` that a prompt may hold, one or more (default 180; 40 for starvation)")
-	f.BoolVar(&b.noKernel, "no-kernel", false, "leave the kernel's own rows out of the tables, which take some ten seconds")
-	f.IntVar(&b.fixed, "fixed-tokens", 0, "part of the budget that is not paged")
+	f.BoolVar(&b.noKernel, "no-kernel", false, "leave the kernel's own table out, which takes some ten seconds")
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files` to replay")
 	f.IntVar(&b.turns, "turns", 0, "how many model calls of each session, 0 for 50, 100, 200 and all")
 	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
-	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
 	cli.CompleteWords(cmd, "policy", judge.Policies())
 	cli.CompleteWords(cmd, "workload", append([]string{"families"}, judge.Names()...))
 	return cmd
@@ -83,10 +77,7 @@ func runBenchPaging(a *cli.App, cmd *cobra.Command, b *benchPagingFlags) error {
 	if err := b.check(cmd); err != nil {
 		return err
 	}
-	switch {
-	case b.replay != "":
-		return verbs.ReplayTrace(a, b.replay)
-	case b.workload != "":
+	if b.workload != "" {
 		return benchWorkload(cmd.Context(), a, b)
 	}
 	return benchTables(cmd.Context(), a, b)
@@ -102,11 +93,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		}
 		return ""
 	}
-	switch n := given("workload", "policy", "budget", "fixed-tokens", "transcript", "turns", "trace"); {
-	case b.replay != "" && n != "":
-		return fail.Usagef("--replay runs what is in a trace: --%s does not go with it", n)
-	}
-	if n := given("policy", "budget", "fixed-tokens", "trace"); b.workload == "" && n != "" {
+	if n := given("policy", "budget", "trace"); b.workload == "" && n != "" {
 		return fail.Usagef("--%s goes with --workload", n)
 	}
 	if b.workload != "" && len(b.transcripts) > 0 {
@@ -122,8 +109,8 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	for _, n := range b.budgets {
-		if n <= 0 || b.fixed < 0 || b.fixed > n {
-			return fail.Usagef("--budget %d: give a number over 0 that holds the fixed part (%d)", n, b.fixed)
+		if n <= 0 {
+			return fail.Usagef("--budget %d: give a number over 0", n)
 		}
 	}
 	return nil
@@ -173,7 +160,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	doc.Results, err = runTraced(a.Counted(ctx, "paging"), ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
+	doc.Results, err = runTraced(a.Counted(ctx, "paging"), ws, b, judge.Options{Faults: single})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -217,7 +204,7 @@ func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, op
 	tell(0)
 	budgets := b.budgets
 	if len(budgets) == 0 {
-		budgets = []int{max(judge.BudgetOf(w.Name), b.fixed+1)}
+		budgets = []int{judge.BudgetOf(w.Name)}
 	}
 	for _, name := range b.policies {
 		p, err := paging.ByName(name)
@@ -244,18 +231,22 @@ type tablesJSON struct {
 
 func benchTables(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 	tables, err := judge.Tables(ctx)
-	if err == nil && !b.noKernel {
-		tables, err = judge.KernelRows(ctx, tables)
-	}
 	if err != nil {
 		return err
 	}
-	if len(b.transcripts) > 0 {
-		more, err := b.table10(ctx)
+	if !b.noKernel {
+		t, err := judge.KernelTable(ctx)
 		if err != nil {
 			return err
 		}
-		tables = append(tables, more...)
+		tables = append(tables, t)
+	}
+	if len(b.transcripts) > 0 {
+		t, err := b.table10(ctx)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, t)
 	}
 	if a.JSON {
 		return a.WriteJSON(tablesJSON{"memkernel/bench_tables/v1", tables})
@@ -272,7 +263,7 @@ func benchTables(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 }
 
 // table10 reads the recorded sessions.
-func (b *benchPagingFlags) table10(ctx context.Context) ([]*judge.Table, error) {
+func (b *benchPagingFlags) table10(ctx context.Context) (*judge.Table, error) {
 	var sessions []*transcript.Session
 	for _, f := range b.transcripts {
 		s, err := transcript.LoadFile(f, nil)

@@ -124,7 +124,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"paging", "--no-kernel"},
 		{"paging", "--workload", "starvation", "--policy", "clawvm"},
 		{"paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
-		{"paging", "--replay", trace},
 		{"replay", "--trace", trace},
 		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
 		{"predict", "-t", sample},
@@ -162,7 +161,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	}
 }
 
-// TestReplayTrace decides the trace of a session again, as paging --replay too.
+// TestReplayTrace decides the trace of a session again.
 func TestReplayTrace(t *testing.T) {
 	ws := t.TempDir()
 	planner := &program.Program{Name: "memkernel", Opening: func(*cobra.Command) string { return "" },
@@ -174,12 +173,10 @@ func TestReplayTrace(t *testing.T) {
 			t.Fatalf("plan: exit %d, %s", code, errs.String())
 		}
 	}
-	for _, verb := range [][]string{{"replay", "--trace"}, {"paging", "--replay"}} {
-		for name, want := range map[string]string{"trace.jsonl": "every one the same", "journal.jsonl": "hint: a trace is trace.jsonl"} {
-			code, stdout, stderr := invoke(t, append(verb, filepath.Join(ws, ".memkernel", "sessions", "s", name))...)
-			if (code == fail.ExitOK) != (name == "trace.jsonl") || !strings.Contains(stdout+stderr, want) {
-				t.Errorf("%v %s: exit %d, no %q in %s%s", verb, name, code, want, stdout, stderr)
-			}
+	for name, want := range map[string]string{"trace.jsonl": "every one the same", "journal.jsonl": "hint: a trace is trace.jsonl"} {
+		code, stdout, stderr := invoke(t, "replay", "--trace", filepath.Join(ws, ".memkernel", "sessions", "s", name))
+		if (code == fail.ExitOK) != (name == "trace.jsonl") || !strings.Contains(stdout+stderr, want) {
+			t.Errorf("%s: exit %d, no %q in %s%s", name, code, want, stdout, stderr)
 		}
 	}
 }
