@@ -132,8 +132,7 @@ GOLDEN_SETS := $(wildcard bench/relevance/testdata/languages/* ../shared/data/re
 # SEALED=-sealed asks the questions and prompts that are kept from tuning.
 bench-retrieval-quality: mkbench ## the tables of doc/retrieval.md
 	$(GO) build -C bench -o $(CURDIR)/bin/golden ./golden && bin/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
-	for set in $(WORKSPACES); do $(MKBENCH) eval --known-items --workspace $$set --state-dir bin/judged && \
-	  $(MKBENCH) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(MKBENCH) eval --headings --set $$set || exit 1; done
+	for set in $(WORKSPACES); do $(MKBENCH) eval --known-items --workspace $$set --state-dir bin/judged || exit 1; done
 	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(MKBENCH) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
 	$(MKBENCH) eval --set testdata/workspace --questions testdata/questions.jsonl
 	$(if $(LOCOMO),$(MKBENCH) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)

@@ -30,7 +30,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/bench/relevance"
-	"github.com/memkernel/memkernel/bench/turns"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -44,7 +43,6 @@ func main() {
 	flag.BoolVar(&o.write, "write", false, "write the weights to "+weightsFile)
 	flag.StringVar(&o.vectors, "vectors", "", "search with made vectors: "+strings.Join(relevance.VectorKinds, ", "))
 	flag.StringVar(&o.typed, "typed", "", "a folder of transcripts")
-	flag.BoolVar(&o.dump, "dump", false, "print each question with its grounds")
 	flag.IntVar(&o.most, "n", 200, "questions of a set at most, and as many others")
 	flag.Parse()
 	o.sets = strings.Split(*sets, ",")
@@ -55,11 +53,11 @@ func main() {
 }
 
 type options struct {
-	sets        []string
-	write, dump bool
-	vectors     string
-	typed       string
-	most        int
+	sets    []string
+	write   bool
+	vectors string
+	typed   string
+	most    int
 }
 
 func run(ctx context.Context, o options) error {
@@ -80,7 +78,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	all = append(all, begun...)
-	prompts, err := turns.Prompts(false)
+	prompts, err := promptsOf(false)
 	if err != nil {
 		return err
 	}
@@ -99,9 +97,6 @@ func run(ctx context.Context, o options) error {
 			continue
 		}
 		groups = append(groups, g)
-	}
-	if o.dump {
-		dump(groups)
 	}
 	weights := fit(groups)
 	report(groups, weights)
@@ -204,7 +199,7 @@ func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
 	var out []string
 	for i, it := range b.Asked(3, n) {
 		if i%2 == 0 {
-			out = append(out, turns.Question(it))
+			out = append(out, question(it))
 		} else {
 			out = append(out, it.Query)
 		}
@@ -262,7 +257,7 @@ type group struct {
 	samples []sample
 }
 
-func ask(ctx context.Context, o options, s *source, other []string, prompts []turns.Prompt, said []string) (*group, error) {
+func ask(ctx context.Context, o options, s *source, other []string, prompts []prompt, said []string) (*group, error) {
 	b, err := relevance.Open(ctx, s.Set)
 	if err != nil {
 		return nil, err
@@ -518,15 +513,6 @@ func report(groups []*group, w []float64) {
 	fmt.Printf("%-28s %6s %6.3f\n", "all, by the least chance", "", auc(all, w))
 	for _, least := range []float64{.1, .15, .2, .25, .3, .4, .5} {
 		fmt.Printf("%28.2f %6s %6s %v\n", least, "", "", rates(all, w, least))
-	}
-}
-
-func dump(groups []*group) {
-	for _, g := range groups {
-		for i := range g.samples {
-			s := &g.samples[i]
-			fmt.Printf("DUMP\t%s\t%v\t%v\t%.3f\t%.3f\t%.3f\t%s\n", g.name, s.answerable, s.prompt, s.grounds.Values(), s.grounds.Near, s.grounds.Chance(), strings.ReplaceAll(s.text, "\n", "⏎"))
-		}
 	}
 }
 

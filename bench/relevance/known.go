@@ -339,3 +339,20 @@ func (b *Bench) HeldBy(it KnownItem, path string, from, to int) bool {
 	lines = lines[min(max(from-1, 0), len(lines)):min(to, len(lines))]
 	return slices.ContainsFunc(lines, func(l string) bool { return stands(l, it.holds, it.within) })
 }
+
+// endOf returns the last line of the section whose heading comes first.
+func endOf(units []markdownstore.Unit) int {
+	end := units[0].EndLine
+	for _, u := range units[1:] {
+		if u.Kind == markdownstore.UnitHeading && u.Level <= units[0].Level {
+			break
+		}
+		end = u.EndLine
+	}
+	return end
+}
+
+// worded reports whether there is anything in a text to search for.
+func worded(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) >= 0
+}

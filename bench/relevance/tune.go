@@ -81,8 +81,6 @@ type Ablation struct {
 	Value       float64      `json:"value"`
 	Off         float64      `json:"off"`
 	Differences []Difference `json:"differences"`
-	// Categories are the differences of recall@10 by category.
-	Categories map[string]float64 `json:"categories"`
 }
 
 // Ablate takes each of the signals out once, K1 and B not among them. Signals that
@@ -101,16 +99,7 @@ func (t *Tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, er
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", k.Name, err)
 		}
-		out = append(out, Ablation{k.Name, k.Of(s), k.Off, Compare(with, without), byCategory(with, without)})
+		out = append(out, Ablation{k.Name, k.Of(s), k.Off, Compare(with, without)})
 	}
 	return out, nil
-}
-
-func byCategory(with, without []Answer) map[string]float64 {
-	a, b := Sum(with), Sum(without)
-	out := map[string]float64{}
-	for c := range a.Categories {
-		out[c] = b.Categories[c].RecallAt10 - a.Categories[c].RecallAt10
-	}
-	return out
 }

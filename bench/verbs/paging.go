@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/draw"
 	judge "github.com/memkernel/memkernel/bench/paging"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
@@ -172,7 +171,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 	case a.JSON:
 		return a.WriteJSON(doc)
 	}
-	return draw.Paging(a.Out, doc.Results, a.Style())
+	return drawRuns(a.Out, doc.Results, a.Style())
 }
 
 // runTraced runs all that is asked for, with a trace if one is.
@@ -277,4 +276,36 @@ func (b *benchPagingFlags) table10(ctx context.Context) (*judge.Table, error) {
 		lengths = []int{b.turns}
 	}
 	return judge.Table10(ctx, sessions, !b.noKernel, lengths...)
+}
+
+// drawRuns draws runs of the paging engine, one a line.
+func drawRuns(w io.Writer, rs []*judge.Result, p display.Style) error {
+	var b strings.Builder
+	last := ""
+	for _, r := range rs {
+		if r.Workload != last {
+			last = r.Workload
+			fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, display.Clip(r.Workload, p.Columns())))
+			fmt.Fprintf(&b, "  %-15s %6s %8s %6s %6s %6s %7s %7s\n", "policy", "budget", "explicit", "pinned", "alerts", "hits", "thrash", "gap")
+		}
+		fmt.Fprintf(&b, "  %-15s %6d %8d %6d %6d %6d %7.3f %7s\n", r.Policy, r.Budget, r.ExplicitFaults, r.Faults[paging.PinnedInvariantMiss], r.Alerts, r.Hits, r.Thrash, gap(r))
+		for _, c := range paging.Codes() {
+			if n := r.Faults[c]; n > 0 {
+				fmt.Fprintf(&b, "    %s %d\n", c, n)
+			}
+		}
+		if r.Over > 0 {
+			fmt.Fprintf(&b, "    %s %d: %d tokens are missing, first for %s\n", "budget_insufficient", r.BudgetInsufficient, r.Over, display.Clip(r.Short[0].Page, 24))
+		}
+	}
+	b.WriteString(p.Paint(display.Gray, "gap: explicit faults over the oracle's, looking 3 turns ahead / to the end") + "\n")
+	return display.Flush(w, &b)
+}
+
+// gap is a run's oracle gap, for both horizons.
+func gap(r *judge.Result) string {
+	if r.OracleGap == nil || r.OracleGapInfinite == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", *r.OracleGap, *r.OracleGapInfinite)
 }

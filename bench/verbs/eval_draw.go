@@ -1,4 +1,4 @@
-package draw
+package verbs
 
 import (
 	"fmt"
@@ -11,71 +11,33 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// Evaluation is what eval found: figures, ranks, and a second run beside the first.
-type Evaluation struct {
-	Sets []string `json:"sets"`
-	With []string `json:"with"`
-	// Mode is what was searched by, Vectors the kind that was made, "" for a provider's.
-	Mode    string `json:"mode"`
-	Vectors string `json:"vectors,omitempty"`
-	relevance.Report
-	// Plain is what bare FTS5 finds; its differences are those of ours to that.
-	Plain   Compared  `json:"plain"`
-	Ranks   []Ranks   `json:"ranks,omitempty"`
-	Compare *Compared `json:"compare,omitempty"`
-	// Ablation and LeaveOneOut are given where they were asked for.
-	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
-	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
-}
-
-// Ranks are the ranks of one question's evidence.
-type Ranks struct {
-	ID    string `json:"id"`
-	Ranks []int  `json:"ranks"`
-}
-
-// Compared is the second run, and what it is above the first.
-type Compared struct {
-	With []string `json:"with"`
-	relevance.Report
-	Differences []relevance.Difference `json:"differences"`
-}
-
-// Eval prints the figures as tables.
-func Eval(w io.Writer, doc *Evaluation, p display.Style) error {
+// draw prints the figures as tables.
+func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	var b strings.Builder
-	if len(doc.Ranks) > 0 {
-		for _, r := range doc.Ranks {
-			fmt.Fprintf(&b, "%s %s\n", r.ID, strings.Trim(fmt.Sprint(r.Ranks), "[]"))
-		}
-		return display.Flush(w, &b)
-	}
 	title := func(format string, args ...any) {
 		fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, fmt.Sprintf(format, args...)))
 	}
-	title("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))
-	evalTable(&b, doc.Report)
+	title("%d questions of %s", d.Questions, strings.Join(d.Sets, ", "))
+	evalTable(&b, d.Report)
 	b.WriteByte('\n')
-	title("bare FTS5 on the same lines, and what is above it, with the interval of 95 %%")
-	evalRow(&b, "all", relevance.Category{Metrics: doc.Plain.Metrics, Intervals: doc.Plain.Intervals})
-	differenceTable(&b, doc.Plain.Differences)
-	if c := doc.Compare; c != nil {
-		b.WriteByte('\n')
-		title("with %s", strings.Join(c.With, " "))
-		evalTable(&b, c.Report)
-		b.WriteByte('\n')
-		title("difference, with the interval of 95 %%")
-		differenceTable(&b, c.Differences)
+	title("bare FTS5 on the same lines, and the difference, with the interval of 95 %%")
+	evalRow(&b, "all", relevance.Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
+	for _, x := range d.Plain.Differences {
+		mark := ""
+		if x.Low > 0 || x.High < 0 {
+			mark = "  beyond chance"
+		}
+		fmt.Fprintf(&b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", x.Name, 100*x.Mean, 100*x.Low, 100*x.High, mark)
 	}
-	if len(doc.Ablation) > 0 {
+	if len(d.Ablation) > 0 {
 		b.WriteByte('\n')
-		title("without each signal once: difference, and that of R@10 by category")
-		ablationTable(&b, doc.Ablation)
+		title("without each signal once: the difference")
+		ablationTable(&b, d.Ablation)
 	}
-	if len(doc.LeaveOneOut) > 0 {
+	if len(d.LeaveOneOut) > 0 {
 		b.WriteByte('\n')
 		title("weights chosen on the other sets, those in use, no signals")
-		foldTable(&b, doc.LeaveOneOut)
+		foldTable(&b, d.LeaveOneOut)
 	}
 	return display.Flush(w, &b)
 }
@@ -102,25 +64,10 @@ func evalRow(b *strings.Builder, name string, c relevance.Category) {
 	b.WriteByte('\n')
 }
 
-func differenceTable(b *strings.Builder, ds []relevance.Difference) {
-	for _, d := range ds {
-		mark := ""
-		if d.Low > 0 || d.High < 0 {
-			mark = "  beyond chance"
-		}
-		fmt.Fprintf(b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", d.Name, 100*d.Mean, 100*d.Low, 100*d.High, mark)
-	}
-}
-
 // ablationTable marks with * what is beyond chance.
 func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	figures := []string{"recall_at_10", "recall_within_1000", "ndcg_at_10", "file_hit_at_1"}
-	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s", "", "weight", "R@10", "1k t", "nDCG", "file1")
-	categories := slices.Sorted(maps.Keys(as[0].Categories))
-	for _, c := range categories {
-		b.WriteString(" " + display.Right(c, 8))
-	}
-	b.WriteByte('\n')
+	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s\n", "", "weight", "R@10", "1k t", "nDCG", "file1")
 	for _, x := range as {
 		fmt.Fprintf(b, "  %-10s %6g", x.Signal, x.Value)
 		for _, f := range figures {
@@ -130,9 +77,6 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 				mark = "*"
 			}
 			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, mark)
-		}
-		for _, c := range categories {
-			fmt.Fprintf(b, " %+8.1f", 100*x.Categories[c])
 		}
 		b.WriteByte('\n')
 	}
@@ -155,4 +99,25 @@ func foldTable(b *strings.Builder, folds []relevance.Fold) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// draw prints a row for each kind of item.
+func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, "items of "+display.Printable(d.Workspace)+", as they are written; then bare FTS5"))
+	fmt.Fprintf(&b, "  %-12s %5s %6s %6s %6s   %6s %6s %6s  %6s %6s\n", "%", "n", "hit@1", "hit@10", "hold", "hit@1", "hit@10", "hold", "1k t", "2k t")
+	for _, kind := range relevance.KnownKinds {
+		k, of := d.Known[kind], d.Plain[kind]
+		fmt.Fprintf(&b, "  %-12s %5d %6s %6s %6s   %6s %6s %6s  %6.2f %6.2f\n", kind, k.N, hundredth(k.HitAt1), hundredth(k.HitAt10), hundredth(k.HitsHoldingShare),
+			hundredth(of.HitAt1), hundredth(of.HitAt10), hundredth(of.HitsHoldingShare), k.LinesWithin["1000"], k.LinesWithin["2000"])
+	}
+	b.WriteString("  hold: the share of the first ten hits that hold the word or one of its stem\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
+	return display.Flush(w, &b)
+}
+
+func hundredth(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", 100**v)
 }

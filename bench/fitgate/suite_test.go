@@ -1,4 +1,4 @@
-package turns
+package main
 
 import "github.com/memkernel/memkernel/internal/suite"
 

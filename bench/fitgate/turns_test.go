@@ -1,23 +1,29 @@
-package turns
+package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 )
 
 func TestPrompts(t *testing.T) {
-	open, err := Prompts(false)
+	open, err := promptsOf(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, _ := Prompts(true)
+	sealed, _ := promptsOf(true)
 	languages, texts := map[string]bool{}, map[string]bool{}
 	for _, p := range append(open, sealed...) {
 		languages[p.Language], texts[p.Text] = true, true
@@ -51,7 +57,7 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Judge(t.Context(), k, []Prompt{{Kind: "x", Text: "zzyzx qwfpg"}, {Kind: "y", Text: "deployment window of the release"}}, b.Asked(1, 10), b.HeldBy, now.AddDate(0, 0, 1))
+	r, err := judge(t.Context(), k, []prompt{{Kind: "x", Text: "zzyzx qwfpg"}, {Kind: "y", Text: "deployment window of the release"}}, b.Asked(1, 10), b.HeldBy, now.AddDate(0, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +103,11 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	junk, err := Prompts(false)
+	junk, err := promptsOf(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Judge(t.Context(), k, junk, b.Asked(1, 100), b.HeldBy, now.AddDate(0, 0, 1))
+	r, err := judge(t.Context(), k, junk, b.Asked(1, 100), b.HeldBy, now.AddDate(0, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,4 +178,115 @@ func TestSilenceInLanguages(t *testing.T) {
 			t.Errorf("sealed %v: %+v", i == 1, c)
 		}
 	}
+}
+
+// recalls is how often something was recalled for prompts that ask nothing of memory,
+// and for questions that it can answer.
+type recalls struct {
+	Prompts  int
+	Recalled int
+	// TokensMean is the size of what was recalled, over all prompts.
+	TokensMean float64
+	// Kinds are the same by the kind of prompt.
+	Kinds      map[string]count
+	Answerable answerable
+}
+
+// count is how many of some prompts got something.
+type count struct {
+	Prompts  int
+	Recalled int
+}
+
+// answerable are questions whose answers stand in the workspace; Right is how many got
+// lines that hold theirs.
+type answerable struct {
+	count
+	Right      int
+	TokensMean float64
+}
+
+// judge plans every prompt, and a question for each item, each as a session of its own.
+// The kernel must have indexed the workspace that the items are of. Now is the moment of
+// the calls; nothing is written.
+func judge(ctx context.Context, k *kernel.Kernel, prompts []prompt, items []relevance.KnownItem, holds func(it relevance.KnownItem, path string, from, to int) bool, now time.Time) (recalls, error) {
+	r := recalls{Kinds: map[string]count{}}
+	for _, p := range prompts {
+		got, err := turn(ctx, k, p.Text, now)
+		if err != nil {
+			return r, err
+		}
+		c := r.Kinds[p.Kind]
+		c.add(got)
+		r.Kinds[p.Kind] = c
+		r.Prompts, r.Recalled = r.Prompts+1, r.Recalled+some(got)
+		r.TokensMean += float64(got.Tokens)
+	}
+	r.TokensMean /= float64(max(r.Prompts, 1))
+	a := &r.Answerable
+	for _, it := range items {
+		got, err := turn(ctx, k, question(it), now)
+		if err != nil {
+			return r, err
+		}
+		a.add(got)
+		a.TokensMean += float64(got.Tokens)
+		for _, c := range got.Citations {
+			if path, from, to, ok := lines(c); ok && holds(it, path, from, to) {
+				a.Right++
+				break
+			}
+		}
+	}
+	a.TokensMean /= float64(max(a.Prompts, 1))
+	return r, nil
+}
+
+func (c *count) add(got outline.Retrieval) {
+	c.Prompts++
+	c.Recalled += some(got)
+}
+
+func some(got outline.Retrieval) int {
+	if got.Page == "" {
+		return 0
+	}
+	return 1
+}
+
+// The calls are planned for a model that every price book has room for, behind a turn
+// that went before.
+const (
+	window = 128_000
+	model  = "claude-sonnet-4-5"
+)
+
+func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (outline.Retrieval, error) {
+	say := func(role memkernel.Role, text string) memkernel.Message {
+		return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
+	}
+	plan, err := k.Peek(ctx, kernel.PlanRequest{SessionKey: "judged", Model: model, ContextWindow: window, Private: true, Now: now,
+		Messages: []memkernel.Message{say(memkernel.RoleUser, "…"), say(memkernel.RoleAssistant, "…"), say(memkernel.RoleUser, text)}})
+	if err != nil {
+		return outline.Retrieval{}, fmt.Errorf("plan the turn %q: %w", text, err)
+	}
+	return plan.Retrieval, nil
+}
+
+// lines reads a citation, PATH#L1-L2 or PATH#L1.
+func lines(citation string) (path string, from, to int, ok bool) {
+	path, at, ok := strings.Cut(citation, "#L")
+	if !ok {
+		return "", 0, 0, false
+	}
+	first, last, several := strings.Cut(at, "-L")
+	if !several {
+		last = first
+	}
+	from, err := strconv.Atoi(first)
+	if err != nil {
+		return "", 0, 0, false
+	}
+	to, err = strconv.Atoi(last)
+	return path, from, to, err == nil
 }

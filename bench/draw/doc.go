@@ -1,2 +1,0 @@
-// Package draw draws the results of mkbench for people.
-package draw
