@@ -132,44 +132,44 @@ type Sync struct {
 
 // IndexPostgres holds which database keeps the index, and whose index it is.
 type IndexPostgres struct {
-	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory or host=/run/postgresql dbname=memory."`
-	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds the DSN, for one with a password, which never stands here."`
-	Workspace string  `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, alike on every host that shares it."`
-	Agent     string  `key:"agent" default:"default" doc:"Whose files these are. A host or agent with files of its own is an agent of its own; it sees its own files, and what others share."`
+	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
+	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
+	Workspace string  `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, the same on every host."`
+	Agent     string  `key:"agent" default:"default" doc:"The owner of these files. A host with other files needs another name."`
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
 }
 
 // Store holds where the state is kept.
 type Store struct {
-	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
+	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share (doc/scaling.md)."`
 	Blobs     StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
 	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent."`
-	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel-server migrate --memory' moves it."`
+	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: in the project's folder, or in rows of the database. 'memkernel-server migrate --memory' moves it."`
 }
 
 // StorePostgres holds which database keeps the state, and under which name.
 type StorePostgres struct {
 	DSNEnv EnvName  `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
-	Root   string   `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, alike on every machine that shares it."`
-	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock outlives a machine that was killed. One that stands still for longer loses its locks."`
+	Root   string   `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, the same on every machine."`
+	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock outlives its machine. A machine that is paused for longer loses its locks."`
 }
 
 // StoreBlobs holds where large contents are kept.
 type StoreBlobs struct {
-	S3 StoreS3 `key:"s3" doc:"A bucket that keeps the large tool results and media of store.backend postgres instead of the database. doc/scaling.md has more."`
+	S3 StoreS3 `key:"s3" doc:"A bucket for the large tool results and media of store.backend postgres (doc/scaling.md)."`
 }
 
 // StoreS3 holds which bucket that is, and who asks.
 type StoreS3 struct {
-	Bucket          string  `key:"bucket" experimental:"yes" empty:"all is in the database" doc:"The bucket's name."`
-	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's of the region" doc:"The server that speaks Amazon's S3, such as https://s3.example.com:9000. Plain http must not leave this machine."`
+	Bucket          string  `key:"bucket" experimental:"yes" empty:"no bucket" doc:"The bucket's name."`
+	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's of the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
 	Region          string  `key:"region" experimental:"yes" default:"us-east-1" doc:"The bucket's region."`
-	Prefix          string  `key:"prefix" experimental:"yes" empty:"none" doc:"What stands before every key, such as team/memory."`
+	Prefix          string  `key:"prefix" experimental:"yes" empty:"none" doc:"The beginning of every key, such as team/memory."`
 	AccessKeyEnv    EnvName `key:"access_key_env" experimental:"yes" default:"AWS_ACCESS_KEY_ID" doc:"The environment variable that holds the access key."`
-	SecretKeyEnv    EnvName `key:"secret_key_env" experimental:"yes" default:"AWS_SECRET_ACCESS_KEY" doc:"The environment variable that holds its secret. The secret itself never stands here."`
-	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"the key is one that lasts" doc:"The environment variable that holds the session token of a key that lasts for a while."`
-	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether the bucket's name stands in the path of an address. Otherwise it stands before the host's name."`
-	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Size above which a content goes to the bucket."`
+	SecretKeyEnv    EnvName `key:"secret_key_env" experimental:"yes" default:"AWS_SECRET_ACCESS_KEY" doc:"The environment variable that holds the secret key."`
+	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"none" doc:"The environment variable that holds the session token of a temporary key."`
+	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether addresses have the bucket's name in their path or, if false, in the host's name."`
+	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Larger contents go to the bucket."`
 }
 
 // IndexQMD holds how the program is asked.
