@@ -195,11 +195,13 @@ bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted
 bench-economy: mkbench ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
 	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write internal/document
 
-bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; prints its section of doc/economics.md
+bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; doc/figures.md sums it up
 	$(MKBENCH) tasks --window 64k,128k --variants 4 --markdown
 
-bench-economics: mkbench ## doc/economics.md and its picture: all policies over windows and prices
-	$(MKBENCH) economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
+bench-economics: mkbench ## the report that doc/economics.md sums up, to bin/economics, and the page's picture
+	mkdir -p bin/economics
+	$(MKBENCH) economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write bin/economics
+	cp -f bin/economics/economics.svg doc/
 
 # The version is the tag of the commit; doc/release.md says what is made. SNAPSHOT=1 takes
 # a tree with changes that are not committed.

@@ -252,8 +252,8 @@ func TestCurveIsAligned(t *testing.T) {
 	}
 }
 
-// What the program was built with has every choice in both windows, and doc/economics.md
-// shows it as it is.
+// The embedded measurement has every choice in both windows. doc/economics.md shows it, and
+// has a row for each policy.
 func TestMeasuredEconomy(t *testing.T) {
 	m, err := document.MeasuredEconomy()
 	if err != nil {
@@ -269,6 +269,11 @@ func TestMeasuredEconomy(t *testing.T) {
 	}
 	if want := "\n" + EconomyMarkdown(m) + "\n"; !strings.Contains(string(doc), want) {
 		t.Errorf("doc/economics.md does not hold\n%s", want)
+	}
+	for _, p := range replay.Policies() {
+		if !strings.Contains(string(doc), "\n| "+p+" |") {
+			t.Errorf("doc/economics.md has no row of %s", p)
+		}
 	}
 	for _, window := range []int{1, 32_000, 272_000, 1_048_576, 10_000_000} {
 		rows := m.Near(window)

@@ -84,12 +84,19 @@ func WriteEconomy(e *document.Economy, dir string) error {
 	return nil
 }
 
+const economyHead = `## The setting economy
+
+Measured on %s with ` + "`%s`" + `:
+%d sessions, %d calls, ` + "`%s`" + `. The bill is that of all sessions together, compared with
+balanced. The shares are those of all sessions, with the lowest session's in brackets.
+
+`
+
 // EconomyMarkdown returns a measurement as a section of doc/economics.md.
 func EconomyMarkdown(e *document.Economy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## What the setting economy costs and keeps\n\nMade on %s by `%s`:\n%d sessions with %d calls, `%s`. Cost is the whole bill of all sessions together,\nfixed part and answers included, against balanced; then come the share of tool calls\nthat had what they needed, of edits of a line that was not shown, and of references that\nwere shown; in brackets that of the session with the least.\n\n",
-		e.Made, e.Command, e.Sessions, e.Calls, e.Regime)
-	b.WriteString("| fixed part + | economy | whole bill | actions ready | blind edits | references shown | cuts |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, economyHead, e.Made, e.Command, e.Sessions, e.Calls, e.Regime)
+	b.WriteString("| fixed part + | economy | bill | actions ready | blind edits | references shown | cuts |\n|---|---|---|---|---|---|---|\n")
 	for _, w := range e.Rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s (%s) | %s | %s (%s) | %d |\n", room(w.RoomTokens), w.Economy, fmt.Sprintf("$%.2f, %s", w.CostUSD, signed(w.CostRatio)), part(w.ActionsReady), part(w.WorstReady), part(w.BlindEdits), part(w.ReferenceRecall), part(w.WorstRecall), w.Cuts)
 	}

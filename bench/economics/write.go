@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
 )
 
@@ -57,13 +56,10 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	for _, c := range r.cells() {
 		fmt.Fprintf(&b, "\n### What it comes to, %s\n\n%s", r.title(c), r.billTable(c))
 	}
-	b.WriteString("\n## Targets\n\nOver all sessions unless a row says otherwise. The bill is the whole one; gaps and tokens\nare net of the fixed part. Beside it stand the actions that were ready.\n\n" + r.targetTable())
+	b.WriteString("\n## Targets\n\nFigures are sums over all sessions unless a row says otherwise. The bill includes the fixed\npart; gaps and tokens do not. The last columns are the actions that were ready.\n\n" + r.targetTable())
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), pictureFile,
 			r.Options.Regimes[0].Name, curveRoom/1000, curveTable(r.curves()))
-	}
-	if m, err := document.MeasuredEconomy(); err == nil && len(m.Rows) > 0 {
-		b.WriteString("\n" + EconomyMarkdown(m))
 	}
 	b.WriteString("\n" + columnsText)
 	for _, c := range r.cells() {
@@ -129,79 +125,75 @@ const head = `# What context policies cost and show
 Made on %s by ` + "`%s`" + `, which anyone can run on sessions of their own.
 
 %d recorded sessions with %d model calls are replayed call by call under every
-policy, with the same messages, token counts, clock and price book. Agents could only use
-what their host's own compactions had left them, so a policy that keeps more is not
-credited for what the agent might have done with it. Tokens are counted and not billed;
-answers are those that were recorded. The fixed part (tools and system prompt) is taken from the usage of each session's first call. The policies (` + "`memkernel replay --help`" + `
-says what figures may follow a name):
+policy, with the same messages, token counts, clock and price book. Answers are the
+recorded ones. An agent could only use text that its own host's compactions had left, so
+a policy gets no credit for keeping more. The size of the fixed part (tools and system
+prompt) comes from the usage of each session's first call. The policies, whose figures
+` + "`memkernel replay --help`" + ` explains:
 
 %sThe price regimes:
 
 `
 
 const leftOutText = `
-Calls that a policy could not plan count for none of them, with what they would have
-cost and shown; what was said in them stands in later prompts. ` + "`answered`" + `: the
-conversation ended with a message of the model's; ` + "`no_messages`" + `: nothing stood before it;
-` + "`does_not_fit`" + `: the least that must stand was larger than the window less the reserve;
-` + "`refused`" + `: the plan was refused.
+A call that one policy could not plan is in no policy's figures; its messages are in later
+prompts. ` + "`answered`" + `: the conversation ended with a message of the model's;
+` + "`no_messages`" + `: there was no message before it; ` + "`does_not_fit`" + `: the smallest possible prompt
+was larger than the window less the reserve; ` + "`refused`" + `: the plan was refused.
 
 `
 
 const billText = `## What it comes to
 
-The whole bill has the fixed part, the summary calls of policies that compact, and the
-recorded answers. Actions are tool calls with input that was seen before (paths,
-identifiers, numbers, quoted strings): one is ready if all of that stood in the prompt. A
-blind edit replaces a line that was seen before and was not shown. References are what
-the agent named next, beyond the last 8,000 tokens.
+The whole bill includes the fixed part, the summary calls of policies that compact, and
+the recorded answers. An action is a tool call whose input was seen before (paths,
+identifiers, numbers, quoted strings). It is ready if the prompt held all of that input. A
+blind edit replaces a line that was seen before and that the prompt did not hold.
+References are names that the agent used next and that it had seen more than 8,000 tokens
+earlier.
 `
 
 const columnsText = `## By window and prices
 
-Median over the sessions, and in brackets the worst one. Costs and tokens are net of
-the fixed part and compared with append-late on the same session.
+Medians over the sessions, with the worst session in brackets. Costs and tokens exclude
+the fixed part and are compared with append-late on the same session.
 
-- cost: the input side, and the summary calls of policies that compact
-- and getting back: with what it would have cost to fetch every page that was needed
-  and did not stand, by a pointer or by reading it again: written once, read on until
-  the next cut, and one more reading of the prompt per round
+- cost: input, and the summary calls of policies that compact
+- and getting back: cost, plus the cost of fetching every needed page that the prompt did
+  not show: one write, reads until the next cut, and one more reading of the prompt
 - after a gap, written: by the first call after the cache entries' lifetime
-- warm hits: cache reads over all input, calls that found the cache cold left out
-- references shown, anchors: of what the agent's answers refer to, and of the lines
-  that its edits rest on
-- caused re-reads: recorded reads of lines seen before, and edits of such, that the
-  prompt did not show, over all recorded reads; the 30 calls after the host's own
-  compaction are left out
-- to fetch, lost: pages needed that stood behind a pointer, or nowhere
-- overflows: prompts over window − reserve. Faults: the kernel's own, as far as
-  another choice of what stands would have prevented them (refetch and
-  duplicate_tool)
+- warm hits: cache reads over all input, without the calls that found the cache cold
+- references shown, anchors: names in the agent's answers, and lines that its edits need
+- caused re-reads: recorded reads and edits of lines that were seen before and that the
+  prompt did not show, over all recorded reads, without the 30 calls after a compaction
+  of the host
+- to fetch, lost: needed pages that were a pointer in the prompt, or missing
+- overflows: prompts over window − reserve
+- faults: refetch and duplicate_tool faults that another choice of pages would have
+  prevented
 
 Pages, cuts, overflows, violations and faults are sums over the sessions.
 `
 
 const gapText = `## Distance to the oracle and to the bound
 
-The oracle knows what comes. Its plan is found by dynamic programming over the calls
-at which a cut could be made, shows at least as many references as memkernel did, and
-the last 8,000 tokens, and is replayed and billed like the others. It ignores that a
-cut may leave the leading part cached, excerpts and pointers, references that stand
-in several older places, and dearer price tiers: so it can be followed, and a better
-one may exist. The bound is proved: every token is written once, when it is new, and
-nothing is retained. Costs are net of the fixed part.
+The oracle knows the rest of the session. Dynamic programming over the possible cuts finds
+its plan, which shows the last 8,000 tokens and at least as many references as memkernel
+did, and is replayed and billed like the others. It ignores excerpts, pointers, repeated
+references, price tiers, and that a cut may leave the beginning cached, so a better plan
+may exist. The bound is proved: every token is written once, when it is new, and nothing
+is retained. Costs exclude the fixed part.
 `
 
 const distanceText = `## Where the distance comes from
 
-The same distances by their causes, with the fixed part, in US dollars; they sum to the
-whole. An oracle that shows as much is the comparison, so what is left is what knowing
-the future would save.
+The same distances by cause, with the fixed part, in US dollars. The causes add up to the
+whole. The oracle shows as much, so the distance to it is the value of knowing the future.
 
-- selection: what was sent when it was new, and read again by every call for which it stood
+- selection: messages that were sent when new, and read again by every later call that
+  kept them
 - fixed part: tools and system prompt, written and read
 - cuts, gaps: older messages that a cut, or a call that found the cache cold, wrote again,
   and the calls that wrote summaries
-- rest: what memkernel added itself, such as what it recalled, and what other calls did not
-  find in the cache
+- rest: text that memkernel added, such as recalled memory, and other cache misses
 `

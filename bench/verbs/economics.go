@@ -36,8 +36,8 @@ func Economics(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `economics replays sessions under every policy, window and price regime and prints
 the report: targets, cost against recall, a table per window and regime, and the
-distance to the oracle and to the bound per session with its causes. With --write DIR the report and
-its picture are written there as economics.md and economics.svg.
+distance to the oracle and to the bound per session with its causes. With --write DIR
+it writes the report and its picture there, as economics.md and economics.svg.
 
 With --economy it measures what each choice of the setting economy costs and keeps,
 instead, in windows of 200k and 1m tokens above the fixed part; with --write DIR that
@@ -48,7 +48,7 @@ of its first call) and a room above it; the regimes claude-1m and openai-272k ha
 windows of today's models instead. Nothing is sent anywhere. It takes a minute or so per
 session and processor.`,
 		Example: `  mkeconomics -t session.jsonl
-  mkeconomics -t a.jsonl -t b.jsonl --room 128k --write doc`,
+  mkeconomics -t a.jsonl -t b.jsonl --room 128k --write bin`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runEconomics(cmd.Context(), a, e) },
 	}
