@@ -13,22 +13,22 @@ import (
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below is in its doc tag.
 type Config struct {
-	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money: save cuts early and keeps little, keep cuts only where the window forces it and keeps as much as may stand; a number is between them, with balanced at 0.5. memkernel config economy says what each has cost and kept."`
-	Plan          Plan                `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
-	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
+	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money. save cuts early and keeps little; keep cuts only if the window is full. A number lies between them, and 0.5 is balanced. memkernel config economy shows what each has cost and kept."`
+	Plan          Plan                `key:"plan" doc:"What plan, replay and observe assume."`
+	Workspace     Workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
 	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding     Embedding           `key:"embedding" project:"never" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint."`
-	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt."`
+	Embedding     Embedding           `key:"embedding" project:"never" doc:"Where vectors come from. Every provider but none and local is sent text of the workspace."`
+	Index         Index               `key:"index" doc:"What is indexed, and where."`
 	Store         Store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
-	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
-	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace, for people: where the private session is that spoke last, and up to five others in a line each. The kernel writes one marked section of it after every turn that is observed; everything else in the file stays. No prompt is made of it."`
-	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
-	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
-	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
-	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
-	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with, and curate, prune, nightly and guard hold to."`
-	Retention     Retention           `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
+	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The working state of a session."`
+	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people where private sessions are. memkernel writes one marked section after every observed turn."`
+	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. It is not searched."`
+	Flush         Flush               `key:"flush" doc:"What is written to the day's log before a compaction."`
+	Summary       Summary             `key:"summary" doc:"The summary of a session's past."`
+	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is stored. A mark names the rule, such as [masked:github-pat]."`
+	Audit         Audit               `key:"audit" doc:"The limits of audit, curate, prune, nightly and guard."`
+	Retention     Retention           `key:"retention" doc:"What the verb retain removes. It removes nothing that a prompt or memory points to."`
 
 	origin   map[string]Origin
 	warnings []string
@@ -50,21 +50,21 @@ func (c *Config) Ignored() []Ignored { return c.ignored }
 
 // Plan holds the defaults of the planning verbs.
 type Plan struct {
-	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
-	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
+	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"The model's window."`
+	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What stays free for the answer."`
 	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by a resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 }
 
 // Workspace holds the settings of the user's Markdown.
 type Workspace struct {
-	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
-	Timezone   Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
-	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
-	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
+	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are shown and searched. The flag --no-memory of plan says no."`
+	Timezone   Zone   `key:"timezone" default:"local" doc:"The time zone in which days begin."`
+	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared ones see no MEMORY.md and USER.md. The flag --shared says no."`
+	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown at a session's start get together; at most an eighth of the window."`
 	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
 	// Bootstrap are the standing files that tell an agent who it is and how to
 	// work.
-	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that are shown when a session starts, most important first: some of the four files of the default."`
+	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that a session's start shows, most important first; some of the default's four."`
 }
 
 // Chunking holds how files are cut. Tokens are those of the index's own fixed
@@ -76,50 +76,50 @@ type Chunking struct {
 
 // Retrieval holds what is searched and how hits are ranked.
 type Retrieval struct {
-	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
-	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
+	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
+	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets."`
 	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
-	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost half of the score that it can lose, a tenth."`
+	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score, half of what age takes."`
 	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
-	Sessions     Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
+	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory: private sessions of the same agent find them, secrets masked."`
 }
 
 // Sessions holds which past sessions are searched.
 type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	// Folders are transcripts of hosts.
-	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
+	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of them, such as ~/.claude/projects/-home-me-shop. Relative ones begin at the workspace. AGENT=FOLDER says whose they are."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
 }
 
 // Embedding holds where vectors come from.
 type Embedding struct {
-	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
+	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint with its API. auto takes base_url if it is set and usable, else local if model_dir is set, else the first of openai, gemini, voyage and mistral whose usual key is in the environment, else none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
-	ModelDir       Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
+	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. Another one embeds every chunk again; until then the old vectors stay in use."`
+	ModelDir       Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model for local; see doc/embedding.md."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
-	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
 	QueryTimeout   Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
 	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
 	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
-	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
-	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
+	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions. That takes provider gemini with model gemini-embedding-2, which is sent the files, and the text of shed.md or shed.png.md with shed.png."`
+	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that all processes together send in a day. Beyond it texts wait for the next day, and search uses words alone."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds where the index is kept, and how.
 type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
-	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
-	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
-	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. A file in them is cited, and read, as NAME:sub/file.md."`
-	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres, with memkernel-server alone, a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
+	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that is memory in addition to memory's own files, such as notes/**/*.md. Unless it is set, all Markdown is: where memory's own files exist, for private sessions alone; otherwise for shared ones too, and the first index writes it here."`
+	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
+	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative ones begin at the workspace. NAME=FOLDER names one; its files are cited as NAME:sub/file.md."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file, postgres (memkernel-server alone) in a database that hosts share; qmd asks that program, and sqlite if it fails. See doc/backends.md."`
 	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
-	Sync     Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
+	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search updates its words as well."`
 }
 
 // Sync holds what brings the index up to date.
@@ -127,7 +127,7 @@ type Sync struct {
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
-	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
+	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. If the system can't watch so many folders, a timer does."`
 }
 
 // IndexPostgres holds which database keeps the index, and whose index it is.
@@ -174,20 +174,20 @@ type StoreS3 struct {
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
-	Command []string `key:"command" default:"qmd" doc:"The program, its first arguments, and last its verb: search by words, which need not be named, vsearch by vectors, query by both with its language models, such as [qmd, query]. It must have the workspace in a collection of the folder's name, as qmd collection add gives it."`
+	Command []string `key:"command" default:"qmd" doc:"The program, its arguments, and its verb: search (the default) by words, vsearch by vectors, query by both with models. QMD must have the workspace in a collection of the folder's name."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
 type Checkpoint struct {
-	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether the working state of a session is kept at all."`
+	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether checkpoints are kept."`
 	ShowAt    float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At        float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
-	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
+	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts; the gauge acts before that."`
 }
 
 // SessionState holds the settings of SESSION-STATE.md.
 type SessionState struct {
-	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether that section is written."`
 }
 
 // WorkingBuffer holds the settings of the working buffer.
@@ -197,28 +197,28 @@ type WorkingBuffer struct {
 
 // Summary holds who makes notes beside the mechanical summary.
 type Summary struct {
-	Model SummaryModel `key:"model" project:"never" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked; and what curate chooses and the logs that it reads, once each."`
+	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider but none is sent what was said, and the entries and logs that curate reads, secrets masked."`
 }
 
 // SummaryModel holds which model makes notes, and when it is asked.
 type SummaryModel struct {
-	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
+	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with chat completions, anthropic the Messages API."`
 	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
-	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id. A cheap one will do."`
+	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Redact holds what is no secret here.
 type Redact struct {
-	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked. Each is a literal, which must be all of what a rule found, or an expression between slashes, such as /^test-/, which must match some of it."`
+	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked: literals, or expressions between slashes, such as /^test-/."`
 	DisableRules []string `key:"disable_rules" empty:"none" doc:"Rules that are not used, by name."`
 }
 
 // Retention holds how long things are kept. Days of 0 are for ever.
 type Retention struct {
-	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Age in days of its last use from which a session goes as a whole, with blobs that no other holds. A tombstone stays. One that is being worked with stays, and one that memory names pages of."`
-	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Age in days from which the rest goes: large tool results and media of sessions that stay, unless a prompt or memory points to them; calls in usage.jsonl; backups that pruning and curating made, but for those that an undo of the newest pruning needs; and traces that were put aside. A conversation that was not planned for so long has no prompt."`
+	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Days after its last use when a whole session is removed, unless memory names pages of it."`
+	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Days after which the rest is removed: large results and media of sessions, calls in usage.jsonl, traces, and backups that the newest undo does not need."`
 }
 
 // Default returns the settings of a user who has no configuration file.

@@ -47,9 +47,9 @@ func projectDoc(tag, it string) string {
 	case "":
 		return ""
 	case Never:
-		return " The project's own file can't set " + it + "."
+		return " A project's file can't set " + it + "."
 	}
-	return " The project's own file can only set it to " + strings.ReplaceAll(tag, ",", " or ") + "."
+	return " A project's file can only set " + strings.ReplaceAll(tag, ",", " or ") + "."
 }
 
 // projectMay tells whether a project's own file may make of a setting what it is now, and

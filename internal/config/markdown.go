@@ -10,22 +10,18 @@ import (
 const markdownHead = "# Configuration\n" + `
 <!-- Made from the tags in internal/config/config.go; go test ./internal/config -update writes it anew. -->
 
-memkernel needs no configuration. Settings come from, the later over the earlier:
+memkernel needs no configuration. Later sources win over earlier ones:
 
 1. the defaults;
-2. your own file, ` + "`memkernel/config.yaml`" + ` in the folder that the system has for such files
-   (` + "`~/.config`" + ` on Linux, or ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS;
-   ` + "`%AppData%`" + ` on Windows). It counts in every project, on the command line, in hooks and in
-   programs that keep running. A file that others may write is refused: ` + "`chmod 600`" + ` it;
-3. the project's own file, ` + "`config.yaml`" + ` in the state folder (` + "`.memkernel`" + ` in the workspace);
-   or in its place the one that ` + "`--config FILE`" + ` names, which must exist;
+2. your own file, ` + "`memkernel/config.yaml`" + ` in the system's folder for such files (` + "`~/.config`" + ` on Linux, or
+   ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). It must not be
+   writable by others;
+3. the project's file, ` + "`.memkernel/config.yaml`" + ` in the workspace, or the file that ` + "`--config FILE`" + ` names;
 4. flags.
 
-The project's own file may have come with somebody's repository. So it can't name endpoints,
-models, commands, keys or folders, nor what is no secret, and where its words decide about trust
-it may only go on towards less: the tables say of which settings that is true. What it
-says beyond that is ignored, with a warning that ` + "`memkernel doctor`" + ` explains. A file that
-` + "`--config`" + ` names is yours, wherever it lies.
+A project's file may come with somebody's repository. So it can't name endpoints, models, commands or
+folders, nor extend trust; the tables name the limits. ` + "`memkernel doctor`" + ` lists what was ignored. A file
+that ` + "`--config`" + ` names is yours.
 
 ` + "```" + `
 memkernel config                                     # every setting, and where it came from
@@ -37,30 +33,15 @@ memkernel config --sample > ~/.config/memkernel/config.yaml
 chmod 600 ~/.config/memkernel/config.yaml
 ` + "```" + `
 
-- A dot in a name is a level of the file: ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `.
-- A key that is not known, one that stands twice, one without a value, and a value
-  of another type or out of range are errors that name file and line. A key that an
-  earlier version had, and this one has not, has no effect: a warning names its line.
-- What stands below ` + "`experimental`" + ` may stand in its section as well:
-  ` + "`experimental.retrieval.min_score`" + ` is ` + "`retrieval.min_score`" + `.
-- Tokens: ` + "`200000`, `200k` (thousand), `1m`" + ` (million).
-- Durations: ` + "`500ms`, `30s`, `12h`, `30d`, `1d12h`" + `. A day is 24 hours.
-- Sizes: ` + "`32MiB`" + ` counts in powers of 1024, ` + "`32MB`" + ` in powers of 1000.
-- Time zones: an IANA name such as ` + "`Europe/Berlin`, or `local`" + ` for the machine's.
-- Files: a relative path is taken from the folder of the configuration file.
-- Globs are relative to the workspace, with forward slashes on every system, and do not
-  tell upper from lower case. ` + "`*`" + ` is any part of one name, ` + "`**`" + ` between slashes any number
-  of folders, ` + "`?`" + ` one character, ` + "`[a-z]`" + ` and ` + "`[^a-z]`" + ` one of some, ` + "`{a,b}`" + ` either; a backslash
-  takes the meaning from the next character. A glob that names a folder, as ` + "`notes`" + ` or
-  ` + "`notes/`" + `, means what is below it.
-  - Only Markdown (` + "`.md`, `.markdown`, `.mdx`" + `) is taken in, but for files whose endings the
-    last part of a glob names: ` + "`notes/*.txt`" + ` takes in text, ` + "`notes/**`" + ` does not.
-  - Names that begin with a dot, and ` + "`node_modules`, `bower_components`, `vendor`, `dist`,\n    `build`, `out`, `target`, `_site`, `__pycache__` and `venv`" + `, are entered only by a glob that
-    names them: ` + "`.cursor/rules/*.mdc`, `docs/build/**`. `.git`" + ` and the state folder never are.
-  - What git ignores stays out: by the ` + "`.gitignore`" + ` files of the workspace's repository, from its
-    root down, and by ` + "`.git/info/exclude`" + `. Rules that ignore the workspace itself don't count.
-    git's ` + "`core.excludesFile`" + ` is not read.
-  - Symbolic links to files and folders are not followed.
+Each setting below has its default and its values in parentheses.
+
+- ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `. An unknown key and a value out of range are errors that name the line.
+- Tokens: ` + "`200000`, `200k`, `1m`" + `. Durations: ` + "`500ms`, `12h`, `30d`" + `. Sizes: ` + "`32MiB`" + ` (1024), ` + "`32MB`" + ` (1000).
+- Time zones: an IANA name, or ` + "`local`" + `. Relative files begin at the configuration file's folder.
+- Globs are relative to the workspace, use forward slashes and ignore case: ` + "`*`, `**`, `?`, `[a-z]`, `{a,b}`" + `. A
+  folder's name means everything below it. They take Markdown (` + "`.md`, `.markdown`, `.mdx`" + `), and other files
+  only by their ending: ` + "`notes/*.txt`" + `. Hidden folders and those of dependencies and builds, such as
+  ` + "`node_modules`" + `, are entered only if a glob names them. What git ignores, and links, are left out.
 `
 
 // Markdown is doc/config.md.
@@ -107,16 +88,20 @@ func (s section) markdown(b *strings.Builder) {
 	}
 }
 
+// table lists the settings of a section, each with its default, its values and its meaning.
 func (s section) table(b *strings.Builder) {
 	if len(s.keys) > 0 {
-		b.WriteString("\n| key | default | values | meaning |\n|---|---|---|---|\n")
+		b.WriteString("\n")
 	}
 	for _, k := range s.keys {
-		meaning := k.meaning()
+		values, meaning := "; "+k.Accepts(), k.meaning()
+		if k.value.Kind() == reflect.Bool {
+			values = ""
+		}
 		if k.Flag != "" {
 			meaning += fmt.Sprintf(" Flag: `--%s`.", k.Flag)
 		}
-		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", k.Name, k.yaml(), k.Accepts(), meaning)
+		fmt.Fprintf(b, "- `%s` (`%s`%s): %s\n", k.Name, k.yaml(), values, meaning)
 	}
 }
 
