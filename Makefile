@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -137,8 +137,9 @@ bench-retrieval-quality: mkbench ## the tables of doc/retrieval.md
 	$(MKBENCH) eval --set testdata/workspace --questions testdata/questions.jsonl
 	$(if $(LOCOMO),$(MKBENCH) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
 
-clients: ## make the clients' types anew from the daemon's own table of methods
+contract: ## make doc/schema.json anew from Go's types, and the clients and openapi.json from it
 	$(GO) run -C bench ./clients $(CURDIR)
+	$(GO) test -C service -run TestSchemaIsCurrent ./cmd/memkernel-server -update
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
 	$(GO) test -count=1 -v -run TestClients ./cmd/memkernel

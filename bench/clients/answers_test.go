@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
 
-// TestOpenAPIDescribesAnswers: what a server answers to what doc/rpc.md shows is as the document
-// says, and so is what was asked, where it is not refused.
-func TestOpenAPIDescribesAnswers(t *testing.T) {
+// TestSchemasDescribeAnswers: what a server answers to what doc/rpc.md shows is as doc/schema.json
+// and openapi.json say, and so is what was asked, where it is not refused.
+func TestSchemasDescribeAnswers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "doc", "rpc.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -28,13 +29,21 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 	defer k.Close()
 	s := serve.New(k, &serve.Options{Private: true})
 	defer s.Stop(t.Context())
-	results := map[string]string{}
-	p, err := read(root)
+	strict, err := contract.Load(filepath.Join(root, "doc", "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, results := map[string]string{}, map[string]string{}
+	schema, err := schemaOf(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := read(schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range p.methods {
-		results[m.name] = m.result.name
+		params[m.name], results[m.name] = m.params.name, m.result.name
 	}
 	seen := map[string]bool{}
 	names := map[string]string{}
@@ -86,6 +95,14 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		}
 		if err := schemas[results[method]].Value.VisitJSON(answered.(map[string]any)["result"]); err != nil {
 			t.Errorf("line %d: the result of %s: %.400v", i+1, method, err)
+		}
+		if err := strict.Validate(results[method], answered.(map[string]any)["result"]); err != nil {
+			t.Errorf("line %d: the result of %s: %v", i+1, method, err)
+		}
+		if said := asked.(map[string]any)["params"]; said != nil {
+			if err := strict.Validate(params[method], said); err != nil {
+				t.Errorf("line %d: the parameters of %s: %v", i+1, method, err)
+			}
 		}
 	}
 	if len(seen) < 20 {

@@ -20,7 +20,7 @@ func TestClientsAreCurrent(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil || string(got) != want {
-			t.Errorf("%s is not what the daemon's source makes (%v): run make clients", name, err)
+			t.Errorf("%s is not what the daemon's source makes (%v): run make contract", name, err)
 		}
 	}
 }

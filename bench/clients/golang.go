@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/format"
+	"slices"
 	"strings"
 )
 
@@ -65,10 +66,10 @@ func (o *object) goField(f field) (string, string) {
 		return t, ""
 	}
 	switch {
-	case f.shape.kind == kindStruct, f.shape.kind == kindPair, f.pointer && !strings.HasPrefix(t, "*") && t != "any" && t != "json.RawMessage":
-		t = "*" + t
 	case f.shape.kind == kindTime:
 		return t, ",omitzero"
+	case f.told && slices.Contains([]kind{kindString, kindWord, kindInt, kindFloat, kindBool, kindStruct, kindPair}, f.shape.kind):
+		t = "*" + t
 	}
 	return t, ",omitempty"
 }
@@ -83,12 +84,7 @@ func (p *protocol) golangTypes() (string, error) {
 		}
 		b.WriteString("\n")
 		if o.doc != "" {
-			// A comment begins with the name that the daemon's source has.
-			doc := o.doc
-			if first, rest, ok := strings.Cut(doc, " "); ok && strings.EqualFold(first, o.goSource) {
-				doc = o.name + " " + rest
-			}
-			goComment(&b, "", doc)
+			goComment(&b, "", o.doc)
 		} else if m := p.takenBy(o); m != "" {
 			fmt.Fprintf(&b, "// %s are the parameters of %s.\n", o.name, m)
 		} else if m := p.givenBy(o); m != "" {

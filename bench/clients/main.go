@@ -1,8 +1,7 @@
-// Command clients writes what the clients of integrations/ know of the protocol: its
-// methods, their parameters and their answers, as TypeScript and Python have types, and
-// the same as OpenAPI for the server over HTTP.
-// All of it is read from serve's table of methods, which doc/rpc.md describes, and from
-// the structs that it names, with their comments.
+// Command clients writes doc/schema.json from the types of documents and of the daemon's
+// methods, with their comments, and from that file what the clients know of the protocol: its
+// methods, their parameters and their answers, as Go, TypeScript and Python have types, and the
+// same as OpenAPI for the server over HTTP.
 //
 //	go run -C bench ./clients ..
 //
@@ -13,6 +12,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/memkernel/memkernel/internal/contract"
+	"github.com/memkernel/memkernel/internal/verbs"
+	"github.com/memkernel/memkernel/serve"
 )
 
 func main() {
@@ -39,9 +42,22 @@ func run(root string) error {
 	return nil
 }
 
+// schemaOf is the text of doc/schema.json.
+func schemaOf(root string) (string, error) {
+	s := contract.Source{Root: root, Description: "The documents of memkernel, and the methods of its daemon. doc/json.md has the rules.", Documents: verbs.Documents()}
+	for _, m := range serve.Methods() {
+		s.Methods = append(s.Methods, contract.Method(m))
+	}
+	return s.Schema()
+}
+
 // generate returns the files by their paths from the root.
 func generate(root string) (map[string]string, error) {
-	p, err := read(root)
+	schema, err := schemaOf(root)
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +74,7 @@ func generate(root string) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
+		"doc/schema.json":                            schema,
 		"service/web/openapi.json":                   api,
 		"client/protocol/types.go":                   types,
 		"client/methods.go":                          calls,

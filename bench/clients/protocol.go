@@ -1,18 +1,14 @@
 package main
 
 import (
-	"encoding"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
-	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/serve"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // A kind says how a value is written.
@@ -51,17 +47,15 @@ type field struct {
 	shape     *shape
 	// always: it is in every answer, or has to be in every call.
 	always bool
-	// pointer: left out is something else than nothing.
-	pointer bool
+	// told: it may be left out, and that is something else than nothing.
+	told bool
 }
 
-// object is a struct as one side writes it.
+// object is an object as one side writes it.
 type object struct {
 	name, doc string
-	// goSource is the name in the daemon's source.
-	goSource string
-	fields   []field
-	answer   bool
+	fields    []field
+	answer    bool
 }
 
 type method struct {
@@ -72,209 +66,164 @@ type method struct {
 
 type protocol struct {
 	methods []method
-	// objects are in the order in which they were met.
+	// objects are those of the methods, in the order in which they were met.
 	objects []*object
 }
 
-type reader struct {
-	comments comments
-	known    map[typeAt]*object
-	names    map[string]bool
-	out      *protocol
-	err      error
-}
-
-// typeAt is a type on one side: what may be left out of a call may be in every answer.
-type typeAt struct {
-	t      reflect.Type
-	answer bool
-}
-
-func read(root string) (*protocol, error) {
-	r := &reader{comments: comments{root: root}, known: map[typeAt]*object{}, names: map[string]bool{}, out: &protocol{}}
-	for _, m := range serve.Methods() {
-		row := method{name: m.Name, doc: m.Doc, params: r.object(typeAt{m.Params, false}), result: r.object(typeAt{m.Result, true})}
-		r.out.methods = append(r.out.methods, row)
+// schemaFile is what a schema file says of methods.
+type schemaFile struct {
+	Methods []struct {
+		Name, Description string
+		Params, Result    jsonschema.Schema
 	}
-	if r.err == nil {
-		r.err = r.comments.err
+	Defs map[string]*definition `json:"$defs"`
+}
+
+// definition is a definition that knows the order of its members.
+type definition struct {
+	jsonschema.Schema
+	order []string
+}
+
+func (d *definition) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &d.Schema); err != nil {
+		return err
+	}
+	var members struct{ Properties json.RawMessage }
+	if err := json.Unmarshal(text, &members); err != nil || members.Properties == nil {
+		return err
+	}
+	in := json.NewDecoder(bytes.NewReader(members.Properties))
+	in.Token() // it is an object, as it was read above
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return err
+		}
+		d.order = append(d.order, name.(string))
+		var passed json.RawMessage
+		if err := in.Decode(&passed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type reader struct {
+	defs  map[string]*definition
+	known map[string]*object
+	out   *protocol
+	err   error
+}
+
+// read reads the methods of a schema file.
+func read(text string) (*protocol, error) {
+	var file schemaFile
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		return nil, err
+	}
+	r := &reader{defs: file.Defs, known: map[string]*object{}, out: &protocol{}}
+	for i := range file.Methods {
+		m := &file.Methods[i]
+		r.out.methods = append(r.out.methods, method{m.Name, m.Description, r.object(&m.Params, false), r.object(&m.Result, true)})
 	}
 	return r.out, r.err
 }
 
-// object is the struct of a type, which is read once.
-func (r *reader) object(at typeAt) *object {
-	if o := r.known[at]; o != nil {
+// object is the object of a reference, which is read once.
+func (r *reader) object(ref *jsonschema.Schema, answer bool) *object {
+	name := ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
+	if o := r.known[name]; o != nil {
 		return o
 	}
-	o := &object{name: r.name(at), doc: r.comments.of(at.t).doc, goSource: at.t.Name(), answer: at.answer}
-	r.known[at] = o
+	d := r.defs[name]
+	if d == nil {
+		r.fail("there is no definition %s", name)
+		return &object{}
+	}
+	o := &object{name: name, doc: comment(d.Description), answer: answer}
+	r.known[name] = o
 	r.out.objects = append(r.out.objects, o)
-	o.fields = r.fields(at)
+	last := ""
+	for _, member := range d.order {
+		s := d.Properties[member]
+		f := field{name: member, always: slices.Contains(d.Required, member)}
+		f.shape = r.shape(s, answer)
+		f.told = !f.always && s.Default == nil
+		if f.doc = comment(s.Description); f.doc == last {
+			f.doc = "" // one comment tells of both
+		} else {
+			last = f.doc
+		}
+		o.fields = append(o.fields, f)
+	}
 	return o
 }
 
-// name finds a name that no other type has: the type's own without what says that it is a
-// call's; with its package in front where that is taken.
-func (r *reader) name(at typeAt) string {
-	name := at.t.Name()
-	name, _, _ = strings.Cut(name, "[")
-	if name == "" {
-		if r.err == nil {
-			r.err = fmt.Errorf("a struct without a name has the members %v: name it", at.t)
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// shape reads what contract's schemas say.
+func (r *reader) shape(s *jsonschema.Schema, answer bool) *shape {
+	if n := len(s.Types); n == 2 && s.Types[1] == "null" {
+		inner := *s
+		inner.Type, inner.Types = s.Types[0], nil
+		return &shape{kind: kindNull, elem: r.shape(&inner, answer)}
+	}
+	if len(s.AnyOf) == 2 {
+		one, other := s.AnyOf[0], s.AnyOf[1]
+		switch other.Type {
+		case "null":
+			return &shape{kind: kindNull, elem: r.shape(one, answer)}
+		case "number":
+			return &shape{kind: kindWordOr, words: words(one)}
+		case "array":
+			return &shape{kind: kindTexts}
 		}
-		return ""
 	}
-	if base, ok := strings.CutSuffix(name, "Call"); ok && !at.answer {
-		name = base + "Params"
+	switch {
+	case s.Ref != "":
+		return &shape{kind: kindStruct, ref: r.object(s, answer)}
+	case s.Type == "string" && s.Enum != nil:
+		return &shape{kind: kindWord, words: words(s), open: answer}
+	case s.Type == "string" && s.Format == "date-time":
+		return &shape{kind: kindTime}
+	case s.Type == "array" && s.MaxItems != nil:
+		if *s.MaxItems != 2 {
+			r.fail("there are no types for arrays of %d", *s.MaxItems)
+		}
+		return &shape{kind: kindPair, elem: r.shape(s.Items, answer)}
+	case s.Type == "array":
+		return &shape{kind: kindList, elem: r.shape(s.Items, answer)}
+	case s.Type == "object" && s.AdditionalProperties != nil:
+		return &shape{kind: kindMap, elem: r.shape(s.AdditionalProperties, answer)}
 	}
-	if name == "caller" {
-		name = "callerParams"
+	kind, ok := map[string]kind{"": kindAny, "string": kindString, "integer": kindInt, "number": kindFloat, "boolean": kindBool, "object": kindObject}[s.Type]
+	if !ok {
+		r.fail("there is no type for %q", s.Type)
 	}
-	name = title(name)
-	if r.names[name] {
-		pkg := at.t.PkgPath()
-		name = title(pkg[strings.LastIndex(pkg, "/")+1:]) + name
+	return &shape{kind: kind}
+}
+
+// comment is a text that ends no comment of the clients' languages.
+func comment(text string) string {
+	return strings.NewReplacer("*/", "* /", `\`, `\\`, `"""`, "'''").Replace(text)
+}
+
+func words(s *jsonschema.Schema) (out []string) {
+	for _, w := range s.Enum {
+		out = append(out, w.(string))
 	}
-	if r.names[name] && !at.answer {
-		name += "Params"
-	}
-	if r.names[name] && r.err == nil {
-		r.err = fmt.Errorf("two types are named %s: name %s otherwise", name, at.t)
-	}
-	r.names[name] = true
-	return name
+	return out
 }
 
 func title(s string) string {
 	first := []rune(s)
 	first[0] = unicode.ToUpper(first[0])
 	return string(first)
-}
-
-func (r *reader) fields(at typeAt) (out []field) {
-	said := r.comments.of(at.t)
-	wire := wireNames(at.t)
-	for i := range at.t.NumField() {
-		f := at.t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			inner := f.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			out = append(out, r.fields(typeAt{inner, at.answer})...)
-			continue
-		}
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		hint, need := f.Tag.Get("rpc"), false
-		if hint == "required" {
-			hint, need = "", true
-		}
-		always := need
-		if at.answer {
-			always = !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero")
-		}
-		s := r.shape(typeAt{f.Type, at.answer}, hint)
-		if !always && s.kind == kindNull {
-			s = s.elem
-		}
-		out = append(out, field{name, strings.TrimSpace(wire.Replace(" " + said.fields[f.Name])), s, always, f.Type.Kind() == reflect.Pointer && s.kind != kindStruct})
-	}
-	return out
-}
-
-// wireNames puts the names on the wire in the place of Go's, where a comment speaks of a
-// member.
-func wireNames(t reflect.Type) *strings.Replacer {
-	var pairs []string
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			for _, end := range []string{" ", ",", ".", ":", ";", ")"} {
-				pairs = append(pairs, " "+f.Name+end, " `"+name+"`"+end)
-			}
-		}
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-var (
-	rawMessage = reflect.TypeFor[json.RawMessage]()
-	marshaler  = reflect.TypeFor[json.Marshaler]()
-	textual    = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-func (r *reader) shape(at typeAt, hint string) *shape {
-	t := at.t
-	switch {
-	case hint == "texts":
-		return &shape{kind: kindTexts}
-	case hint == "object":
-		return &shape{kind: kindObject}
-	case hint == "objects":
-		return &shape{kind: kindList, elem: &shape{kind: kindObject}}
-	case hint != "":
-		words := strings.Split(hint, "|")
-		return &shape{kind: kindWord, words: words}
-	case t == rawMessage:
-		return &shape{kind: kindAny}
-	case t == reflect.TypeFor[time.Time]():
-		return &shape{kind: kindTime}
-	case t == reflect.TypeFor[cachelayout.Economy]():
-		return &shape{kind: kindWordOr, words: r.comments.words(t)}
-	case t == reflect.TypeFor[memkernel.Usage]() && !at.answer:
-		return &shape{kind: kindObject} // as any provider writes it
-	case t.Kind() == reflect.Pointer:
-		s := r.shape(typeAt{t.Elem(), at.answer}, "")
-		if !at.answer {
-			return s
-		}
-		return &shape{kind: kindNull, elem: s}
-	case t.Implements(marshaler):
-		return &shape{kind: kindAny}
-	case t.Implements(textual):
-		return &shape{kind: kindString}
-	}
-	elem := func() *shape { return r.shape(typeAt{t.Elem(), at.answer}, "") }
-	switch t.Kind() {
-	case reflect.Struct:
-		return &shape{kind: kindStruct, ref: r.object(at)}
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return &shape{kind: kindString}
-		}
-		return &shape{kind: kindList, elem: elem()}
-	case reflect.Array:
-		if t.Len() != 2 && r.err == nil {
-			r.err = fmt.Errorf("%s: there are no types for arrays of %d", t, t.Len())
-		}
-		return &shape{kind: kindPair, elem: elem()}
-	case reflect.Map:
-		return &shape{kind: kindMap, elem: elem()}
-	case reflect.String:
-		if words := r.comments.words(t); len(words) > 0 {
-			return &shape{kind: kindWord, words: words, open: at.answer}
-		}
-		return &shape{kind: kindString}
-	case reflect.Bool:
-		return &shape{kind: kindBool}
-	case reflect.Float32, reflect.Float64:
-		return &shape{kind: kindFloat}
-	case reflect.Interface:
-		return &shape{kind: kindAny}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return &shape{kind: kindInt}
-	}
-	if r.err == nil {
-		r.err = fmt.Errorf("%s: there is no type for it", t)
-	}
-	return &shape{kind: kindAny}
 }
 
 // needs are the members that a call has to have.

@@ -137,7 +137,8 @@ type Planned struct {
 	Faults    []Fault   `json:"faults"`
 	Alerts    []Fault   `json:"alerts"`
 	Stats     Stats     `json:"stats"`
-	Format    string    `json:"format"`
+	// format is the shape of a provider's request body.
+	Format string `json:"format"`
 	// items are the messages to send; see doc/rpc.md.
 	Items []Item `json:"items,omitempty"`
 	// count is how many messages the items come to.
@@ -156,7 +157,8 @@ type Planned struct {
 type Budgets struct {
 	// context_window is 0 if nobody knows it. Then nothing is cut, and margin_tokens and
 	// utilization are 0.
-	ContextWindow           int64    `json:"context_window"`
+	ContextWindow int64 `json:"context_window"`
+	// window_from is where a plan's window is from.
 	WindowFrom              string   `json:"window_from"`
 	ReserveTokens           int64    `json:"reserve_tokens"`
 	PlannedInputTokens      int64    `json:"planned_input_tokens"`
@@ -235,6 +237,9 @@ type Reduced struct {
 
 // Fault is something that went wrong for the model or for us, by name.
 type Fault struct {
+	// code names a fault or an alert: small letters and underscores. Beside those that are
+	// listed here there are those of repairing, by the names of package transcript's notes,
+	// such as missing_result.
 	Code   string `json:"code"`
 	Page   string `json:"page,omitempty"`
 	Key    string `json:"key,omitempty"`
@@ -278,7 +283,8 @@ type Stats struct {
 // Item is a run of messages: the host's own, as they stand, or one that is new or replaces
 // the host's.
 type Item struct {
-	Host    *[2]int64       `json:"host,omitempty"`
+	Host *[2]int64 `json:"host,omitempty"`
+	// message is JSON.
 	Message json.RawMessage `json:"message,omitempty"`
 	// known is an item of the plan that the caller said to have, in the place of the message
 	// that it spells.
@@ -337,6 +343,7 @@ type Breakpoint struct {
 
 // Change adds the level from which on nothing can be read.
 type Change struct {
+	// kind names what sets a request apart from the one before.
 	Kind string `json:"kind"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
@@ -404,7 +411,7 @@ type Cut struct {
 	Hurdle     float64 `json:"hurdle"`
 	Figures    Figures `json:"figures"`
 	// economy is what the user prefers, "" for Balanced.
-	Economy json.RawMessage `json:"economy,omitempty"`
+	Economy string `json:"economy,omitempty"`
 }
 
 // Figures are the numbers behind a decision, in tokens unless named otherwise.
@@ -617,6 +624,7 @@ type Update struct {
 	Key   string `json:"key"`
 	Type  string `json:"type,omitempty"`
 	Field string `json:"field"`
+	// op is how an update changes a field.
 	Op    string `json:"op"`
 	Value any    `json:"value,omitempty"`
 	// version is the version of the field that a set_with_version was made from.
@@ -632,8 +640,9 @@ type Update struct {
 
 // Observed is the answer to the calls that observe.
 type Observed struct {
-	Schema         string `json:"schema"`
-	SessionKey     string `json:"session_key"`
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// outcome says what became of an observed turn.
 	Outcome        string `json:"outcome"`
 	AdvancementKey string `json:"advancement_key"`
 	// ingested counts the pages that were new.
@@ -706,6 +715,7 @@ type Passed struct {
 // prompt, calibrated, without what the provider's own count would add to either figure
 // alike.
 type Compaction struct {
+	// reason says how a compaction on demand ended.
 	Reason string `json:"reason"`
 	// detail says the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
@@ -1061,8 +1071,10 @@ type Forget struct {
 // ForgottenPage is a page that was forgotten.
 type ForgottenPage struct {
 	// session is the key of its session.
-	Session string    `json:"session"`
-	ID      string    `json:"id"`
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
+	// exactly one type for life.
 	Type    string    `json:"type"`
 	Tool    string    `json:"tool"`
 	Path    string    `json:"path"`
@@ -1165,9 +1177,11 @@ type Search struct {
 	Schema  string `json:"schema"`
 	Query   string `json:"query"`
 	Results []Hit  `json:"results"`
-	Reason  string `json:"reason"`
-	Mode    string `json:"mode"`
-	Detail  string `json:"detail"`
+	// reason is how the search of memory ended.
+	Reason string `json:"reason"`
+	// mode is by what means a question was answered.
+	Mode   string `json:"mode"`
+	Detail string `json:"detail"`
 	// behind says by how much the index is behind, absent if it is not.
 	Behind *Lag `json:"behind,omitempty"`
 	// progress is how far the index is, with INDEXING.
@@ -1182,6 +1196,7 @@ type Search struct {
 
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
+	// kind is where a hit comes from.
 	Kind string `json:"kind"`
 	// source is which part of memory it is from, as the caller calls them.
 	Source string `json:"source,omitempty"`
@@ -1380,7 +1395,8 @@ type Receipt struct {
 	// together.
 	Outcome string `json:"outcome"`
 	// seq counts the journal's committed writebacks, from 1; 0 if this one is not.
-	Seq   int64  `json:"seq,omitempty"`
+	Seq int64 `json:"seq,omitempty"`
+	// point is the boundary at which a transaction was committed.
 	Point string `json:"point,omitempty"`
 	// accepted are the updates that were committed, rejected the others with their codes. A
 	// duplicate has those of the first delivery.
@@ -1404,9 +1420,12 @@ type PagesDocument struct {
 
 // StoredPage is a page as committed. Version counts the updates that changed it.
 type StoredPage struct {
-	Scope   string        `json:"scope"`
-	Session string        `json:"session,omitempty"`
-	Key     string        `json:"key"`
+	// scope is who may see a page or a memory.
+	Scope   string `json:"scope"`
+	Session string `json:"session,omitempty"`
+	Key     string `json:"key"`
+	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
+	// exactly one type for life.
 	Type    string        `json:"type"`
 	Version int64         `json:"version"`
 	Fields  []StoredField `json:"fields"`
@@ -1415,7 +1434,8 @@ type StoredPage struct {
 // StoredField is a field of a page: its entries in the order in which they were first
 // committed. Version counts the updates that changed it.
 type StoredField struct {
-	Name    string  `json:"name"`
+	Name string `json:"name"`
+	// kind is how a field grows, and by which operation.
 	Kind    string  `json:"kind"`
 	Version int64   `json:"version"`
 	Entries []Entry `json:"entries"`
@@ -1630,7 +1650,8 @@ type Index struct {
 	// database.
 	Backend string `json:"backend"`
 	Path    string `json:"path"`
-	State   string `json:"state"`
+	// state says in one word how an index file is.
+	State string `json:"state"`
 	// detail says why state is none of the others.
 	Detail string `json:"detail,omitempty"`
 	Files  int64  `json:"files"`
@@ -1713,13 +1734,15 @@ type LeftOut struct {
 
 // LeftCount is how many files are left out for a reason.
 type LeftCount struct {
+	// reason is why a Markdown file of the workspace is no memory.
 	Reason string `json:"reason"`
 	Files  int64  `json:"files"`
 }
 
 // LeftFile is a file that is left out.
 type LeftFile struct {
-	Path   string `json:"path"`
+	Path string `json:"path"`
+	// reason is why a Markdown file of the workspace is no memory.
 	Reason string `json:"reason"`
 }
 

@@ -68,8 +68,26 @@ func retention(t *testing.T) string {
 	return path
 }
 
-// TestJSONKeepsItsContract compares every document with its table: no member is
-// undocumented, none that is documented is missing, and all have their type.
+// documents are the definitions of doc/schema.json.
+func documents(t *testing.T) *contract.Documents {
+	t.Helper()
+	d, err := contract.Load("../../doc/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// keeps fails the test for a document that is not as doc/schema.json has the one of that name.
+func keeps(t *testing.T, doc map[string]any, name string) {
+	t.Helper()
+	if err := documents(t).Validate(name, doc); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// TestJSONKeepsItsContract validates every document by doc/schema.json: no member is
+// undocumented, none that is required is missing, and all have their type.
 func TestJSONKeepsItsContract(t *testing.T) {
 	ws := t.TempDir()
 	short := beginning(t, 60)
@@ -77,7 +95,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	if err := os.WriteFile(found, []byte(`[{"id":"a","memory":"Kim has a dog."},{"id":"b"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contracts := contract.Read(t, "../../doc/json.md")
+	contracts := documents(t)
 	seen := map[string]bool{}
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
@@ -155,7 +173,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		}
 		schema, _ := doc["schema"].(string)
 		seen[schema] = true
-		contract.Compare(t, name, doc, contracts[schema])
+		if err := contracts.Check(doc); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	seen["memkernel/proxy/v1"] = true // TestProxyVerb holds it: the verb ends by a signal
 	for _, name := range []string{"proxy_status", "proxy_drain"} {
@@ -164,9 +184,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, name := range uiSchemas { // TestUIDocuments holds them
 		seen["memkernel/"+name+"/v1"] = true
 	}
-	for schema := range contracts {
+	for _, schema := range contracts.Names() {
 		if !seen[schema] {
-			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)
+			t.Errorf("doc/schema.json describes %s, which no call of this test prints", schema)
 		}
 	}
 }
@@ -214,5 +234,5 @@ func TestCheckFindsDamage(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != fail.ExitFindings {
 		t.Fatalf("check --json: exit %d, %v", code, err)
 	}
-	contract.Compare(t, "check", doc, contract.Read(t, "../../doc/json.md")["memkernel/check/v1"])
+	keeps(t, doc, "memkernel/check/v1")
 }

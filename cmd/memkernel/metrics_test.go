@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
@@ -39,7 +38,7 @@ func TestProxyMetrics(t *testing.T) {
 		t.Fatalf("%v, %s", err, stderr.String())
 	}
 	go io.Copy(io.Discard, r)
-	contract.Compare(t, "proxy", doc, contract.Read(t, "../../doc/json.md")["memkernel/proxy/v1"])
+	keeps(t, doc, "memkernel/proxy/v1")
 	res, err := http.Post(doc["url"].(string)+"/v1/messages", "application/json",
 		strings.NewReader(`{"model":"claude-sonnet-4-6","max_tokens":100,"system":"You are a tester.","tools":[],"messages":[{"role":"user","content":"hello"}]}`))
 	if err != nil {

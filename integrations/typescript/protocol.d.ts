@@ -40,13 +40,13 @@ export interface Capabilities {
   max_batch: number;
 }
 
-/** caller is what the parameters of every call may hold. */
+/** CallerParams is what the parameters of every call may hold. */
 export interface CallerParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
 }
 
-/** stopping is the answer to shutdown. */
+/** Stopping is the answer to shutdown. */
 export type Stopping = Record<string, never>;
 
 export interface PlanParams {
@@ -88,7 +88,7 @@ export interface PlanParams {
   known_plan?: string;
 }
 
-/** overflow is a provider's refusal of the last call as too long. */
+/** Overflow is a provider's refusal of the last call as too long. */
 export interface Overflow {
   text?: string;
   input_tokens?: number;
@@ -96,7 +96,7 @@ export interface Overflow {
   plan_id?: string;
 }
 
-/** conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds. */
+/** Conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds. */
 export interface Conversation {
   /** `dialect` is anthropic, openai, codex (items of the Responses API) or pi. */
   dialect?: "anthropic" | "openai" | "codex" | "pi";
@@ -108,14 +108,14 @@ export interface Conversation {
   keys?: string[];
 }
 
-/** memories are what a memory of the host's own found. */
+/** Memories are what a memory of the host's own found. */
 export interface Memories {
   format?: "qmd" | "mem0" | "cognee" | "";
   answer: any;
   scope?: "session" | "project" | "";
 }
 
-/** planned is the answer to plan and peek. */
+/** Planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
   plan_id: string;
@@ -135,6 +135,7 @@ export interface Planned {
   faults: Fault[];
   alerts: Fault[];
   stats: Stats;
+  /** `format` is the shape of a provider's request body. */
   format: string;
   /** `items` are the messages to send; see doc/rpc.md. */
   items?: Item[];
@@ -154,6 +155,7 @@ export interface Planned {
 export interface Budgets {
   /** `context_window` is 0 if nobody knows it. Then nothing is cut, and `margin_tokens` and `utilization` are 0. */
   context_window: number;
+  /** `window_from` is where a plan's window is from. */
   window_from: "request" | "prices" | "server" | "refusal" | "unknown" | (string & {});
   reserve_tokens: number;
   planned_input_tokens: number;
@@ -225,7 +227,8 @@ export interface Reduced {
 
 /** Fault is something that went wrong for the model or for us, by name. */
 export interface Fault {
-  code: "duplicate_key" | "leading_assistant" | "usage_ignored" | "thinking_refused" | "host_truncated" | "workspace_file" | "workspace_over_budget" | "workspace_cut" | "notes_unread" | "project_unreadable" | "checkpoint_damaged" | "not_searched" | "projection_lost" | "not_recorded" | "not_traced" | "not_counted" | "flush_skipped" | "net_skipped" | "death_spiral" | (string & {});
+  /** `code` names a fault or an alert: small letters and underscores. Beside those that are listed here there are those of repairing, by the names of package transcript's notes, such as missing_result. */
+  code: string;
   page?: string;
   key?: string;
   detail: string;
@@ -259,16 +262,17 @@ export interface Stats {
   sync_ns: number;
 }
 
-/** item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's. */
+/** Item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's. */
 export interface Item {
   host?: [number, number];
+  /** `message` is JSON. */
   message?: any;
   /** `known` is an item of the plan that the caller said to have, in the place of the message that it spells. */
   known?: number;
   replaces?: [number, number];
 }
 
-/** marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools. */
+/** Marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools. */
 export interface Marker {
   message: number;
   ttl: string;
@@ -280,7 +284,7 @@ export interface Note {
   text: string;
 }
 
-/** mark names what is held after a call. */
+/** Mark names what is held after a call. */
 export interface Mark {
   base: string;
   count: number;
@@ -317,6 +321,7 @@ export interface Breakpoint {
 
 /** Change adds the level from which on nothing can be read. */
 export interface Change {
+  /** `kind` names what sets a request apart from the one before. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
@@ -381,7 +386,7 @@ export interface Cut {
   hurdle: number;
   figures: Figures;
   /** `economy` is what the user prefers, "" for Balanced. */
-  economy?: "save" | "balanced" | "keep" | number;
+  economy?: string;
 }
 
 /** Figures are the numbers behind a decision, in tokens unless named otherwise. */
@@ -575,6 +580,7 @@ export interface Update {
   key: string;
   type?: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation";
   field: string;
+  /** `op` is how an update changes a field. */
   op: "append" | "merge" | "set_with_version";
   value?: any;
   /** `version` is the version of the field that a set_with_version was made from. */
@@ -586,10 +592,11 @@ export interface Update {
   evidence_ref: string;
 }
 
-/** observed is the answer to the calls that observe. */
+/** Observed is the answer to the calls that observe. */
 export interface Observed {
   schema: string;
   session_key: string;
+  /** `outcome` says what became of an observed turn. */
   outcome: string;
   advancement_key: string;
   /** `ingested` counts the pages that were new. */
@@ -614,7 +621,7 @@ export interface Rejection {
   body?: any;
 }
 
-/** boundaryCall is a moment of a session's life. */
+/** BoundaryParams is a moment of a session's life. */
 export interface BoundaryParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -632,7 +639,7 @@ export interface BoundaryParams {
   reason?: string;
 }
 
-/** passed is the answer to the calls at a boundary. */
+/** Passed is the answer to the calls at a boundary. */
 export interface Passed {
   schema: string;
   session_key: string;
@@ -661,6 +668,7 @@ export interface Passed {
 
 /** Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole prompt, calibrated, without what the provider's own count would add to either figure alike. */
 export interface Compaction {
+  /** `reason` says how a compaction on demand ended. */
   reason: string;
   /** `detail` says the reason in words, and what can be done. */
   detail?: string;
@@ -708,7 +716,7 @@ export interface LargeItem {
   tokens: number;
 }
 
-/** Overflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none. */
+/** BudgetOverflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none. */
 export interface BudgetOverflow {
   /** `input_tokens` is what was sent, `limit_tokens` what the model takes of input, `answer_tokens` what was asked to be kept free for the answer where the limit is about both. */
   input_tokens: number;
@@ -738,7 +746,7 @@ export interface CompactParams {
   call?: CallSettings;
 }
 
-/** callSettings are what a model call is like. */
+/** CallSettings are what a model call is like. */
 export interface CallSettings {
   branch?: string;
   model?: string;
@@ -758,7 +766,7 @@ export interface CallSettings {
   economy?: "save" | "balanced" | "keep" | number;
 }
 
-/** checkpointed is the answer to checkpoint. */
+/** Checkpointed is the answer to checkpoint. */
 export interface Checkpointed {
   schema: string;
   session_key: string;
@@ -908,7 +916,7 @@ export interface EditDocument {
   masked: number;
 }
 
-/** editedFile is a file as an edit left it. */
+/** EditedFile is a file as an edit left it. */
 export interface EditedFile {
   path: string;
   /** `version` is "" for a file that is gone. */
@@ -957,7 +965,7 @@ export interface MemoryToolParams {
   input: any;
 }
 
-/** memoryToolDocument is the result of the model's call. */
+/** MemoryToolDocument is the result of the model's call. */
 export interface MemoryToolDocument {
   schema: string;
   content: string;
@@ -1004,6 +1012,7 @@ export interface ForgottenPage {
   /** `session` is the key of its session. */
   session: string;
   id: string;
+  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
   type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
   tool: string;
   path: string;
@@ -1102,7 +1111,9 @@ export interface Search {
   schema: string;
   query: string;
   results: Hit[];
+  /** `reason` is how the search of memory ended. */
   reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
+  /** `mode` is by what means a question was answered. */
   mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
   detail: string;
   /** `behind` says by how much the index is behind, absent if it is not. */
@@ -1119,6 +1130,7 @@ export interface Search {
 
 /** Hit is a piece of memory, or of the session, that answers a question. */
 export interface Hit {
+  /** `kind` is where a hit comes from. */
   kind: "memory" | "session" | "foreign" | (string & {});
   /** `source` is which part of memory it is from, as the caller calls them. */
   source?: string;
@@ -1302,13 +1314,14 @@ export interface Receipt {
   outcome: "committed" | "duplicate" | "conflict" | "rejected" | (string & {});
   /** `seq` counts the journal's committed writebacks, from 1; 0 if this one is not. */
   seq?: number;
+  /** `point` is the boundary at which a transaction was committed. */
   point?: "turn" | "eviction" | "downgrade" | "flush" | "compaction" | "reset" | "session_end" | "close" | (string & {});
   /** `accepted` are the updates that were committed, `rejected` the others with their codes. A duplicate has those of the first delivery. */
   accepted?: string[];
   rejected?: Rejection[];
 }
 
-/** sessionCall is what the calls of a session have in common. */
+/** SessionParams is what the calls of a session have in common. */
 export interface SessionParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -1325,9 +1338,11 @@ export interface PagesDocument {
 
 /** StoredPage is a page as committed. Version counts the updates that changed it. */
 export interface StoredPage {
+  /** `scope` is who may see a page or a memory. */
   scope: "session" | "project" | (string & {});
   session?: string;
   key: string;
+  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
   type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
   version: number;
   fields: StoredField[];
@@ -1336,6 +1351,7 @@ export interface StoredPage {
 /** StoredField is a field of a page: its entries in the order in which they were first committed. Version counts the updates that changed it. */
 export interface StoredField {
   name: string;
+  /** `kind` is how a field grows, and by which operation. */
   kind: "list" | "map" | "scalar" | (string & {});
   version: number;
   entries: Entry[];
@@ -1430,7 +1446,7 @@ export interface Line {
   learned_window: number;
 }
 
-/** Cut is a cut of a line, its tokens without tools and system, as counted. */
+/** StatusCut is a cut of a line, its tokens without tools and system, as counted. */
 export interface StatusCut {
   time?: string;
   reason: string;
@@ -1535,6 +1551,7 @@ export interface Index {
   /** `backend` is what keeps it: sqlite, postgres or qmd. `path` is the file, or names the database. */
   backend: string;
   path: string;
+  /** `state` says in one word how an index file is. */
   state: "ok" | "off" | "missing" | "foreign" | "newer" | "older" | "damaged" | "failed" | (string & {});
   /** `detail` says why `state` is none of the others. */
   detail?: string;
@@ -1616,6 +1633,7 @@ export interface LeftOut {
 
 /** LeftCount is how many files are left out for a reason. */
 export interface LeftCount {
+  /** `reason` is why a Markdown file of the workspace is no memory. */
   reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
   files: number;
 }
@@ -1623,6 +1641,7 @@ export interface LeftCount {
 /** LeftFile is a file that is left out. */
 export interface LeftFile {
   path: string;
+  /** `reason` is why a Markdown file of the workspace is no memory. */
   reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
 }
 
@@ -1691,7 +1710,7 @@ export interface UsageParams {
   since?: string;
 }
 
-/** Stats is the document of stats. */
+/** DocumentStats is the document of stats. */
 export interface DocumentStats {
   schema: string;
   total: Sum;
@@ -1754,7 +1773,7 @@ export interface Tokens {
   input_tokens: number;
 }
 
-/** Reasoning sums up what was lost of the models' reasoning. */
+/** BillingReasoning sums up what was lost of the models' reasoning. */
 export interface BillingReasoning {
   /** `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
   left_out_items: number;
@@ -1904,7 +1923,7 @@ export interface Skipped {
   reason: string;
 }
 
-/** LeftOut is the Markdown that is no memory. */
+/** DocumentLeftOut is the Markdown that is no memory. */
 export interface DocumentLeftOut {
   files: number;
   more: boolean;
@@ -1923,7 +1942,7 @@ export interface ToolsListParams {
   all?: boolean;
 }
 
-/** toolDefinitions is the answer to tools.list. */
+/** ToolDefinitions is the answer to tools.list. */
 export interface ToolDefinitions {
   schema: string;
   tools: object[];
@@ -1939,7 +1958,7 @@ export interface ToolsParams {
   arguments?: object;
 }
 
-/** toolAnswer is the answer to tools.call. */
+/** ToolAnswer is the answer to tools.call. */
 export interface ToolAnswer {
   schema: string;
   name: string;

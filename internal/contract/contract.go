@@ -1,114 +1,74 @@
-// Package contract holds the JSON documents of a program against the page that describes
-// them. It is for tests only.
+// Package contract makes the JSON Schema of the documents that the program prints and of the
+// daemon's methods, and validates documents by it. Tests and generators use it; the program does
+// not.
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Member is a member of a document as a page describes it.
-type Member struct {
-	types    []string
-	optional bool
+// Documents are the definitions of a schema file, by which documents are validated.
+type Documents struct {
+	defs   map[string]*jsonschema.Schema
+	loaded map[string]*jsonschema.Resolved
 }
 
-var (
-	docSection = regexp.MustCompile(`(?m)^## (memkernel/\w+/v\d+)$`)
-	docRow     = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([a-z ]+)(\\??) \\|")
-)
-
-// Read returns the tables of a page by schema.
-func Read(t *testing.T, page string) map[string]map[string]Member {
-	t.Helper()
-	data, err := os.ReadFile(page)
+// Load reads a schema file. Documents are held to it strictly: a member that it does not
+// describe is an error, though clients have to ignore such a member.
+func Load(path string) (*Documents, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	text := string(data)
-	heads := docSection.FindAllStringSubmatchIndex(text, -1)
-	out := map[string]map[string]Member{}
-	for i, h := range heads {
-		end := len(text)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		members := map[string]Member{}
-		for _, m := range docRow.FindAllStringSubmatch(text[h[0]:end], -1) {
-			members[m[1]] = Member{types: strings.Split(m[2], " or "), optional: m[3] == "?"}
-		}
-		out[text[h[2]:h[3]]] = members
+	var s jsonschema.Schema
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return out
+	for _, d := range s.Defs {
+		if d.Properties != nil && d.AdditionalProperties == nil {
+			d.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		}
+	}
+	return &Documents{s.Defs, map[string]*jsonschema.Resolved{}}, nil
 }
 
-// anyKeys are objects whose members depend on the input, or that are described
-// elsewhere.
-var anyKeys = []string{"messages", "layout.made", "categories", "intervals", "compare.categories", "compare.intervals", "known_items", "plain", "kinds"}
-
-// Members lists the paths of a document with the types seen there.
-func Members(v any, path string, out map[string][]string) {
-	add := func(p string, v any) {
-		if typ := typeOf(v); !slices.Contains(out[p], typ) {
-			out[p] = append(out[p], typ)
-		}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			p := strings.TrimPrefix(path+"."+k, ".")
-			add(p, e)
-			if !slices.Contains(anyKeys, p) && !strings.HasSuffix(p, "fault_codes") && !strings.HasSuffix(p, "not_compared") && !strings.HasSuffix(p, "totals.unplanned") {
-				Members(e, p, out)
-			}
-		}
-	case []any:
-		for _, e := range v {
-			Members(e, path+"[]", out)
-		}
-	}
+// Names returns the names of the documents, memkernel/plan/v1 among them, sorted.
+func (d *Documents) Names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.defs)), func(name string) bool { return !strings.HasPrefix(name, "memkernel/") })
 }
 
-func typeOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case float64:
-		return "number"
-	case string:
-		return "string"
-	case []any:
-		return "list"
+// Check validates a document by the definition that its member schema names.
+func (d *Documents) Check(doc map[string]any) error {
+	name, _ := doc["schema"].(string)
+	if !strings.HasPrefix(name, "memkernel/") {
+		return fmt.Errorf("schema is %q, which is no document", name)
 	}
-	return "object"
+	return d.Validate(name, doc)
 }
 
-// Compare fails the test for every member of doc that want lacks or describes with another
-// type, and for every member of want that doc must have and lacks.
-func Compare(t *testing.T, name string, doc map[string]any, want map[string]Member) {
-	t.Helper()
-	got := map[string][]string{}
-	Members(doc, "", got)
-	for path, types := range got {
-		d, ok := want[path]
-		if !ok {
-			t.Errorf("%s: member %s is not documented", name, path)
-			continue
-		}
-		for _, typ := range types {
-			if !slices.Contains(d.types, typ) {
-				t.Errorf("%s: member %s is a %s, its page says %v", name, path, typ, d.types)
-			}
-		}
+// Validate validates a value, as encoding/json decodes it, by a definition.
+func (d *Documents) Validate(name string, v any) error {
+	if d.defs[name] == nil {
+		return fmt.Errorf("there is no definition of %s: add it to the table of documents and run make contract", name)
 	}
-	for path, d := range want {
-		if _, ok := got[path]; !ok && !d.optional {
-			t.Errorf("%s: member %s is missing", name, path)
+	if d.loaded[name] == nil {
+		s, err := (&jsonschema.Schema{Ref: refTo(name), Defs: d.defs}).Resolve(nil)
+		if err != nil {
+			return err
 		}
+		d.loaded[name] = s
 	}
+	return d.loaded[name].Validate(v)
+}
+
+// refTo is the reference to a definition of the same file.
+func refTo(name string) string {
+	return "#/$defs/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -32,7 +32,8 @@ with economy, what each of its choices has cost and kept as well.`,
 	return cmd
 }
 
-type configJSON struct {
+// ConfigJSON is the document of config.
+type ConfigJSON struct {
 	Schema string `json:"schema"`
 	// Files are the configuration files that were read, the one that counts most last; File is
 	// that one, "" if there is none.
@@ -119,8 +120,8 @@ func settings(a *cli.App, names []string) ([]config.Key, error) {
 	return out, nil
 }
 
-func configDocument(a *cli.App, keys []config.Key) configJSON {
-	doc := configJSON{Schema: "memkernel/config/v1", Files: slices.Concat([]string{}, a.ConfigFiles)}
+func configDocument(a *cli.App, keys []config.Key) ConfigJSON {
+	doc := ConfigJSON{Schema: "memkernel/config/v1", Files: slices.Concat([]string{}, a.ConfigFiles)}
 	if n := len(doc.Files); n > 0 {
 		doc.File = doc.Files[n-1]
 	}

@@ -33,7 +33,8 @@ the book is unpriced, never free.`,
 	return cmd
 }
 
-type pricesJSON struct {
+// PricesJSON is the document of prices.
+type PricesJSON struct {
 	Schema string      `json:"schema"`
 	Models []priceJSON `json:"models"`
 }
@@ -64,7 +65,7 @@ func runPrices(a *cli.App, names []string) error {
 	}
 	models := chooseModels(book.Models(), names)
 	if a.JSON {
-		doc := pricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
+		doc := PricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
 		for i := range models {
 			doc.Models = append(doc.Models, priceDocument(&models[i]))
 		}

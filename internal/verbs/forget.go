@@ -86,6 +86,12 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 	return nil
 }
 
+// everywhereJSON is the document of forget --everywhere.
+type everywhereJSON struct {
+	Schema string `json:"schema"`
+	*retention.Everywhere
+}
+
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
 	k, err := a.Kernel(ctx, setup.Needs{})
 	if err != nil {
@@ -98,10 +104,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 		return err
 	}
 	if a.JSON {
-		err = a.WriteJSON(struct {
-			Schema string `json:"schema"`
-			*retention.Everywhere
-		}{"memkernel/forget_everywhere/v1", out})
+		err = a.WriteJSON(everywhereJSON{"memkernel/forget_everywhere/v1", out})
 	} else {
 		err = display.Everywhere(a.Out, out, a.Style())
 	}

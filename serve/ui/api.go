@@ -782,8 +782,8 @@ func differ(was, would *kernel.ContextPlan) []Change {
 	return out
 }
 
-// page is the life of one page.
-type page struct {
+// Page is the life of one page.
+type Page struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	Call    int    `json:"call"`
@@ -895,12 +895,12 @@ func (s *Server) keptPage(ctx context.Context, f found, id string) (any, error) 
 }
 
 // pageDocument is what a kernel has of a page.
-func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id string) (*page, error) {
+func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id string) (*Page, error) {
 	c, err := k.Get(ctx, key, id)
 	if err != nil {
 		return nil, err
 	}
-	out := &page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}, Cited: []Citation{}}
+	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}, Cited: []Citation{}}
 	add := func(l pagevm.Level, text string) {
 		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
 	}
@@ -920,7 +920,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 const mostCited = 50
 
 // cited are the calls that name a page; the lock is held.
-func (t *track) cited(o *Options, p *page) []Citation {
+func (t *track) cited(o *Options, p *Page) []Citation {
 	out := []Citation{}
 	msgs := t.steps.Messages()
 	for n := 0; n < t.total && len(out) < mostCited; n++ {

@@ -35,13 +35,13 @@ class Capabilities(TypedDict):
 
 
 class Stopping(TypedDict):
-    """stopping is the answer to shutdown."""
+    """Stopping is the answer to shutdown."""
 
     pass
 
 
 class Overflow(TypedDict, total=False):
-    """overflow is a provider's refusal of the last call as too long."""
+    """Overflow is a provider's refusal of the last call as too long."""
 
     text: str
     input_tokens: int
@@ -50,7 +50,7 @@ class Overflow(TypedDict, total=False):
 
 
 class Conversation(TypedDict, total=False):
-    """conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds."""
+    """Conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds."""
 
     # `dialect` is anthropic, openai, codex (items of the Responses API) or pi.
     dialect: Literal["anthropic" , "openai" , "codex" , "pi"]
@@ -67,7 +67,7 @@ class _Memories(TypedDict):
 
 
 class Memories(_Memories, total=False):
-    """memories are what a memory of the host's own found."""
+    """Memories are what a memory of the host's own found."""
 
     format: Literal["qmd" , "mem0" , "cognee" , ""]
     scope: Literal["session" , "project" , ""]
@@ -92,6 +92,7 @@ class _Planned(TypedDict):
     faults: List["Fault"]
     alerts: List["Fault"]
     stats: "Stats"
+    # `format` is the shape of a provider's request body.
     format: str
     # `count` is how many messages the items come to.
     count: int
@@ -100,7 +101,7 @@ class _Planned(TypedDict):
 
 
 class Planned(_Planned, total=False):
-    """planned is the answer to plan and peek."""
+    """Planned is the answer to plan and peek."""
 
     # `items` are the messages to send; see doc/rpc.md.
     items: List["Item"]
@@ -117,6 +118,7 @@ class Budgets(TypedDict):
 
     # `context_window` is 0 if nobody knows it. Then nothing is cut, and `margin_tokens` and `utilization` are 0.
     context_window: int
+    # `window_from` is where a plan's window is from.
     window_from: str
     reserve_tokens: int
     planned_input_tokens: int
@@ -211,6 +213,7 @@ class Reduced(_Reduced, total=False):
 
 
 class _Fault(TypedDict):
+    # `code` names a fault or an alert: small letters and underscores. Beside those that are listed here there are those of repairing, by the names of package transcript's notes, such as missing_result.
     code: str
     detail: str
 
@@ -255,9 +258,10 @@ class Stats(_Stats, total=False):
 
 
 class Item(TypedDict, total=False):
-    """item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's."""
+    """Item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's."""
 
     host: List[int]
+    # `message` is JSON.
     message: Any
     # `known` is an item of the plan that the caller said to have, in the place of the message that it spells.
     known: int
@@ -265,7 +269,7 @@ class Item(TypedDict, total=False):
 
 
 class Marker(TypedDict):
-    """marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools."""
+    """Marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools."""
 
     message: int
     ttl: str
@@ -278,7 +282,7 @@ class Note(TypedDict):
 
 
 class Mark(TypedDict):
-    """mark names what is held after a call."""
+    """Mark names what is held after a call."""
 
     base: str
     count: int
@@ -316,6 +320,7 @@ class Breakpoint(TypedDict):
 
 
 class _Change(TypedDict):
+    # `kind` names what sets a request apart from the one before.
     kind: str
     # `block` is the index of the first changed block, -1 if none changed.
     block: int
@@ -394,7 +399,7 @@ class Cut(_Cut, total=False):
     # `force` reports whether without a cut the prompt is over its limit.
     force: bool
     # `economy` is what the user prefers, "" for Balanced.
-    economy: Union[Literal["save" , "balanced" , "keep"], float]
+    economy: str
 
 
 class _Figures(TypedDict):
@@ -585,6 +590,7 @@ class _Update(TypedDict):
     # `key` names the page, `type` what it is. A page keeps its type for life; `type` may be "" for one that exists.
     key: str
     field: str
+    # `op` is how an update changes a field.
     op: Literal["append" , "merge" , "set_with_version"]
     # `scope` is where it belongs; `session` is whose private state, "" the principal's own. `session` means nothing in the project's scope.
     scope: Literal["session" , "project"]
@@ -612,6 +618,7 @@ class Update(_Update, _MayUpdate):
 class _Observed(TypedDict):
     schema: str
     session_key: str
+    # `outcome` says what became of an observed turn.
     outcome: str
     advancement_key: str
     # `ingested` counts the pages that were new.
@@ -623,7 +630,7 @@ class _Observed(TypedDict):
 
 
 class Observed(_Observed, total=False):
-    """observed is the answer to the calls that observe."""
+    """Observed is the answer to the calls that observe."""
 
     # `rejected` are those of the turn's updates that were refused.
     rejected: List["Rejection"]
@@ -664,7 +671,7 @@ class _Passed(TypedDict):
 
 
 class Passed(_Passed, total=False):
-    """passed is the answer to the calls at a boundary."""
+    """Passed is the answer to the calls at a boundary."""
 
     # `checkpoint` is the newest checkpoint, "" if there is none.
     checkpoint: str
@@ -677,6 +684,7 @@ class Passed(_Passed, total=False):
 
 
 class _Compaction(TypedDict):
+    # `reason` says how a compaction on demand ended.
     reason: str
     # `tokens_before` and `tokens_after` are the prompt as the next plan would have shown it and as it does; Reclaimed is their difference.
     tokens_before: int
@@ -732,7 +740,7 @@ class LargeItem(TypedDict):
 
 
 class BudgetOverflow(TypedDict):
-    """Overflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none."""
+    """BudgetOverflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none."""
 
     # `input_tokens` is what was sent, `limit_tokens` what the model takes of input, `answer_tokens` what was asked to be kept free for the answer where the limit is about both.
     input_tokens: int
@@ -741,7 +749,7 @@ class BudgetOverflow(TypedDict):
 
 
 class CallSettings(TypedDict, total=False):
-    """callSettings are what a model call is like."""
+    """CallSettings are what a model call is like."""
 
     branch: str
     model: str
@@ -769,7 +777,7 @@ class _Checkpointed(TypedDict):
 
 
 class Checkpointed(_Checkpointed, total=False):
-    """checkpointed is the answer to checkpoint."""
+    """Checkpointed is the answer to checkpoint."""
 
     conversation: "Mark"
 
@@ -864,7 +872,7 @@ class EditDocument(TypedDict):
 
 
 class EditedFile(TypedDict):
-    """editedFile is a file as an edit left it."""
+    """EditedFile is a file as an edit left it."""
 
     path: str
     # `version` is "" for a file that is gone.
@@ -882,7 +890,7 @@ class UndoDocument(TypedDict):
 
 
 class MemoryToolDocument(TypedDict):
-    """memoryToolDocument is the result of the model's call."""
+    """MemoryToolDocument is the result of the model's call."""
 
     schema: str
     content: str
@@ -1008,7 +1016,9 @@ class _Search(TypedDict):
     schema: str
     query: str
     results: List["Hit"]
+    # `reason` is how the search of memory ended.
     reason: str
+    # `mode` is by what means a question was answered.
     mode: str
     detail: str
 
@@ -1029,6 +1039,7 @@ class Search(_Search, total=False):
 
 
 class _Hit(TypedDict):
+    # `kind` is where a hit comes from.
     kind: str
     # `id` is the chunk's, the span's or the record's.
     id: str
@@ -1210,6 +1221,7 @@ class _Receipt(TypedDict):
 class Receipt(_Receipt, total=False):
     # `seq` counts the journal's committed writebacks, from 1; 0 if this one is not.
     seq: int
+    # `point` is the boundary at which a transaction was committed.
     point: str
     # `accepted` are the updates that were committed, `rejected` the others with their codes. A duplicate has those of the first delivery.
     accepted: List[str]
@@ -1243,6 +1255,7 @@ class StoredField(TypedDict):
     """StoredField is a field of a page: its entries in the order in which they were first committed. Version counts the updates that changed it."""
 
     name: str
+    # `kind` is how a field grows, and by which operation.
     kind: str
     version: int
     entries: List["Entry"]
@@ -1358,7 +1371,7 @@ class _StatusCut(TypedDict):
 
 
 class StatusCut(_StatusCut, total=False):
-    """Cut is a cut of a line, its tokens without tools and system, as counted."""
+    """StatusCut is a cut of a line, its tokens without tools and system, as counted."""
 
     time: str
 
@@ -1471,6 +1484,7 @@ class _Index(TypedDict):
     # `backend` is what keeps it: sqlite, postgres or qmd. `path` is the file, or names the database.
     backend: str
     path: str
+    # `state` says in one word how an index file is.
     state: str
     files: int
     # `unread` are files that could not be read when last tried.
@@ -1575,6 +1589,7 @@ class LeftOut(TypedDict):
 class LeftCount(TypedDict):
     """LeftCount is how many files are left out for a reason."""
 
+    # `reason` is why a Markdown file of the workspace is no memory.
     reason: str
     files: int
 
@@ -1583,6 +1598,7 @@ class LeftFile(TypedDict):
     """LeftFile is a file that is left out."""
 
     path: str
+    # `reason` is why a Markdown file of the workspace is no memory.
     reason: str
 
 
@@ -1659,7 +1675,7 @@ class Check(TypedDict):
 
 
 class DocumentStats(TypedDict):
-    """Stats is the document of stats."""
+    """DocumentStats is the document of stats."""
 
     schema: str
     total: "Sum"
@@ -1725,7 +1741,7 @@ class Tokens(TypedDict):
 
 
 class BillingReasoning(TypedDict):
-    """Reasoning sums up what was lost of the models' reasoning."""
+    """BillingReasoning sums up what was lost of the models' reasoning."""
 
     # `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known.
     left_out_items: int
@@ -1876,7 +1892,7 @@ class Skipped(TypedDict):
 
 
 class DocumentLeftOut(TypedDict):
-    """LeftOut is the Markdown that is no memory."""
+    """DocumentLeftOut is the Markdown that is no memory."""
 
     files: int
     more: bool
@@ -1885,14 +1901,14 @@ class DocumentLeftOut(TypedDict):
 
 
 class ToolDefinitions(TypedDict):
-    """toolDefinitions is the answer to tools.list."""
+    """ToolDefinitions is the answer to tools.list."""
 
     schema: str
     tools: List[Any]
 
 
 class ToolAnswer(TypedDict):
-    """toolAnswer is the answer to tools.call."""
+    """ToolAnswer is the answer to tools.call."""
 
     schema: str
     name: str

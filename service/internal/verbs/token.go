@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/service/token"
 )
 
-// tokenJSON is memkernel/token/v1: a token that was made or revoked.
+// tokenJSON is a token that was made or revoked.
 type tokenJSON struct {
 	Schema string `json:"schema"`
 	tokenRow
@@ -25,7 +25,7 @@ type tokenJSON struct {
 	Secret string `json:"token,omitempty"`
 }
 
-// tokensJSON is memkernel/tokens/v1.
+// tokensJSON is the list of all tokens.
 type tokensJSON struct {
 	Schema string     `json:"schema"`
 	Tokens []tokenRow `json:"tokens"`

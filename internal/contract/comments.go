@@ -1,4 +1,4 @@
-package main
+package contract
 
 import (
 	"go/ast"
@@ -24,6 +24,8 @@ type packageComments struct {
 	types map[string]typeComment
 	// consts are the values of a type's constants, in their order.
 	consts map[string][]string
+	// open are types some of whose words are those of other packages.
+	open map[string]bool
 }
 
 type typeComment struct {
@@ -31,11 +33,14 @@ type typeComment struct {
 	fields map[string]string
 }
 
-func (c *comments) of(t reflect.Type) typeComment { return c.pkg(t).types[t.Name()] }
+func (c *comments) of(t reflect.Type) typeComment {
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return c.pkg(t).types[name]
+}
 
-// words are the values of the constants of a type of strings.
+// words are the values of the constants of a type of strings; none if they are not all known.
 func (c *comments) words(t reflect.Type) []string {
-	if t.PkgPath() == "" {
+	if t.PkgPath() == "" || c.pkg(t).open[t.Name()] {
 		return nil
 	}
 	return c.pkg(t).consts[t.Name()]
@@ -46,7 +51,7 @@ func (c *comments) pkg(t reflect.Type) *packageComments {
 	if p := c.packages[path]; p != nil {
 		return p
 	}
-	p := &packageComments{types: map[string]typeComment{}, consts: map[string][]string{}}
+	p := &packageComments{types: map[string]typeComment{}, consts: map[string][]string{}, open: map[string]bool{}}
 	if c.packages == nil {
 		c.packages = map[string]*packageComments{}
 	}
@@ -77,30 +82,30 @@ func (p *packageComments) read(g *ast.GenDecl) {
 	for _, s := range g.Specs {
 		switch s := s.(type) {
 		case *ast.TypeSpec:
-			st, ok := s.Type.(*ast.StructType)
-			if !ok {
-				continue
-			}
 			doc := s.Doc
 			if doc == nil {
 				doc = g.Doc
 			}
 			c := typeComment{plain(doc), map[string]string{}}
-			for _, f := range st.Fields.List {
-				for _, name := range f.Names {
-					c.fields[name.Name] = plain(f.Doc)
+			if st, ok := s.Type.(*ast.StructType); ok {
+				for _, f := range st.Fields.List {
+					for _, name := range f.Names {
+						c.fields[name.Name] = plain(f.Doc)
+					}
 				}
 			}
 			p.types[s.Name.Name] = c
 		case *ast.ValueSpec:
-			id, ok := s.Type.(*ast.Ident)
-			if g.Tok != token.CONST || !ok {
-				continue
-			}
+			id, _ := s.Type.(*ast.Ident)
 			for _, v := range s.Values {
-				if lit, ok := v.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					if word, err := strconv.Unquote(lit.Value); err == nil {
+				switch v := v.(type) {
+				case *ast.BasicLit:
+					if word, err := strconv.Unquote(v.Value); g.Tok == token.CONST && id != nil && err == nil {
 						p.consts[id.Name] = append(p.consts[id.Name], word)
+					}
+				case *ast.CallExpr: // a word of another package's
+					if id, ok := v.Fun.(*ast.Ident); ok && g.Tok == token.CONST {
+						p.open[id.Name] = true
 					}
 				}
 			}
@@ -114,5 +119,5 @@ func plain(g *ast.CommentGroup) string {
 		return ""
 	}
 	text := strings.Join(strings.Fields(g.Text()), " ")
-	return strings.NewReplacer("[", "", "]", "", "*/", "* /", `\`, `\\`, `"""`, "'''").Replace(text)
+	return strings.NewReplacer("[", "", "]", "").Replace(text)
 }

@@ -1,0 +1,68 @@
+package verbs
+
+import (
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/serve/meter"
+	"github.com/memkernel/memkernel/serve/proxy"
+	"github.com/memkernel/memkernel/serve/ui"
+)
+
+// Documents returns a value of the type of every document that memkernel prints with --json or hands to
+// its window, by name. A document with several forms has several types. doc/schema.json is made
+// from this table by make contract.
+func Documents() map[string][]any {
+	return map[string][]any{
+		"memkernel/audit/v1":             {document.Audit{}},
+		"memkernel/check/v1":             {document.Check{}},
+		"memkernel/compact/v1":           {compactJSON{}},
+		"memkernel/config/v1":            {program.ConfigJSON{}},
+		"memkernel/curate/v1":            {curateJSON{}},
+		"memkernel/doctor/v1":            {document.Doctor{}},
+		"memkernel/flush/v1":             {boundaryJSON{}},
+		"memkernel/forget/v1":            {document.Forget{}},
+		"memkernel/forget_everywhere/v1": {everywhereJSON{}},
+		"memkernel/gain/v1":              {meter.Gain{}},
+		"memkernel/get/v1":               {document.Get{}},
+		"memkernel/guard/v1":             {guardJSON{}},
+		"memkernel/history/v1":           {document.History{}},
+		"memkernel/import/v1":            {importJSON{}},
+		"memkernel/init/v1":              {initJSON{}},
+		"memkernel/nightly/v1":           {nightlyJSON{}},
+		"memkernel/observe/v1":           {ObserveJSON{}},
+		"memkernel/observe_folder/v1":    {observeFolderJSON{}},
+		"memkernel/plan/v1":              {planJSON{}},
+		"memkernel/prices/v1":            {program.PricesJSON{}},
+		"memkernel/proxy/v1":             {proxyJSON{}},
+		"memkernel/proxy_drain/v1":       {drainJSON{}},
+		"memkernel/proxy_status/v1":      {proxy.Status{}},
+		"memkernel/prune/v1":             {pruneJSON{}},
+		"memkernel/reindex/v1":           {document.Reindex{}},
+		"memkernel/replay/v1":            {replay.Document{}, replayOneJSON{}},
+		"memkernel/report/v1":            {reportJSON{}},
+		"memkernel/reset/v1":             {boundaryJSON{}},
+		"memkernel/restore/v1":           {document.Restore{}},
+		"memkernel/retain/v1":            {document.Retain{}},
+		"memkernel/salvage/v1":           {salvageJSON{}},
+		"memkernel/search/v1":            {document.Search{}},
+		"memkernel/stats/v1":             {document.Stats{}},
+		"memkernel/status/v1":            {document.Status{}, statusJSON{}},
+		"memkernel/trace/v1":             {decisionsJSON{}},
+		"memkernel/ui_call/v1":           {ui.Call{}},
+		"memkernel/ui_calls/v1":          {ui.Calls{}},
+		"memkernel/ui_file/v1":           {ui.File{}},
+		"memkernel/ui_files/v1":          {ui.Files{}},
+		"memkernel/ui_page/v1":           {ui.Page{}},
+		"memkernel/ui_session/v1":        {ui.Session{}},
+		"memkernel/ui_sessions/v1":       {ui.Sessions{}},
+		"memkernel/ui_timeline/v1":       {ui.Timeline{}},
+		"memkernel/ui_whatif/v1":         {ui.WhatIf{}},
+		"memkernel/undo/v1":              {document.Undo{}},
+		"memkernel/undone/v1":            {undoneJSON{}},
+		"memkernel/uninstall/v1":         {uninstallJSON{}},
+		"memkernel/version/v1":           {cli.Version{}},
+		"memkernel/why/v1":               {document.Why{}},
+	}
+}
