@@ -409,7 +409,7 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 }
 
 // TestEveryDocumentHasOneMaker: the name of a document's form is written where the
-// document is made, and nowhere else.
+// document is made, and else in the table of documents alone.
 func TestEveryDocumentHasOneMaker(t *testing.T) {
 	at := map[string][]string{}
 	goDirs(t, func(dir string, files []string) {
@@ -420,7 +420,7 @@ func TestEveryDocumentHasOneMaker(t *testing.T) {
 				t.Fatal(err)
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
-				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && schemaName.MatchString(l.Value) {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && schemaName.MatchString(l.Value) && filepath.Base(file) != "documents.go" {
 					at[l.Value] = append(at[l.Value], fset.Position(l.Pos()).String())
 				}
 				return true

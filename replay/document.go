@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Document is a session under several policies; doc/json.md describes it.
+// Document is a session under several policies.
 type Document struct {
 	Schema   string   `json:"schema"`
 	View     string   `json:"view"`

@@ -191,6 +191,20 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	}
 }
 
+// TestDocumentsAreListed: doc/json.md says what prints each document.
+func TestDocumentsAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../doc/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range documents(t).Names() {
+		short := strings.TrimPrefix(strings.Split(name, "/")[1], "ui_")
+		if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), "`"+short+"`") {
+			t.Errorf("doc/json.md lacks %s", name)
+		}
+	}
+}
+
 // foreign is a file of another program's memory, beside a session.
 func foreign(t *testing.T) string {
 	t.Helper()

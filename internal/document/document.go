@@ -1,6 +1,6 @@
 // Package document makes the documents that more than one door hands out: the command
 // line with --json, the daemon as results of calls. Each has one type and one maker here;
-// doc/json.md is the contract. A document that one door alone has stands with it, but for
+// doc/schema.json is the contract. A document that one door alone has is in its package, but for
 // those of findings, which are spellings of one thing. Nothing here opens a kernel, reads
 // a file or prints.
 package document

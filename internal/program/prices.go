@@ -131,7 +131,7 @@ func importPrices(a *cli.App, path, output string) error {
 	defer in.Close()
 	rows, skipped, err := cachelayout.Import(in)
 	if err != nil {
-		return fail.Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/json.md has them")
+		return fail.Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/schema.json has them in memkernel/prices/v1")
 	}
 	if output == "-" {
 		err = cachelayout.WriteRows(a.Data(), rows)

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// planJSON is the document of plan --json; doc/json.md is its contract.
+// planJSON is the document of plan --json.
 type planJSON struct {
 	Schema     string    `json:"schema"`
 	PlanID     string    `json:"plan_id"`

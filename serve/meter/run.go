@@ -148,7 +148,7 @@ func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
 	return days, all
 }
 
-// Gain is what all runs came to; doc/json.md describes it.
+// Gain is what all runs came to.
 type Gain struct {
 	Schema string  `json:"schema"`
 	Total  Sum     `json:"total"`

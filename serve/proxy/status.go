@@ -23,7 +23,7 @@ const (
 	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
 )
 
-// statusSchema is that of [Status]; doc/json.md describes it.
+// statusSchema is that of [Status].
 const statusSchema = "memkernel/proxy_status/v1"
 
 // Status is what a proxy has done since it was started, without a word of what was said.

@@ -149,7 +149,7 @@ func testPagesAndWhatIf(t *testing.T, o *opened, id string) {
 			continue
 		}
 		shortened++
-		p := get[page](t, o, fmt.Sprintf("/api/page?session=%s&call=140&page=%s", id, b.Page))
+		p := get[Page](t, o, fmt.Sprintf("/api/page?session=%s&call=140&page=%s", id, b.Page))
 		shown := ""
 		for _, l := range p.Levels {
 			if l.Shown {
