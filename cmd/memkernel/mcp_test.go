@@ -26,10 +26,10 @@ func TestMCPOverStdio(t *testing.T) {
 	}
 	for _, private := range []bool{false, true} {
 		args := []string{"mcp", "--workspace", dir}
-		want := []string{"memory_append", "memory_get", "memory_search"}
+		want := []string{"memory_append", "memory_search"}
 		if private {
 			args = append(args, "--private", "--all-tools")
-			want = append(want, "context_status", "memory_delete", "memory_undo", "memory_update")
+			want = append(want, "context_status", "memory_delete", "memory_get", "memory_undo", "memory_update")
 		}
 		slices.Sort(want)
 		var stderr bytes.Buffer

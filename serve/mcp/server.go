@@ -93,7 +93,7 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	rare := map[string]bool{}
 	for _, d := range set.Definitions(s.opts.AllTools) {
 		s.sdk.AddTool(toolOf(&d), s.call)
-		rare[d.Name] = d.Rare
+		rare[d.Name] = d.Rare || d.Name == tools.MemoryGet // memory_search reads paths and ids, too
 	}
 	if !s.opts.AllTools {
 		s.sdk.AddReceivingMiddleware(unlist(rare))

@@ -96,22 +96,22 @@ type spec struct {
 
 var specs = []spec{
 	{name: MemorySearch,
-		description: "Mandatory recall step before answering about earlier work, decisions, dates, people, preferences or todos: searches notes and past sessions.",
+		description: "Mandatory before answering about past work, decisions, dates, people, preferences or todos. Reads a path#L1-L9 or id, too.",
 		properties: map[string]property{
-			"query":      text("The question in plain words."),
+			"query":      text("The question in plain words, or what is to be read."),
 			"maxResults": number("integer", "Most results to return; 10 if left out.", 1, maxResults),
 			"minScore":   number("number", "Leave out results that score less, 0 to 1.", 0, 1),
 			"lines":      {Type: "boolean", Description: "A result for each passage that answers, several of one place too, instead of one for each place."},
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
 		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source"}},
 	{name: MemoryGet,
-		description: "Read a file that memory_search cited, or what an id in the conversation points to (ev-…, cp_…).",
+		description: "Read a path that memory_search found, or an id (ev-…, cp_…).",
 		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md, or an id, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
 		required:    []string{"path"}},
 	{name: MemoryAppend,
-		description: "Keep a decision, a preference or a durable fact in today's log, or another file of memory.",
+		description: "Keep a decision, preference or fact.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
-		required:    []string{"text"}, write: true},
+		required:    []string{"text"}, rareArguments: []string{"path"}, write: true},
 	{name: MemoryUpdate, rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",

@@ -1,7 +1,7 @@
 // Package tools is memory as tools that a model can call: their definitions, in the
 // forms that providers and hosts take, and one function that answers.
 //
-//	memory_search   {query, maxResults?, minScore?, source?, lines?}   what memory holds on a question
+//	memory_search   {query, maxResults?, minScore?, source?, lines?}   what memory holds on a question, or lines of a path or an id
 //	memory_get      {path, from?, lines?}                      lines of what a search cited, or of what an id in the prompt points to
 //	memory_append   {text, path?}                              something worth keeping, through the journal
 //	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read

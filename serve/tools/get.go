@@ -35,16 +35,17 @@ type lines struct {
 	Disabled  bool `json:"disabled,omitempty"`
 }
 
-func (s *Set) get(ctx context.Context, a args) (any, error) {
-	if !markdownstore.PathLike(a.text("path")) {
-		return s.page(ctx, a)
+// get returns count lines of a path or an id, all if count is 0.
+func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, error) {
+	from = max(from, 1)
+	if !markdownstore.PathLike(name) {
+		return s.page(ctx, name, from, count)
 	}
-	out := &lines{Path: a.text("path")}
+	out := &lines{Path: name}
 	if s.opts.Disabled != "" {
 		out.Reason, out.Detail, out.Disabled = reasonDisabled, s.opts.Disabled, true
 		return out, nil
 	}
-	from, count := max(int(a.number("from")), 1), int(a.number("lines"))
 	if !s.k.MemoryEnabled() {
 		out.Reason, out.Detail, out.Disabled = reasonDisabled, "memory is switched off", true
 		return out, nil
@@ -99,8 +100,8 @@ func (l *lines) fill(text string, from int, more bool) {
 }
 
 // page reads what an id in the conversation points to.
-func (s *Set) page(ctx context.Context, a args) (any, error) {
-	out := &lines{ID: a.text("path")}
+func (s *Set) page(ctx context.Context, id string, from, count int) (*lines, error) {
+	out := &lines{ID: id}
 	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)
 	if failed(ctx, err) {
 		return nil, err
@@ -113,7 +114,6 @@ func (s *Set) page(ctx context.Context, a args) (any, error) {
 	if c.Reason != content.OK {
 		return out, nil
 	}
-	from, count := max(int(a.number("from")), 1), int(a.number("lines"))
 	all := strings.SplitAfter(c.Text, "\n")
 	if n := len(all); n > 1 && all[n-1] == "" {
 		all = all[:n-1]

@@ -2,9 +2,15 @@ package tools
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -100,6 +106,9 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if s.opts.Disabled != "" {
 		return out.off(s.opts.Disabled), nil
 	}
+	if done, err := s.readNamed(ctx, a.text("query"), out); done || err != nil {
+		return out, err
+	}
 	res, err := s.k.Search(ctx, kernel.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
 		Source: a.text("source"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
 	if err != nil {
@@ -124,6 +133,38 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 		out.Unavailable, out.Error, out.Action = true, res.Detail, "tell the user that memory can't be searched, and go on without it"
 	}
 	return out, nil
+}
+
+// named is a path or an id without blanks, with lines of it or without, as results cite it.
+var named = regexp.MustCompile(`^(\S+?)(?:[#@]L(\d{1,9})(?:-L(\d{1,9}))?)?$`)
+
+// readNamed makes out the text that the query names by its path or id, with which a client that
+// is shown no memory_get reads on. done is false for a question, and for a name of nothing that
+// may be read, which is searched for.
+func (s *Set) readNamed(ctx context.Context, query string, out *found) (done bool, err error) {
+	m := named.FindStringSubmatch(strings.TrimSpace(query))
+	if m == nil || !markdownstore.PathLike(m[1]) && len(pagevm.Handles(m[1])) == 0 && !strings.HasPrefix(m[1], "cp_") {
+		return false, nil
+	}
+	from, count := 0, 0
+	if m[2] != "" {
+		from, _ = strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3]) // 0 without one: the line from alone
+		count = max(to-from, 0) + 1
+	}
+	got, err := s.get(ctx, m[1], from, count)
+	if err != nil || got.Reason != reasonOK {
+		return false, err
+	}
+	r := result{Path: got.Path, ID: got.ID, StartLine: got.From, EndLine: got.From + got.Lines - 1, Score: 1, Snippet: got.Text, Source: kernel.SourceMemory}
+	if got.ID != "" || strings.HasPrefix(got.Path, "sessions/") {
+		r.Source = kernel.SourceSessions
+	}
+	out.Results, out.Reason, out.Detail = append(out.Results, r), reasonOK, got.Detail
+	if got.NextFrom > 0 {
+		out.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %s#L%d-L%d has the lines that follow", got.Detail, m[1], got.NextFrom, got.NextFrom+got.Lines-1), "; ")
+	}
+	return true, nil
 }
 
 // off makes it the answer of a memory that is switched off.

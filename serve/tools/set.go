@@ -101,7 +101,7 @@ func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
 	case MemorySearch:
 		return s.search(ctx, a)
 	case MemoryGet:
-		return s.get(ctx, a)
+		return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
 	case MemoryAppend:
 		return s.append(ctx, a)
 	case MemoryUpdate:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,38 @@ func TestSearchAndGet(t *testing.T) {
 	}
 }
 
+// A query that names a file, lines of it or a page is answered with their text, within the
+// same bounds as memory_get; a name of nothing that may be read is searched for.
+func TestSearchReadsNames(t *testing.T) {
+	b := open(t, notes)
+	b.put("AGENTS.md", "No memory.\n")
+	b.put("memory/long.md", strings.Repeat("The bittern booms at dawn.\n", 2000))
+	b.reindex()
+	for query, want := range map[string]struct {
+		text     string
+		from, to int
+	}{
+		"MEMORY.md": {"# Memory\n\nThe staging port is 8443.\n", 1, 3}, "MEMORY.md#L3": {"The staging port is 8443.\n", 3, 3},
+		" memory/deploys.md#L1-L2 ": {"# Deploys\n\n", 1, 2}, "MEMORY.md#L3-L900": {"The staging port is 8443.\n", 3, 3},
+	} {
+		a := b.call(private, tools.MemorySearch, object{"query": query})
+		if a.Reason != "OK" || len(a.Results) != 1 || a.Results[0].Snippet != want.text || a.Results[0].StartLine != want.from || a.Results[0].EndLine != want.to || a.Results[0].Source != "memory" {
+			t.Errorf("%s: %+v", query, a)
+		}
+	}
+	a := b.call(private, tools.MemorySearch, object{"query": "memory/long.md#L1-L1999"})
+	if len(a.Results) != 1 || len(a.Results[0].Snippet) > tools.MaxText || !strings.Contains(a.Detail, fmt.Sprintf("memory/long.md#L%d-L", a.Results[0].EndLine+1)) {
+		t.Errorf("%d results, %s", len(a.Results), a.Detail)
+	}
+	for _, query := range []string{"AGENTS.md", "../../etc/passwd", "ev-0123456789abcdef", "cp_001", "memory/gone.md", "MEMORY.md"} {
+		for _, r := range b.call(tools.Options{}, tools.MemorySearch, object{"query": query}).Results {
+			if r.Path != "memory/long.md" && r.Path != "memory/deploys.md" || r.Score == 1 {
+				t.Errorf("a shared session asks for %s: %+v", query, r)
+			}
+		}
+	}
+}
+
 func TestCitations(t *testing.T) {
 	b := open(t, notes)
 	b.reindex()
@@ -292,6 +325,14 @@ func TestExpand(t *testing.T) {
 	}
 	if a := b.call(o, tools.MemoryGet, object{"path": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
 		t.Errorf("%+v", a)
+	}
+	for _, query := range []string{id + "#L3-L4", id + "@L3-L4"} {
+		if a := b.call(o, tools.MemorySearch, object{"query": query}); len(a.Results) != 1 || a.Results[0].Snippet != "xx line\nxxx line\n" || a.Results[0].ID != id || a.Results[0].Source != "sessions" || a.Detail != id+"#L5-L6 has the lines that follow" {
+			t.Errorf("%s: %+v", query, a)
+		}
+		if a := b.call(tools.Options{SessionKey: "other"}, tools.MemorySearch, object{"query": query}); len(a.Results) != 0 {
+			t.Errorf("another session reads %s: %+v", query, a)
+		}
 	}
 	if a := b.call(tools.Options{SessionKey: "other"}, tools.MemoryGet, object{"path": id}); a.Reason != "NO_MATCH" {
 		t.Errorf("another session's page: %+v", a)

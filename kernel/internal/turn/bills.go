@@ -170,7 +170,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 				}
 			}
 			call := w.Calls[r.CallID]
-			if call == nil || !strings.HasSuffix(call.Name, "memory_get") && !represent.Resolves("memkernel get", call.Name, call.Input) {
+			if call == nil || !strings.HasSuffix(call.Name, "memory_get") && !strings.HasSuffix(call.Name, "memory_search") && !represent.Resolves("memkernel get", call.Name, call.Input) {
 				continue
 			}
 			for _, id := range pagevm.Handles(call.Input) {
