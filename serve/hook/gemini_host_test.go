@@ -191,7 +191,7 @@ func (g *fakeGemini) fail(prompt string) {
 }
 
 const (
-	introLine   = "memkernel keeps the memory of this project"
+	introLine   = "Memory of this project: MEMORY.md"
 	restoreLine = "Saved: 2026-"
 )
 

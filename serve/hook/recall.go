@@ -62,7 +62,7 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 
 // intro says what memory is. When to search it and what to keep, the rules and the descriptions of
 // the tools say.
-const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. The tool memory_search, or the command "memkernel search QUESTION", searches it.`
+const intro = `Memory of this project: MEMORY.md, memory/*.md. memory_search or "memkernel search QUESTION" searches it.`
 
 // memory returns what a session that begins gets to know: that there is a memory, and the
 // files that represent it. "" if there is none.
