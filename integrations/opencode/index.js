@@ -3,7 +3,7 @@
 // is idle the turn is committed; a compaction of the host's begins with our state of the
 // work. Whatever goes wrong, the host's messages stay what they are.
 
-import { Link, note } from "../shim/index.js";
+import { Link } from "../shim/index.js";
 import { messagesOf, values } from "./values.js";
 
 /** Tokens of OpenCode's own system prompt and tools, which no hook shows before the call. */
@@ -35,10 +35,8 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
       all.splice(0, all.length, ...messages);
     },
 
-    // The same in every call, so that the cache holds.
-    "experimental.chat.system.transform": async (input, output) => {
+    "experimental.chat.system.transform": async (input) => {
       if (input.model?.limit?.context) windows.set(keyOf(input.model.providerID, input.model.id), input.model.limit.context);
-      if (input.sessionID) output.system.push(note([]));
     },
 
     "experimental.session.compacting": async ({ sessionID }, output) => {

@@ -6,7 +6,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Link, note } from "../shim/index.js";
+import { Link } from "../shim/index.js";
 import { said, travels, whole } from "./branch.js";
 
 const COMPACT_MS = 15_000;
@@ -27,9 +27,6 @@ export default function memkernel(pi, options = {}) {
     state.key = keyOf(ctx);
     state.tools = (await link(ctx).attempt("tools", (client, o) => registerTools(pi, client, ctx, o))) ?? [];
   });
-
-  // The addition is the same in every turn of a session, so that the cache holds.
-  pi.on("before_agent_start", (event) => ({ systemPrompt: `${event.systemPrompt}\n\n${note(state.tools)}` }));
 
   pi.on("context", async (event, ctx) => {
     const messages = whole(event.messages, ctx.sessionManager.getBranch());
@@ -149,7 +146,7 @@ function settings(ctx, tools) {
     model: ctx.model?.id,
     context_window: ctx.model?.contextWindow,
     system: ctx.getSystemPrompt?.() || undefined,
-    resolver: tools.includes("memory_get") ? "memory_get" : undefined,
+    resolver: tools.includes("memory_search") ? "memory_search" : undefined,
   };
 }
 
@@ -172,11 +169,12 @@ function compaction(made, entries, event) {
   };
 }
 
-/** Registers memory's tools, and gives their names. */
+/** Registers memory's tools, and gives their names. memory_search reads what memory_get would. */
 async function registerTools(pi, client, ctx, options) {
   if (!client.server.capabilities.tools) return [];
   const bound = { session_key: keyOf(ctx), private: true };
-  const { tools } = await client.toolsList({ ...bound, format: "mcp" }, options);
+  const listed = await client.toolsList({ ...bound, format: "mcp" }, options);
+  const tools = listed.tools.filter((t) => t.name !== "memory_get");
   for (const t of tools)
     pi.registerTool({
       name: t.name,

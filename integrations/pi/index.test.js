@@ -58,7 +58,7 @@ class Pi {
   }
 
   async turn(text, results = [`line ${text}\n`.repeat(60)]) {
-    this.system = (await this.emit("before_agent_start", { prompt: text, systemPrompt: "You are Pi." }))?.systemPrompt;
+    this.system = (await this.emit("before_agent_start", { prompt: text, systemPrompt: "You are Pi." }))?.systemPrompt ?? "You are Pi.";
     await this.keep({ role: "user", content: [{ type: "text", text }], timestamp: this.now() });
     for (const [i, result] of results.entries()) {
       await this.ask();
@@ -149,7 +149,7 @@ test("twenty turns: the prompt's beginning stands between cuts, and every turn i
   assert.deepEqual(pi.notices, []);
 });
 
-test("the system prompt's addition is the same in every turn", { skip }, async (t) => {
+test("the system prompt is the host's own in every turn", { skip }, async (t) => {
   const pi = new Pi(workspace(t));
   await pi.emit("session_start", { reason: "startup" });
   const seen = new Set();
@@ -157,8 +157,7 @@ test("the system prompt's addition is the same in every turn", { skip }, async (
     await pi.turn(`question ${i}`);
     seen.add(pi.system);
   }
-  assert.equal(seen.size, 1);
-  assert.match([...seen][0], /^You are Pi\.\n\nOlder messages/);
+  assert.deepEqual([...seen], ["You are Pi."]);
 });
 
 test("a compaction keeps from an entry of the host's and tells the kernel nothing twice", { skip }, async (t) => {
@@ -267,7 +266,7 @@ test("memory's tools are the model's, where the daemon has them", { skip: proces
   const calls = [];
   const answers = {
     initialize: () => ({ protocol: 1, capabilities: { tools: true } }),
-    "tools.list": () => ({ tools: [{ name: "memory_get", description: "restores a page", inputSchema: schema }] }),
+    "tools.list": () => ({ tools: [{ name: "memory_search", description: "searches, and restores a page", inputSchema: schema }, { name: "memory_get", description: "restores a page", inputSchema: schema }] }),
     "tools.call": (p) => ({ name: p.name, content: { text: `page ${p.arguments.id}`, reason: "OK" } }),
     plan: (p) => ({ plan_id: "p", items: [{ host: [0, p.conversation.messages.length] }], conversation: { base: "", count: 0 } }),
   };
@@ -292,12 +291,11 @@ test("memory's tools are the model's, where the daemon has them", { skip: proces
   });
   const pi = new Pi(dir);
   await pi.emit("session_start", { reason: "startup" });
-  assert.deepEqual([pi.tools.length, pi.tools[0].name, pi.tools[0].parameters], [1, "memory_get", schema]);
+  assert.deepEqual([pi.tools.length, pi.tools[0].name, pi.tools[0].parameters], [1, "memory_search", schema]);
   const answer = await pi.tools[0].execute("call-1", { id: "ev-1" });
   assert.match(answer.content[0].text, /page ev-1/);
   await pi.turn("question");
-  assert.match(pi.system, /memory_get/);
   const plan = calls.find((c) => c.method === "plan").params;
-  assert.deepEqual([plan.resolver, plan.private, plan.session_key, plan.context_window], ["memory_get", true, "pi:s1", 16000]);
+  assert.deepEqual([plan.resolver, plan.private, plan.session_key, plan.context_window], ["memory_search", true, "pi:s1", 16000]);
   assert.equal(calls.find((c) => c.method === "tools.call").params.private, true);
 });

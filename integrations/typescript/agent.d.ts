@@ -34,7 +34,6 @@ export class Kernel {
   /** Answers a call of Anthropic's memory tool from the workspace. */
   callMemory(input: object, session?: string): Promise<{ content: string; is_error: boolean }>;
   callTool(name: string, args?: object, session?: string): Promise<string>;
-  note(names: string[]): string;
   search(query: string, params?: Partial<SearchParams>, session?: string): Promise<Search | undefined>;
   remember(text: string, params?: Partial<RememberParams>, session?: string): Promise<Remembered | undefined>;
   close(): void;

@@ -3,7 +3,7 @@
 // framework up: what fails, or is in doubt, is as if there were no kernel.
 
 import { expand } from "./index.js";
-import { Link, note } from "./link.js";
+import { Link } from "./link.js";
 
 const OURS = ["session", "private", "model", "contextWindow", "reserve", "economy", "report", "deadlineMs", "tools"];
 
@@ -58,11 +58,6 @@ export class Kernel {
   async callMemory(input, session) {
     const answer = await this.attempt("memory", (c, o) => c.memoryTool({ ...this.bound(session), input }, o));
     return answer ?? { content: "memory can't be reached now; go on without it", is_error: true };
-  }
-
-  /** What a system prompt should say of the tools that the model has. */
-  note(names) {
-    return note(names);
   }
 
   search(query, params = {}, session) {

@@ -16,6 +16,3 @@ export class Link {
   session(client: Client, key: string, options?: SessionOptions): Session;
   close(): void;
 }
-
-/** What a model is told of what stands in its prompt. */
-export function note(tools: string[]): string;

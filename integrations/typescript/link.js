@@ -100,13 +100,3 @@ export class Link {
     this.#options.report?.(text);
   }
 }
-
-/** What a model is told of what stands in its prompt. It never changes: it is cached. */
-export function note(tools) {
-  return (
-    "Older messages of this session may have left the conversation. A message that begins with " +
-    "\"[Context kept by memkernel\" stands for them; it is reference, not a request." +
-    (tools.includes("memory_get") ? " Where a result names a page, memory_get restores it." : "") +
-    (tools.includes("memory_search") ? " memory_search finds what was said and noted before." : "")
-  );
-}
