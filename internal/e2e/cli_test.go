@@ -43,8 +43,6 @@ type cli struct {
 	once, first, next, compact, end []string
 	// direct: its requests go to the model's server, and a plugin of ours plans them.
 	direct bool
-	// rules: init writes rules, which stand in each request.
-	rules bool
 	// repeats: by itself it breaks a rule of the API, which memkernel's requests keep:
 	// without memkernel, results that stand twice are taken.
 	repeats bool
@@ -446,13 +444,6 @@ func (s *stand) judge(last int) {
 	s.result.Recall = whether(searched)
 	if s.h.restores != "" {
 		s.result.Restore = whether(seen(all[last:], s.h.restores))
-	}
-	if s.h.rules {
-		for i, r := range all {
-			if n := bytes.Count(r.Body, []byte("Memory of this project")); n != 1 && len(r.Segments) > 2 {
-				s.t.Errorf("request %d has the rules %d times", i, n)
-			}
-		}
 	}
 }
 

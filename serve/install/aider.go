@@ -48,7 +48,7 @@ func isMarkdown(name string) bool {
 
 func (s *Site) aiderRulesFile(name string) file {
 	path := filepath.Join(s.Workspace, filepath.FromSlash(name))
-	return file{path: path, parts: []part{rulesPart(path, "", byCommands)}}
+	return file{path: path, parts: []part{rulesPart(path, "", rulesByCommands)}}
 }
 
 // aiderReads are the files that the project's configuration has read.

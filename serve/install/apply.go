@@ -102,12 +102,7 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	if len(names) == 0 {
 		names = Names()
 	}
-	out := in.each(names, true, func(f *file, c *Change) error {
-		if e := in.sharedBy(f, r); e != nil && slices.ContainsFunc(e.hosts(), func(h string) bool { return !slices.Contains(names, h) }) {
-			return in.leave(f, e, r, write)
-		}
-		return in.takeOut(f, c, r, write)
-	})
+	out := in.each(names, true, func(f *file, c *Change) error { return in.takeOut(f, c, r, write) })
 	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
 }
 
@@ -242,7 +237,7 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 		}
 		if settings.Same(after, data) {
 			c.Action = Keep
-			return in.share(f, r, path, write)
+			return nil
 		}
 		if !write {
 			return nil
@@ -269,37 +264,6 @@ func (in *Installer) inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// share records that a host needs what another one has had put into a file.
-func (in *Installer) share(f *file, r *record, path string, write bool) error {
-	e := r.of(path)
-	if !write || e == nil || slices.Contains(e.hosts(), f.host.name) {
-		return nil
-	}
-	e.Also = append(e.Also, f.host.name)
-	return r.write(in.State)
-}
-
-// sharedBy is what is recorded of a file that other hosts read, too: one of rules.
-func (in *Installer) sharedBy(f *file, r *record) *recorded {
-	if !f.isRules() {
-		return nil
-	}
-	path, err := settings.Follow(f.path)
-	if err != nil {
-		return nil
-	}
-	return r.of(path)
-}
-
-// leave records that a host needs a file no more that others do.
-func (in *Installer) leave(f *file, e *recorded, r *record, write bool) error {
-	if !write || !slices.Contains(e.hosts(), f.host.name) {
-		return nil
-	}
-	e.leave(f.host.name)
-	return r.write(in.State)
-}
-
 // writeNew records what a file holds, and gives it its new content.
 func (in *Installer) writeNew(f *file, r *record, path string, data, after []byte) error {
 	var was *recorded
@@ -312,10 +276,8 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 		return err
 	}
 	e := recorded{Host: f.host.name, Path: path, Absent: before == nil, Before: before, After: store.Sum(after)}
-	if was != nil && !slices.Contains(was.hosts(), e.Host) {
-		e.Also = was.hosts()
-	} else if was != nil {
-		e.Host, e.Also = was.Host, was.Also
+	if was != nil {
+		e.Host = was.Host
 	}
 	r.set(e)
 	r.made(missing(filepath.Dir(path)))

@@ -415,9 +415,9 @@ func TestLeftAlone(t *testing.T) {
 		{"vscode", ".vscode/mcp.json", "{\"servers\": {\"memkernel\": {\"command\": \"other\", \"args\": [\"serve\"]}}}", "it is another program"},
 		{"zed", ".zed/settings.json", "{\n  // settings\n  \"context_servers\": nil\n}", "settings.json:3: "},
 		{"cursor", ".cursor/rules/memkernel.mdc", "<!-- memkernel:begin -->\nno end\n", "memkernel.mdc:1: the mark"},
-		{"vscode", ".github/instructions/memkernel.instructions.md", "a\n<!-- memkernel:end -->\n", "instructions.md:2: the mark"},
-		{"goose", ".goosehints", "<!-- memkernel:begin -->\n<!-- memkernel:begin -->\n<!-- memkernel:end -->\n", ".goosehints:2: the mark"},
-		{"windsurf", ".windsurf/rules/memkernel.md", "\xff\xfea\x00b\x00", "no text"},
+		{"cursor", ".cursor/rules/memkernel.mdc", "a\n<!-- memkernel:end -->\n", "memkernel.mdc:2: the mark"},
+		{"aider", "CONVENTIONS.md", "<!-- memkernel:begin -->\n<!-- memkernel:begin -->\n<!-- memkernel:end -->\n", "CONVENTIONS.md:2: the mark"},
+		{"cursor", ".cursor/rules/memkernel.mdc", "\xff\xfea\x00b\x00", "no text"},
 		{"aider", ".aider.conf.yml", "a: 1\nb: [\n", ".aider.conf.yml:"},
 		{"aider", ".aider.conf.yml", "- a\n", ".aider.conf.yml:1: "},
 		{"aider", ".aider.conf.yml", "read: [notes.txt, ../STYLE.md]\n", "add CONVENTIONS.md"},
@@ -470,10 +470,9 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestRulesReadOnly: so it is with files of rules, in folders of their own and in one that
-// two hosts read.
+// TestRulesReadOnly: so it is with files of rules.
 func TestRulesReadOnly(t *testing.T) {
-	for _, locked := range []string{"memkernel.mdc", "memkernel.instructions.md", "CONVENTIONS.md", aiderConfig, "mcp.json"} {
+	for _, locked := range []string{"memkernel.mdc", "CONVENTIONS.md", aiderConfig, "mcp.json"} {
 		in := site(t, t.TempDir())
 		write(t, in, ".github/CODEOWNERS", "* kim\n")
 		before := tree(t, in.Workspace)

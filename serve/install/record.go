@@ -30,8 +30,6 @@ type record struct {
 // recorded is one file.
 type recorded struct {
 	Host string `json:"host"`
-	// Also are other hosts that read the same file and need the same in it.
-	Also []string `json:"also,omitempty"`
 	// Path is the file, with links followed.
 	Path string `json:"path"`
 	// Absent: there was no file; else Before is what was in it.
@@ -39,16 +37,6 @@ type recorded struct {
 	Before []byte `json:"before"`
 	// After is the hash of what was written.
 	After string `json:"after"`
-}
-
-// hosts are those that need what was put into the file.
-func (r *recorded) hosts() []string { return append([]string{r.Host}, r.Also...) }
-
-// leave takes a host out of those that need the file; the last one stays.
-func (r *recorded) leave(host string) {
-	if rest := slices.DeleteFunc(r.hosts(), func(h string) bool { return h == host }); len(rest) > 0 {
-		r.Host, r.Also = rest[0], rest[1:]
-	}
 }
 
 // before is what was there, nil if there was no file.

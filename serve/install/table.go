@@ -24,43 +24,31 @@ var hosts = []host{
 	// Nearly everybody has it, and not for its agent: the project has to show that.
 	{name: "vscode", title: "VS Code", project: []string{".vscode/mcp.json", ".github/copilot-instructions.md", ".github/instructions"},
 		servers: &servers{path: ".vscode/mcp.json", key: "servers", folder: "${workspaceFolder}", typed: true},
-		rules:   vscodeRules,
 		next:    "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
 	{name: "copilot", title: "Copilot CLI", home: []string{".copilot"}, binary: "copilot", project: []string{".github/mcp.json"},
-		servers: &servers{path: ".github/mcp.json", key: "mcpServers"},
-		rules:   vscodeRules, sessions: copilotSessions, next: "start copilot here, and trust the folder"},
+		servers:  &servers{path: ".github/mcp.json", key: "mcpServers"},
+		sessions: copilotSessions, next: "start copilot here, and trust the folder"},
 	// Its program is called as ZFS's daemon is.
 	{name: "zed", title: "Zed", home: []string{".config/zed", "AppData/Roaming/Zed"}, project: []string{".zed", ".rules"},
 		servers: &servers{path: ".zed/settings.json", key: "context_servers"},
-		// It reads the first of these, and no other: a new one in front would hide the rest.
-		rules: &rules{first: []string{".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"},
-			own: "AGENTS.md"},
-		next: "open the folder in Zed, and trust it"},
+		next:    "open the folder in Zed, and trust it"},
 	{name: "windsurf", title: "Windsurf", home: []string{".codeium/windsurf"}, binary: "windsurf", project: []string{".windsurf", ".windsurfrules"},
-		user:  &userServers{at: perSystem{".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json"}, key: "mcpServers", folder: true},
-		rules: &rules{own: ".windsurf/rules/memkernel.md", front: "---\ntrigger: always_on\n---\n\n"},
-		next:  "open the folder in Windsurf"},
+		user: &userServers{at: perSystem{".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json"}, key: "mcpServers", folder: true},
+		next: "open the folder in Windsurf"},
 	// Its program is called as a tool for migrations of databases is.
 	{name: "goose", title: "goose", home: []string{".config/goose", "AppData/Roaming/Block/goose"}, project: []string{".goosehints"},
-		user:  &userServers{at: perSystem{".config/goose/config.yaml", "AppData/Roaming/Block/goose/config/config.yaml", ".config/goose/config.yaml"}, key: "extensions", yaml: true},
-		rules: &rules{own: ".goosehints"},
-		next:  "start goose here"},
+		user: &userServers{at: perSystem{".config/goose/config.yaml", "AppData/Roaming/Block/goose/config/config.yaml", ".config/goose/config.yaml"}, key: "extensions", yaml: true},
+		next: "start goose here"},
 	{name: "aider", title: "Aider", home: []string{".aider"}, binary: "aider", project: []string{aiderConfig, ".aider.chat.history.md", ".aiderignore"},
 		files: aiderFiles, all: aiderAll, next: "start aider here; it asks before it runs memkernel"},
 	{name: "cline", title: "Cline", home: []string{".cline", clineStore[0], clineStore[1], clineStore[2]}, binary: "cline", project: []string{".clinerules"},
 		user: &userServers{at: perSystem{clineStore[0] + clineServers, clineStore[1] + clineServers, clineStore[2] + clineServers},
 			other: ".cline/data/settings/cline_mcp_settings.json", key: "mcpServers", folder: true},
-		// A project has a folder of rules, or, as it was once, a file.
-		rules: &rules{first: []string{".clinerules"}, own: ".clinerules/memkernel.md"},
-		next:  "open the folder in VS Code with Cline"},
+		next: "open the folder in VS Code with Cline"},
 	{name: "claude-desktop", title: "Claude Desktop", home: []string{"Library/Application Support/Claude", "AppData/Roaming/Claude", ".config/Claude"},
 		user: &userServers{at: perSystem{"Library/Application Support/Claude/claude_desktop_config.json", "AppData/Roaming/Claude/claude_desktop_config.json", ".config/Claude/claude_desktop_config.json"},
 			key: "mcpServers", folder: true, allTools: true}},
 }
-
-// vscodeRules are read by VS Code and by Copilot's command.
-var vscodeRules = &rules{own: ".github/instructions/memkernel.instructions.md",
-	front: "---\napplyTo: \"**\"\n---\n\n"}
 
 // clineStore is where Cline's extension keeps what is the user's, and clineServers its
 // servers in there.
