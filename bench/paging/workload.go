@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Workload is a recorded or made-up demand on an agent's memory: pages, and turns
-// that need, make and change them. doc/workload.md describes its file.
+// Workload is a recorded or made-up demand on an agent's memory: pages, and turns that
+// need, make and change them. Its file is one JSON document, such as testdata/morning.json.
 type Workload struct {
 	Name     string   `json:"name"`
 	Sessions []string `json:"sessions"`
@@ -23,8 +23,8 @@ type Workload struct {
 	Turns    []Turn   `json:"turns"`
 }
 
-// Page is a page of a workload. A page that some tool call makes is created with
-// the first such call, any other is there when the run begins.
+// Page is a page of a workload. A page that a tool call names exists from the first such
+// call on, any other from the start. Pin and Scope may be left out: none, and session.
 type Page struct {
 	ID            string          `json:"id"`
 	Session       string          `json:"session"`
@@ -48,17 +48,22 @@ type Fields struct {
 	DerivedFrom []string `json:"derived_from,omitempty"`
 }
 
-// Turn is one model call.
+// Turn is one model call. Turns are in the order of their numbers.
 type Turn struct {
-	Turn    int           `json:"turn"`
-	Session string        `json:"session"`
-	Demand  []string      `json:"demand,omitempty"`
-	Calls   []paging.Call `json:"tool_calls,omitempty"`
-	Dirty   []string      `json:"dirty,omitempty"`
-	// Begin and End name pages of work in flight.
-	Begin  []string        `json:"begin,omitempty"`
-	End    []string        `json:"end,omitempty"`
-	Events []paging.Event  `json:"events,omitempty"`
+	Turn    int    `json:"turn"`
+	Session string `json:"session"`
+	// Demand names pages that the call needs, Dirty pages that it changes.
+	Demand []string `json:"demand,omitempty"`
+	// Calls are the tool calls that it runs; equal calls have equal signatures.
+	Calls []paging.Call `json:"tool_calls,omitempty"`
+	Dirty []string      `json:"dirty,omitempty"`
+	// Begin and End name pages of work in flight, such as a running tool call. They are
+	// neither evicted nor lowered between the two.
+	Begin []string `json:"begin,omitempty"`
+	End   []string `json:"end,omitempty"`
+	// Events happen after the call, in order.
+	Events []paging.Event `json:"events,omitempty"`
+	// Recall are lookups in memory with their outcome.
 	Recall []paging.Recall `json:"recall,omitempty"`
 }
 

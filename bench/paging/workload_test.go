@@ -37,15 +37,14 @@ func TestBuiltInAreWorkloads(t *testing.T) {
 	}
 }
 
-// TestDocumentedWorkload runs the example of doc/workload.md.
-func TestDocumentedWorkload(t *testing.T) {
-	doc, err := os.ReadFile("../../doc/workload.md")
+// TestExampleWorkload runs the example to which the help of mkbench paging points.
+func TestExampleWorkload(t *testing.T) {
+	f, err := os.Open("testdata/morning.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(doc), "```json\n")
-	example, _, _ := strings.Cut(rest, "```")
-	w, err := Read(strings.NewReader(example), "doc/workload.md")
+	defer f.Close()
+	w, err := Read(f, "morning.json")
 	if err != nil {
 		t.Fatal(err)
 	}

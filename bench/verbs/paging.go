@@ -44,7 +44,7 @@ be compared and not to be equal. With --transcript recorded sessions are replaye
 as well.
 
 With --workload it runs one workload under policies and budgets. A workload is a
-file as doc/workload.md describes it, "families" for the four synthetic ones, or
+file such as bench/paging/testdata/morning.json, "families" for the four synthetic ones, or
 the name of one that is built in:
 
   evidence-heavy, interruption-heavy, lifecycle-torture, multi-session
@@ -133,7 +133,7 @@ func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	defer f.Close()
 	w, err := judge.Read(f, name)
 	if err != nil {
-		return nil, fail.Hint(err, "the format is described in doc/workload.md")
+		return nil, fail.Hint(err, "bench/paging/testdata/morning.json is an example, and workload.go next to it describes each member")
 	}
 	return []*judge.Workload{w}, nil
 }
