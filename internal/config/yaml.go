@@ -103,7 +103,7 @@ func (k Key) meaning() string {
 	}
 	zero := `""`
 	switch {
-	case k.value.CanInt():
+	case k.value.CanInt(), k.value.CanFloat():
 		zero = "0"
 	case kindOf(k.value).noun == "list of text":
 		zero = "[]"
