@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -138,12 +137,15 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 // named is a path or an id without blanks, with lines of it or without, as results cite it.
 var named = regexp.MustCompile(`^(\S+?)(?:[#@]L(\d{1,9})(?:-L(\d{1,9}))?)?$`)
 
+// anID is an id of a page or a span, or of a checkpoint.
+var anID = regexp.MustCompile(`^(?:[a-z]{2}-[0-9a-f]{16}|cp_\d+)$`)
+
 // readNamed makes out the text that the query names by its path or id, with which a client that
 // is shown no memory_get reads on. done is false for a question, and for a name of nothing that
 // may be read, which is searched for.
 func (s *Set) readNamed(ctx context.Context, query string, out *found) (done bool, err error) {
 	m := named.FindStringSubmatch(strings.TrimSpace(query))
-	if m == nil || !markdownstore.PathLike(m[1]) && len(pagevm.Handles(m[1])) == 0 && !strings.HasPrefix(m[1], "cp_") {
+	if m == nil || !markdownstore.PathLike(m[1]) && !anID.MatchString(m[1]) {
 		return false, nil
 	}
 	from, count := 0, 0
