@@ -20,31 +20,16 @@ func parse(e *wire.Entry) error {
 	})
 }
 
-// ReadMessage reads a Messages object into m and returns its id and why it ended.
+// ReadMessage reads a message of the Messages API into m. It returns the message's id and why it
+// ended.
 func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 	start := c.Start()
-	var told memkernel.ReportMembers
-	for k := range c.Fields {
-		switch k {
-		case "id":
-			id = c.Str()
-		case "input_transformations":
-			told.Transformations = []byte(c.Raw())
-		case "diagnostics":
-			told.Diagnostics = []byte(c.Raw())
-		case "stop_reason":
-			stop = c.Str()
-		case "role":
-			m.Role = memkernel.Role(c.Str())
-		case "model":
-			m.Model = c.Str()
-		case "content":
-			m.Parts = Content(c)
-		case "usage":
-			m.Usage = c.Usage()
-		}
-	}
+	var transformations, diagnostics wire.JSON
+	c.Read("id", &id, "stop_reason", &stop, "role", (*string)(&m.Role), "model", &m.Model, "usage", &m.Usage,
+		"input_transformations", &transformations, "diagnostics", &diagnostics,
+		"content", func() { m.Parts = Content(c) })
 	if c.Err == nil {
+		told := memkernel.ReportMembers{Transformations: []byte(transformations), Diagnostics: []byte(diagnostics)}
 		m.Raw, m.Reported = c.Since(start), told.Read()
 	}
 	return id, stop

@@ -35,12 +35,11 @@ func isSilent(t string) bool {
 	return false
 }
 
-// line holds the fields of a Claude Code record, still in the line's
-// own memory.
+// line holds the members of a record. The strings share the memory of the line.
 type line struct {
-	typ, subtype, id, parent, time, session, cwd, agent, turn, request string
-	message, content, compact, micro, from                             string
-	side, meta, summary, hidden, apiError                              bool
+	typ, subtype, id, parent, time, session, cwd, agent, turn, request, from string
+	message, content, compact, micro                                         wire.JSON
+	side, meta, summary, hidden, apiError                                    bool
 }
 
 func parse(e *wire.Entry) error {
@@ -49,9 +48,12 @@ func parse(e *wire.Entry) error {
 		return err
 	}
 	var l line
-	for k := range c.Fields {
-		l.field(k, &c)
-	}
+	c.Read("type", &l.typ, "subtype", &l.subtype, "uuid", &l.id, "parentUuid", &l.parent, "timestamp", &l.time,
+		"sessionId", &l.session, "cwd", &l.cwd, "agentId", &l.agent, "requestId", &l.request, "promptId", &l.turn,
+		"isSidechain", &l.side, "isMeta", &l.meta, "isCompactSummary", &l.summary,
+		"isVisibleInTranscriptOnly", &l.hidden, "isApiErrorMessage", &l.apiError,
+		"message", &l.message, "content", &l.content, "compactMetadata", &l.compact, "microcompactMetadata", &l.micro,
+		"origin", func() { l.from = c.Text("kind") })
 	if err := c.End(); err != nil {
 		return err
 	}
@@ -70,77 +72,33 @@ func parse(e *wire.Entry) error {
 	}
 	switch e.Kind {
 	case wire.KindCompaction:
-		l.compaction(own)
+		own.readKept(string(l.compact))
 	case wire.KindMicrocompaction:
-		own.cleared = clearedIDs(l.micro)
+		c := wire.Scan(strings.Clone(string(l.micro)))
+		c.Read("compactedToolIds", func() { own.cleared = c.Strings() })
 	case wire.KindMessage:
 		return l.toMessage(e, own)
 	}
 	return nil
 }
 
-// extra is what the assembler makes something of.
+// extra is what the assembler needs beside the entry.
 type extra struct {
-	branch             string // sidechain id; "?" if only parents show it
+	branch             string // sidechain id, unknownBranch if only its parents tell
 	group              string // records of one group are one message
-	request            string // the call that a message came by, "" if that is not known
-	fork               bool   // a plain user message that may open a fork
+	request            string // id of the model call that the message came by, "" if unknown
+	fork               bool   // a plain user message, which may open a fork
 	cleared            []string
 	keepHead, keepTail string
 	keepIDs            []string
 }
 
-// unknownBranch marks a sidechain record that names no agent; its parents do.
+// unknownBranch is the branch of a sidechain record that names no agent.
 const unknownBranch = "?"
-
-func (l *line) field(key string, c *wire.Cursor) {
-	switch key {
-	case "type":
-		l.typ = c.Str()
-	case "subtype":
-		l.subtype = c.Str()
-	case "uuid":
-		l.id = c.Str()
-	case "parentUuid":
-		l.parent = c.Str()
-	case "timestamp":
-		l.time = c.Str()
-	case "sessionId":
-		l.session = c.Str()
-	case "cwd":
-		l.cwd = c.Str()
-	case "agentId":
-		l.agent = c.Str()
-	case "requestId":
-		l.request = c.Str()
-	case "promptId":
-		l.turn = c.Str()
-	case "origin":
-		l.from = c.Text("kind")
-	case "isSidechain":
-		l.side = c.Boolean()
-	case "isMeta":
-		l.meta = c.Boolean()
-	case "isCompactSummary":
-		l.summary = c.Boolean()
-	case "isVisibleInTranscriptOnly":
-		l.hidden = c.Boolean()
-	case "isApiErrorMessage":
-		l.apiError = c.Boolean()
-	case "message":
-		l.message = c.Raw()
-	case "content":
-		l.content = c.Raw()
-	case "compactMetadata":
-		l.compact = c.Raw()
-	case "microcompactMetadata":
-		l.micro = c.Raw()
-	}
-}
 
 func (l *line) kind() wire.Kind {
 	switch {
-	case (l.typ == "user" || l.typ == "assistant") && strings.HasPrefix(l.message, "{"):
+	case (l.typ == "user" || l.typ == "assistant") && strings.HasPrefix(string(l.message), "{"):
 		return wire.KindMessage
 	case l.typ == "summary":
 		return wire.KindSummary
@@ -165,11 +123,11 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(l.time), Turn: strings.Clone(l.turn)}
 	e.Message = m
 	if l.typ == "system" {
-		c := wire.Scan(strings.Clone(l.content))
+		c := wire.Scan(strings.Clone(string(l.content)))
 		m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginMeta, anthropic.Content(&c)
 		return c.Err
 	}
-	c := wire.Scan(strings.Clone(l.message))
+	c := wire.Scan(strings.Clone(string(l.message)))
 	id, stop := anthropic.ReadMessage(&c, m)
 	own.request = strings.Clone(l.request)
 	id = cmp.Or(id, own.request)
@@ -203,44 +161,13 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	return nil
 }
 
-func (l *line) compaction(own *extra) {
-	c := wire.Scan(strings.Clone(l.compact))
-	if l.compact == "" {
-		return
+// readKept reads which messages a compaction keeps.
+func (own *extra) readKept(metadata string) {
+	c := wire.Scan(strings.Clone(metadata))
+	kept := func() {
+		c.Read("headUuid", &own.keepHead, "tailUuid", &own.keepTail, "uuids", func() { own.keepIDs = append(own.keepIDs, c.Strings()...) })
 	}
-	for k := range c.Fields {
-		if k != "preservedSegment" && k != "preservedMessages" {
-			continue
-		}
-		for k := range c.Fields {
-			switch k {
-			case "headUuid":
-				own.keepHead = c.Str()
-			case "tailUuid":
-				own.keepTail = c.Str()
-			case "uuids":
-				for range c.Elems {
-					own.keepIDs = append(own.keepIDs, c.Str())
-				}
-			}
-		}
-	}
-}
-
-func clearedIDs(raw string) (ids []string) {
-	c := wire.Scan(strings.Clone(raw))
-	if raw == "" {
-		return nil
-	}
-	for k := range c.Fields {
-		if k != "compactedToolIds" {
-			continue
-		}
-		for range c.Elems {
-			ids = append(ids, c.Str())
-		}
-	}
-	return ids
+	c.Read("preservedSegment", kept, "preservedMessages", kept)
 }
 
 // sniff knows a line by the members that all have.

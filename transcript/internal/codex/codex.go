@@ -35,7 +35,7 @@ func isResponsesItem(t string) bool {
 	return ok
 }
 
-// item holds the fields of a Responses item.
+// item holds the members of a Responses item.
 type item struct {
 	typ, role, name, callID, approval, id, execution, status, input, encrypted, turn string
 	text                                                                             string // reasoning summary
@@ -44,46 +44,28 @@ type item struct {
 }
 
 func parse(e *wire.Entry) error {
-	c, err := wire.Object(e.Raw)
+	var typ, at, id string
+	var payload, state wire.JSON
+	_, err := wire.ReadObject(e.Raw, "type", &typ, "timestamp", &at, "id", &id, "payload", &payload, "record_type", &state)
 	if err != nil {
-		return err
-	}
-	var typ, at, payload, id string
-	state := false
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "timestamp":
-			at = c.Str()
-		case "payload":
-			payload = c.Raw()
-		case "id":
-			id = c.Str()
-		default:
-			state = state || k == "record_type"
-			c.Skip()
-		}
-	}
-	if err := c.End(); err != nil {
 		return err
 	}
 	e.Type, e.Kind = typ, wire.KindUnknown
 	switch typ {
 	case "session_meta", "turn_context":
 		e.Kind = wire.KindMeta
-		return readMeta(e, payload)
+		return readMeta(e, string(payload))
 	case "compacted":
 		e.Kind = wire.KindCompaction
-		return readCompaction(e, payload, at)
+		return readCompaction(e, string(payload), at)
 	case "event_msg":
 		e.Kind = wire.KindIgnored
-		return readEvent(e, payload)
+		return readEvent(e, string(payload))
 	case "response_item":
-		return readResponse(e, strings.Clone(payload), at)
+		return readResponse(e, strings.Clone(string(payload)), at)
 	case "":
 		// Rollouts of early versions begin with a bare header.
-		if id != "" || state {
+		if id != "" || state != "" {
 			e.Kind, e.About.ID = wire.KindMeta, strings.Clone(id)
 		}
 	default:
@@ -96,42 +78,25 @@ func parse(e *wire.Entry) error {
 
 func readMeta(e *wire.Entry, payload string) error {
 	c := wire.Scan(strings.Clone(payload))
-	for k := range c.Fields {
-		switch k {
-		case "id":
-			e.About.ID = c.Str()
-		case "cwd":
-			e.About.Cwd = c.Str()
-		case "model":
-			e.About.Model = c.Str()
-		case "base_instructions":
-			e.About.System = instructions(&c)
+	a := &e.About
+	c.Read("id", &a.ID, "cwd", &a.Cwd, "model", &a.Model, "base_instructions", func() {
+		if c.Peek() == '"' {
+			a.System = wire.Texts(c.Str())
+		} else {
+			a.System = wire.Texts(c.Text("text"))
 		}
-	}
+	})
 	if e.Type == "turn_context" {
-		e.About.ID = ""
+		a.ID = ""
 	}
 	return c.Err
 }
 
-func instructions(c *wire.Cursor) []memkernel.Part {
-	text := ""
-	if c.Peek() == '"' {
-		text = c.Str()
-	} else {
-		text = c.Text("text")
-	}
-	if text == "" {
-		return nil
-	}
-	return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}
-}
-
-// extra is what the assembler makes something of.
+// extra is what the assembler needs beside the entry.
 type extra struct {
-	history  string // raw replacement history
+	history  wire.JSON // replacement history
 	at       time.Time
-	billed   string // raw running total, tells repeated usage apart
+	billed   wire.JSON // running total, which tells repeated usage from new
 	usage    *memkernel.Usage
 	rollback int
 }
@@ -140,67 +105,34 @@ func readCompaction(e *wire.Entry, payload, at string) error {
 	c := wire.Scan(strings.Clone(payload))
 	own, summary := &extra{at: wire.ParseTime(at)}, ""
 	e.Own = own
-	for k := range c.Fields {
-		switch k {
-		case "message":
-			summary = c.Str()
-		case "replacement_history":
-			own.history = c.Raw()
-		}
-	}
-	if own.history == "null" {
+	if c.Read("message", &summary, "replacement_history", &own.history); own.history == "null" {
 		own.history = ""
 	}
 	if summary != "" {
-		e.Message = &memkernel.Message{
-			Role: memkernel.RoleUser, Time: own.at, Origin: memkernel.OriginSummary,
-			Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: summary}},
-		}
+		e.Message = &memkernel.Message{Role: memkernel.RoleUser, Time: own.at, Origin: memkernel.OriginSummary, Parts: wire.Texts(summary)}
 	}
 	return c.Err
 }
 
-// readEvent reads the events that matter: token counts and rollbacks.
+// readEvent reads token counts, rollbacks and the ends of turns. Other events are ignored.
 func readEvent(e *wire.Entry, payload string) error {
+	var typ string
+	var info wire.JSON
+	own := &extra{}
 	c := wire.Scan(payload)
-	var typ, info string
-	turns := 0
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "info":
-			info = c.Raw()
-		case "num_turns":
-			turns = c.Num()
-		}
-	}
+	c.Read("type", &typ, "info", &info, "num_turns", &own.rollback)
 	switch typ {
 	case "token_count":
-		e.Kind = wire.KindUsage
-		readUsage(e, info)
+		u := wire.Scan(string(info))
+		u.Read("total_token_usage", &own.billed, "last_token_usage", &own.usage)
+		own.billed, own.rollback = wire.JSON(strings.Clone(string(own.billed))), 0
+		e.Kind, e.Own, e.Unread = wire.KindUsage, own, u.Unread
 	case "task_complete", "turn_complete", "turn_aborted":
 		e.Ends = true
 	case "thread_rolled_back":
-		e.Kind, e.Own = wire.KindMeta, &extra{rollback: turns}
+		e.Kind, e.Own = wire.KindMeta, own
 	}
 	return c.Err
-}
-
-// readUsage reads a token_count event.
-func readUsage(e *wire.Entry, info string) {
-	own := &extra{}
-	e.Own = own
-	c := wire.Scan(info)
-	for k := range c.Fields {
-		switch k {
-		case "total_token_usage":
-			own.billed = strings.Clone(c.Raw())
-		case "last_token_usage":
-			own.usage = c.Usage()
-		}
-	}
-	e.Unread = c.Unread
 }
 
 func readResponse(e *wire.Entry, raw, at string) error {
@@ -221,9 +153,20 @@ func readResponse(e *wire.Entry, raw, at string) error {
 // readItem reads the members of an item.
 func readItem(raw string) (it item, err error) {
 	c := wire.Scan(raw)
-	for k := range c.Fields {
-		it.field(k, &c)
-	}
+	input := func() { it.input = c.TextOrJSON() }
+	c.Read("type", &it.typ, "role", &it.role, "id", &it.id, "name", &it.name, "call_id", &it.callID,
+		"approval_request_id", &it.approval, "execution", &it.execution, "status", &it.status, "encrypted_content", &it.encrypted,
+		"arguments", input, "input", input, "action", input, "actions", input, "operation", input,
+		"content", func() {
+			if c.Peek() == 'n' {
+				c.Skip()
+			} else {
+				it.parts = content(&c)
+			}
+		},
+		"output", func() { it.output(&c) },
+		"summary", func() { it.text = summaryText(&c) },
+		"internal_chat_message_metadata_passthrough", func() { it.turn = cmp.Or(c.Text("turn_id"), it.turn) })
 	if it.typ == "" && it.role != "" {
 		it.typ = "message" // requests may leave it out
 	}
@@ -246,21 +189,15 @@ func readMessage(raw string) (*memkernel.Message, error) {
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: it.text, Signature: it.encrypted, Raw: raw}}
 	case "function_call", "custom_tool_call", "local_shell_call":
 		m.Role = memkernel.RoleAssistant
-		call := &memkernel.ToolCall{ID: it.callID, Name: it.name, Input: it.input, Custom: it.typ == "custom_tool_call"}
+		call := memkernel.ToolCall{ID: cmp.Or(it.callID, it.id), Name: it.name, Input: it.input, Custom: it.typ == "custom_tool_call"}
 		if it.typ == "local_shell_call" {
 			call.Name = "local_shell"
 		}
-		if call.ID == "" {
-			call.ID = it.id
-		}
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: call, Raw: raw}}
+		m.Parts = []memkernel.Part{wire.CallPart(call, raw)}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		m.Role = memkernel.RoleTool
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
-			CallID: it.callID, Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr}}}
-		if it.callID == "" {
-			m.Parts[0].Result.CallID = it.id
-		}
+		m.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{
+			CallID: cmp.Or(it.callID, it.id), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr}, raw)}
 	case "compaction", "compaction_summary":
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginSummary
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Signature: it.encrypted, Raw: raw}}
@@ -284,50 +221,6 @@ func readMessage(raw string) (*memkernel.Message, error) {
 	return m, nil
 }
 
-func (it *item) field(key string, c *wire.Cursor) {
-	switch key {
-	case "type":
-		it.typ = c.Str()
-	case "role":
-		it.role = c.Str()
-	case "id":
-		it.id = c.Str()
-	case "name":
-		it.name = c.Str()
-	case "call_id":
-		it.callID = c.Str()
-	case "approval_request_id":
-		it.approval = c.Str()
-	case "execution":
-		it.execution = c.Str()
-	case "status":
-		it.status = c.Str()
-	case "arguments", "input", "action", "actions", "operation":
-		switch c.Peek() {
-		case '"':
-			it.input = c.Str()
-		case 'n':
-			c.Skip()
-		default:
-			it.input = c.Raw()
-		}
-	case "encrypted_content":
-		it.encrypted = c.Str()
-	case "content":
-		if c.Peek() == 'n' {
-			c.Skip()
-		} else {
-			it.parts = content(c)
-		}
-	case "output":
-		it.output(c)
-	case "summary":
-		it.text = summaryText(c)
-	case "internal_chat_message_metadata_passthrough":
-		it.turn = cmp.Or(c.Text("turn_id"), it.turn)
-	}
-}
-
 // output reads a call's output: a string, a list of content parts, one of them, or the
 // object {content, success} of early versions. Anything else is what it is.
 func (it *item) output(c *wire.Cursor) {
@@ -338,30 +231,19 @@ func (it *item) output(c *wire.Cursor) {
 	}
 	raw := c.Raw()
 	it.parts = []memkernel.Part{it.other(raw)}
-	in := wire.Scan(raw)
-	for k := range in.Fields {
-		switch k {
-		case "type":
-			list := wire.Scan("[" + raw + "]")
-			it.parts = content(&list)
-			return
-		case "content":
-			it.plain = in.Peek() == '"'
-			it.parts = content(&in)
-		case "success":
-			it.isErr = in.Raw() == "false"
-		}
+	if wire.RawType(raw) != "" {
+		list := wire.Scan("[" + raw + "]")
+		it.parts = content(&list)
+		return
 	}
+	in := wire.Scan(raw)
+	in.Read("content", func() { it.plain, it.parts = in.Peek() == '"', content(&in) }, "success", func() { it.isErr = in.Raw() == "false" })
 }
 
 func summaryText(c *wire.Cursor) string {
 	var texts []string
 	for range c.Elems {
-		for k := range c.Fields {
-			if k == "text" {
-				texts = append(texts, c.Str())
-			}
-		}
+		c.Read("text", func() { texts = append(texts, c.Str()) })
 	}
 	return strings.Join(texts, "\n\n")
 }
@@ -389,32 +271,17 @@ func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock
 func readBlock(c *wire.Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "text", "refusal":
-			text = c.Str()
-		case "stdout", "stderr": // of a shell, which has no type
-			typ = cmp.Or(typ, "output_text")
-			if s := c.Str(); text == "" || s == "" {
-				text += s
-			} else {
-				text += "\n" + s
-			}
-		case "image_url", "file_url", "file_id":
-			url = c.Str()
-		case "file_data":
-			data = c.Str()
-		case "filename":
-			name = c.Str()
+	printed := func() { // by a shell, whose blocks have no type
+		typ = cmp.Or(typ, "output_text")
+		if s := c.Str(); text == "" || s == "" {
+			text += s
+		} else {
+			text += "\n" + s
 		}
 	}
-	return partOf(typ, text, url, data, name, c.Since(start))
-}
-
-func partOf(typ, text, url, data, name, raw string) memkernel.Part {
-	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	c.Read("type", &typ, "text", &text, "refusal", &text, "stdout", printed, "stderr", printed,
+		"image_url", &url, "file_url", &url, "file_id", &url, "file_data", &data, "filename", &name)
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
 	case "input_text", "output_text", "text":
 		p.Kind, p.Text = memkernel.PartText, text
@@ -423,10 +290,7 @@ func partOf(typ, text, url, data, name, raw string) memkernel.Part {
 	case "input_image", "computer_screenshot":
 		p.Kind, p.Media = memkernel.PartImage, wire.MediaOf(url)
 	case "input_file":
-		p.Kind, p.Text = memkernel.PartDocument, name
-		if p.Media = wire.MediaOf(url); data != "" {
-			p.Media = wire.MediaOf(data)
-		}
+		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, wire.MediaOf(cmp.Or(data, url))
 	}
 	return p
 }

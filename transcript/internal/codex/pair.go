@@ -137,23 +137,15 @@ func replace(msgs []memkernel.Message, raw string, with func(*item, string) memk
 }
 
 // itemType returns the type of a part's JSON, and whether that is an item of the Responses
-// API: of a known type, or of another with a call id.
+// API: an item of a known type, or of an unknown one that has a call id.
 func itemType(raw string) (typ string, item bool) {
-	called := false
+	var callID string
 	c := wire.Scan(raw)
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			if typ = c.Str(); isResponsesItem(typ) {
-				return typ, true
-			}
-		case "call_id":
-			called = c.Str() != ""
-		}
-	}
-	return typ, typ != "" && called
+	c.Read("type", &typ, "call_id", &callID)
+	return typ, isResponsesItem(typ) || typ != "" && callID != ""
 }
 
+// IsItem reports whether a part's JSON is an item of the Responses API.
 func IsItem(raw string) bool {
 	_, item := itemType(raw)
 	return item

@@ -20,7 +20,7 @@ type assembler struct {
 	log    *wire.Log
 	open   int // assistant message that still takes items, -1 if none
 	last   int // assistant message that the next token count bills, -1 if none
-	billed string
+	billed wire.JSON
 	model  string
 	pairs  pairs
 	items  map[string]bool // ids of the items of the open message
@@ -117,7 +117,7 @@ func (a *assembler) compact(e *wire.Entry, own *extra) {
 func history(own *extra) []memkernel.Message {
 	out := []memkernel.Message{}
 	var ps pairs
-	c := wire.Scan(own.history)
+	c := wire.Scan(string(own.history))
 	for range c.Elems {
 		m, err := readMessage(c.Raw())
 		if err != nil || m == nil {

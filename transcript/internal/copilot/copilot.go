@@ -3,6 +3,7 @@
 package copilot
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,46 +54,40 @@ type event struct {
 	usage                                                         *memkernel.Usage
 }
 
-// extra is what the assembler makes something of.
+// extra is what the assembler needs beside the entry.
 type extra struct {
 	usage *memkernel.Usage
 	upTo  string
 }
 
 func parse(e *wire.Entry) error {
+	var d event
+	var at, agent string
 	c, err := wire.Object(e.Raw)
 	if err != nil {
 		return err
 	}
-	var d event
-	at, agent := "", ""
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			e.Type = c.Str()
-		case "id":
-			e.ID = strings.Clone(c.Str())
-		case "parentId":
-			if c.Peek() == '"' {
-				e.Parent = strings.Clone(c.Str())
-			}
-		case "timestamp":
-			at = c.Str()
-		case "agentId":
-			agent = c.Str()
-		case "data":
-			for k := range c.Fields {
-				d.field(k, &c)
-			}
-		}
-	}
+	c.Read("type", &e.Type, "id", &e.ID, "parentId", &e.Parent, "timestamp", &at, "agentId", &agent, "data", func() {
+		c.Read("content", &d.content, "transformedContent", &d.sent, "summaryContent", &d.summary, "source", &d.source,
+			"model", &d.model, "selectedModel", &d.model, "newModel", &d.newModel, "sessionId", &d.session,
+			"toolCallId", &d.call, "parentToolCallId", &d.parent, "reasoningText", &d.reasoning, "reasoningOpaque", &d.opaque,
+			"upToEventId", &d.upTo,
+			"success", func() { d.failed = !c.Boolean() },
+			"context", func() { d.cwd = c.Text("cwd") },
+			"result", func() { d.content = c.Text("content") },
+			"error", func() { d.failure = c.Text("message") },
+			"usage", func() { d.usage = readUsage(&c) },
+			"toolRequests", func() {
+				for range c.Elems {
+					d.calls = append(d.calls, readCall(&c))
+				}
+			})
+	})
 	if err := c.End(); err != nil {
 		return err
 	}
-	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(at)}
-	if m.Branch = strings.Clone(d.parent); m.Branch == "" {
-		m.Branch = strings.Clone(agent)
-	}
+	e.ID, e.Parent = strings.Clone(e.ID), strings.Clone(e.Parent)
+	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(at), Branch: strings.Clone(cmp.Or(d.parent, agent))}
 	e.Kind, e.Unread, e.Own = wire.KindIgnored, c.Unread, &extra{d.usage, strings.Clone(d.upTo)}
 	d.entry(e, m)
 	return nil
@@ -140,12 +135,9 @@ func (d *event) entry(e *wire.Entry, m *memkernel.Message) {
 			e.Kind, e.Message, e.Ends = wire.KindMessage, m, len(d.calls) == 0
 		}
 	case "tool.execution_complete":
-		if d.content == "" {
-			d.content = d.failure
-		}
 		m.Role = memkernel.RoleTool
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
-			CallID: strings.Clone(d.call), Text: true, IsError: d.failed, Content: texts(d.content)}}}
+		m.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{
+			CallID: strings.Clone(d.call), Text: true, IsError: d.failed, Content: texts(cmp.Or(d.content, d.failure))}, "")}
 		e.Kind, e.Message = wire.KindMessage, m
 	default:
 		if !silent[e.Type] {
@@ -154,55 +146,7 @@ func (d *event) entry(e *wire.Entry, m *memkernel.Message) {
 	}
 }
 
-func texts(s string) []memkernel.Part {
-	if s == "" {
-		return nil
-	}
-	return []memkernel.Part{{Kind: memkernel.PartText, Text: strings.Clone(s)}}
-}
-
-func (d *event) field(key string, c *wire.Cursor) {
-	switch key {
-	case "content":
-		d.content = c.Str()
-	case "transformedContent":
-		d.sent = c.Str()
-	case "summaryContent":
-		d.summary = c.Str()
-	case "source":
-		d.source = c.Str()
-	case "model", "selectedModel":
-		d.model = c.Str()
-	case "newModel":
-		d.newModel = c.Str()
-	case "context":
-		d.cwd = c.Text("cwd")
-	case "sessionId":
-		d.session = c.Str()
-	case "toolCallId":
-		d.call = c.Str()
-	case "parentToolCallId":
-		d.parent = c.Str()
-	case "reasoningText":
-		d.reasoning = c.Str()
-	case "reasoningOpaque":
-		d.opaque = c.Str()
-	case "success":
-		d.failed = !c.Boolean()
-	case "result":
-		d.content = c.Text("content")
-	case "error":
-		d.failure = c.Text("message")
-	case "upToEventId":
-		d.upTo = c.Str()
-	case "usage":
-		d.usage = readUsage(c)
-	case "toolRequests":
-		for range c.Elems {
-			d.calls = append(d.calls, readCall(c))
-		}
-	}
-}
+func texts(s string) []memkernel.Part { return wire.Texts(strings.Clone(s)) }
 
 // readUsage reads usage by the names that Copilot CLI gives it, whichever API it asks: the
 // input includes the figures of the cache.
@@ -225,24 +169,14 @@ func readUsage(c *wire.Cursor) *memkernel.Usage {
 }
 
 func readCall(c *wire.Cursor) memkernel.Part {
-	call, start := &memkernel.ToolCall{Input: "{}"}, c.Start()
-	for k := range c.Fields {
-		switch k {
-		case "toolCallId":
-			call.ID = strings.Clone(c.Str())
-		case "name":
-			call.Name = strings.Clone(c.Str())
-		case "type":
-			call.Custom = c.Str() == "custom"
-		case "arguments":
-			call.Input = strings.Clone(c.Raw())
-		}
-	}
-	if call.Custom {
+	call, typ, args, start := memkernel.ToolCall{}, "", wire.JSON("{}"), c.Start()
+	c.Read("toolCallId", &call.ID, "name", &call.Name, "type", &typ, "arguments", &args)
+	call.ID, call.Name, call.Input = strings.Clone(call.ID), strings.Clone(call.Name), strings.Clone(string(args))
+	if call.Custom = typ == "custom"; call.Custom {
 		text := wire.Scan(call.Input)
 		call.Input = text.Str()
 	}
-	return memkernel.Part{Kind: memkernel.PartToolUse, Call: call, Raw: strings.Clone(c.Since(start))}
+	return wire.CallPart(call, strings.Clone(c.Since(start)))
 }
 
 // assemble puts the events of a session together. Usage is written before the answer that it

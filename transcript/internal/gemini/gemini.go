@@ -3,6 +3,7 @@
 package gemini
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,34 +39,20 @@ var names = map[string]string{
 }
 
 // nameOf returns a member's name in the one spelling that the rest knows.
-func nameOf(k string) string {
-	if n := names[k]; n != "" {
-		return n
-	}
-	return k
-}
+func nameOf(name string) string { return cmp.Or(names[name], name) }
 
 // parse reads a content.
 func parse(e *wire.Entry) error {
+	m := &memkernel.Message{Role: memkernel.RoleUser, Raw: strings.TrimSpace(e.Raw)}
 	c, err := wire.Object(e.Raw)
 	if err != nil {
 		return err
 	}
-	m := &memkernel.Message{Role: memkernel.RoleUser, Raw: strings.TrimSpace(e.Raw)}
 	listed := false
-	for k := range c.Fields {
-		switch k {
-		case "role":
-			m.Role = roleOf(c.Str())
-		case "parts":
-			listed = c.Peek() == '['
-			for range c.Elems {
-				if p := readPart(&c); c.Err == nil {
-					m.Parts = append(m.Parts, p)
-				}
-			}
-		}
-	}
+	c.Read("role", func() { m.Role = roleOf(c.Str()) }, "parts", func() {
+		listed = c.Peek() == '['
+		m.Parts = append(m.Parts, readList(&c)...)
+	})
 	if err := c.End(); err != nil {
 		return err
 	}
@@ -75,6 +62,16 @@ func parse(e *wire.Entry) error {
 	wire.Person(m, false)
 	e.Type, e.Message = string(m.Role), m
 	return nil
+}
+
+// readList reads a list of parts.
+func readList(c *wire.Cursor) (parts []memkernel.Part) {
+	for range c.Elems {
+		if p := readPart(c); c.Err == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
 // roleOf returns the role of a content; without one it is the user's. Results come in a
@@ -91,10 +88,10 @@ func roleOf(role string) memkernel.Role {
 	return memkernel.Role("gemini-" + role) // no role that a request has
 }
 
-// part collects the members of a part.
+// part holds the members of a part.
 type part struct {
 	text, signature   string
-	has, thought, odd bool
+	has, thought, odd bool // odd: a member is unknown
 	media             *memkernel.Media
 	call              *memkernel.ToolCall
 	result            *memkernel.ToolResult
@@ -105,34 +102,34 @@ func readPart(c *wire.Cursor) memkernel.Part {
 	var r part
 	start := c.Start()
 	for k := range c.Fields {
+		r.holds++
 		switch nameOf(k) {
 		case "text":
-			r.has = c.Peek() == '"'
-			r.text = c.Str()
-			r.holds++
-		case "thought":
-			r.thought = c.Boolean()
-		case "thoughtSignature":
-			r.signature = c.Str()
+			r.has, r.text = c.Peek() == '"', c.Str()
 		case "inlineData", "fileData":
 			r.media = readMedia(c)
-			r.holds++
 		case "functionCall":
-			var odd bool
-			r.call, odd = readCall(c)
-			r.odd = r.odd || odd
-			r.holds++
+			r.call = r.readCall(c)
 		case "functionResponse":
-			var odd bool
-			r.result, odd = readResponse(c)
-			r.odd = r.odd || odd
-			r.holds++
-		case "videoMetadata", "mediaResolution", "partMetadata":
+			r.result = r.readResponse(c)
 		default:
-			r.odd = true
+			r.holds--
+			r.beside(nameOf(k), c)
 		}
 	}
 	return r.part(c.Since(start))
+}
+
+// beside reads a member that says more of what the part holds.
+func (r *part) beside(name string, c *wire.Cursor) {
+	switch name {
+	case "thought":
+		r.thought = c.Boolean()
+	case "thoughtSignature":
+		r.signature = c.Str()
+	default:
+		r.odd = r.odd || !slices.Contains(beside, name)
+	}
 }
 
 // part makes the canonical part. A text without a letter may carry a signature, which is
@@ -174,9 +171,9 @@ func readMedia(c *wire.Cursor) *memkernel.Media {
 	return m
 }
 
-// readCall reads a call; odd reports whether it is a piece of one.
-func readCall(c *wire.Cursor) (call *memkernel.ToolCall, odd bool) {
-	call = &memkernel.ToolCall{Input: "{}"}
+// readCall reads a call. A call that comes in pieces has members that are unknown here.
+func (r *part) readCall(c *wire.Cursor) *memkernel.ToolCall {
+	call := &memkernel.ToolCall{Input: "{}"}
 	for k := range c.Fields {
 		switch nameOf(k) {
 		case "id":
@@ -188,40 +185,36 @@ func readCall(c *wire.Cursor) (call *memkernel.ToolCall, odd bool) {
 				call.Input = "{}"
 			}
 		default:
-			odd = true
+			r.odd = true
 		}
 	}
-	return call, odd
+	return call
 }
 
-// readResponse reads the result of a call. What it says is a text of a name that the API
-// knows, or all of the object.
-func readResponse(c *wire.Cursor) (r *memkernel.ToolResult, odd bool) {
-	r = &memkernel.ToolResult{}
+// readResponse reads the result of a call: a text in a member that the API knows, or else all
+// of the object.
+func (r *part) readResponse(c *wire.Cursor) *memkernel.ToolResult {
+	result := &memkernel.ToolResult{}
 	var media []memkernel.Part
 	for k := range c.Fields {
 		switch nameOf(k) {
 		case "id":
-			r.CallID = c.Str()
+			result.CallID = c.Str()
 		case "name":
-			r.Name = c.Str()
+			result.Name = c.Str()
 		case "response":
 			text, failed := said(c.Raw())
-			r.Content, r.Text, r.IsError = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true, failed
+			result.Content, result.Text, result.IsError = []memkernel.Part{wire.TextPart(text)}, true, failed
 		case "parts":
-			for range c.Elems {
-				if p := readPart(c); c.Err == nil {
-					media = append(media, p)
-				}
-			}
-		default: // an answer that comes in pieces
-			odd = true
+			media = append(media, readList(c)...)
+		default: // of a result that comes in pieces
+			r.odd = true
 		}
 	}
 	if len(media) > 0 {
-		r.Content, r.Text = append(r.Content, media...), false
+		result.Content, result.Text = append(result.Content, media...), false
 	}
-	return r, odd
+	return result
 }
 
 // said returns the text of a response.
@@ -245,11 +238,7 @@ func instructions(c *wire.Cursor) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
 		return Parts(c)
 	}
-	for k := range c.Fields {
-		if k == "parts" {
-			parts = append(parts, Parts(c)...)
-		}
-	}
+	c.Read("parts", func() { parts = append(parts, Parts(c)...) })
 	return parts
 }
 
@@ -257,7 +246,7 @@ func instructions(c *wire.Cursor) (parts []memkernel.Part) {
 func Parts(c *wire.Cursor) (parts []memkernel.Part) {
 	switch c.Peek() {
 	case '"':
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+		return []memkernel.Part{wire.TextPart(c.Str())}
 	case '{':
 		return []memkernel.Part{readPart(c)}
 	}

@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -14,20 +15,18 @@ func parse(e *wire.Entry) error {
 	if e.Kind == wire.KindField {
 		return wire.ParseField(e, content)
 	}
-	var cm message
+	var m message
 	err := wire.ParseMessage(e, func(c *wire.Cursor) *memkernel.Message {
-		for k := range c.Fields {
-			cm.field(k, c)
-		}
-		return cm.message(strings.TrimSpace(e.Raw))
+		m.read(c)
+		return m.message(strings.TrimSpace(e.Raw))
 	})
 	if err == nil {
-		e.Type = cm.role
+		e.Type = m.role
 	}
 	return err
 }
 
-// message holds the fields of a chat completions message.
+// message holds the members of a chat completions message.
 type message struct {
 	role, id, name, callID, reasoning, reasoningField, refusal string
 	parts, calls                                               []memkernel.Part
@@ -35,41 +34,34 @@ type message struct {
 	usage                                                      *memkernel.Usage
 }
 
-func (m *message) field(key string, c *wire.Cursor) {
-	switch key {
-	case "role":
-		m.role = c.Str()
-	case "id":
-		m.id = c.Str()
-	case "name":
-		m.name = c.Str()
-	case "tool_call_id":
-		m.callID = c.Str()
-	case "content":
-		m.plain = c.Peek() == '"'
-		m.parts = content(c)
-	case "refusal":
-		m.refusal = c.Str()
-	case "usage":
-		m.usage = c.Usage()
-	case "reasoning_content", "reasoning":
-		if s := c.Str(); s != "" {
-			m.reasoning, m.reasoningField = s, key
-		}
-	case "tool_calls":
-		for range c.Elems {
-			if p := readCall(c); c.Err == nil {
-				m.calls = append(m.calls, p)
+func (m *message) read(c *wire.Cursor) {
+	reasoning := func(member string) func() {
+		return func() {
+			if s := c.Str(); s != "" {
+				m.reasoning, m.reasoningField = s, member
 			}
 		}
-	case "function_call":
-		if c.Peek() == '{' {
+	}
+	c.Read("role", &m.role, "id", &m.id, "name", &m.name, "tool_call_id", &m.callID, "refusal", &m.refusal, "usage", &m.usage,
+		"reasoning_content", reasoning("reasoning_content"), "reasoning", reasoning("reasoning"),
+		"content", func() { m.plain, m.parts = c.Peek() == '"', content(c) },
+		"tool_calls", func() {
+			for range c.Elems {
+				if p := readCall(c); c.Err == nil {
+					m.calls = append(m.calls, p)
+				}
+			}
+		},
+		"function_call", func() {
+			if c.Peek() != '{' {
+				c.Skip()
+				return
+			}
 			var call memkernel.ToolCall
 			readFunction(c, &call)
 			call.ID = wire.MadeID(call.Name)
-			m.calls = append(m.calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
-		}
-	}
+			m.calls = append(m.calls, wire.CallPart(call, ""))
+		})
 }
 
 // message makes the canonical message. Its reasoning, if any, is a thinking
@@ -84,8 +76,7 @@ func (m *message) message(raw string) *memkernel.Message {
 			id = wire.MadeID(m.name)
 		}
 		out.Role = memkernel.RoleTool
-		out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Raw: raw, Result: &memkernel.ToolResult{
-			CallID: id, Name: m.name, Content: m.parts, Text: m.plain}}}
+		out.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{CallID: id, Name: m.name, Content: m.parts, Text: m.plain}, raw)}
 		return out
 	case "assistant":
 		out.Usage = m.usage
@@ -94,7 +85,7 @@ func (m *message) message(raw string) *memkernel.Message {
 		}
 		if m.refusal != "" {
 			m.parts = append(m.parts, memkernel.Part{Kind: memkernel.PartOther, Text: m.refusal,
-				Raw: string(wire.AppendString([]byte(`{"type":"refusal","refusal":`), m.refusal)) + "}"})
+				Raw: string(wire.Put(nil, `{"type":"refusal","refusal":`, m.refusal, "}"))})
 		}
 	}
 	out.Parts = append(append(out.Parts, keepText(m.parts, len(m.calls))...), m.calls...)
@@ -112,33 +103,17 @@ func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 
 func readCall(c *wire.Cursor) memkernel.Part {
 	var call memkernel.ToolCall
+	var typ string
 	start := c.Start()
-	for k := range c.Fields {
-		switch k {
-		case "id":
-			call.ID = c.Str()
-		case "type":
-			call.Custom = c.Str() == "custom"
-		case "function", "custom":
-			readFunction(c, &call)
-		}
-	}
-	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &call, Raw: c.Since(start)}
+	function := func() { readFunction(c, &call) }
+	c.Read("id", &call.ID, "type", &typ, "function", function, "custom", function)
+	call.Custom = typ == "custom"
+	return wire.CallPart(call, c.Since(start))
 }
 
 func readFunction(c *wire.Cursor, call *memkernel.ToolCall) {
-	for k := range c.Fields {
-		switch k {
-		case "name":
-			call.Name = c.Str()
-		case "arguments", "input":
-			if c.Peek() == '"' {
-				call.Input = c.Str()
-			} else if call.Input = c.Raw(); call.Input == "null" {
-				call.Input = ""
-			}
-		}
-	}
+	input := func() { call.Input = c.TextOrJSON() }
+	c.Read("name", &call.Name, "arguments", input, "input", input)
 }
 
 func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readPart) }
@@ -146,25 +121,8 @@ func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readPart)
 func readPart(c *wire.Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "text":
-			text = c.Str()
-		case "image_url", "file":
-			for k := range c.Fields {
-				switch k {
-				case "url", "file_id":
-					url = c.Str()
-				case "file_data":
-					data = c.Str()
-				case "filename":
-					name = c.Str()
-				}
-			}
-		}
-	}
+	file := func() { c.Read("url", &url, "file_id", &url, "file_data", &data, "filename", &name) }
+	c.Read("type", &typ, "text", &text, "image_url", file, "file", file)
 	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
 	case "text":
@@ -172,10 +130,7 @@ func readPart(c *wire.Cursor) memkernel.Part {
 	case "image_url":
 		p.Kind, p.Media = memkernel.PartImage, wire.MediaOf(url)
 	case "file":
-		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, wire.MediaOf(url)
-		if data != "" {
-			p.Media = wire.MediaOf(data)
-		}
+		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, wire.MediaOf(cmp.Or(data, url))
 	}
 	return p
 }

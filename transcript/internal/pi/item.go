@@ -13,7 +13,7 @@ func read(value string) (*memkernel.Message, error) {
 	if _, err := wire.Object(value); err != nil {
 		return nil, wire.ErrNoObject
 	}
-	l, e := line{message: value}, wire.Entry{}
+	l, e := line{message: wire.JSON(value)}, wire.Entry{}
 	if err := l.toMessage(&e); err != nil || e.Flags.Unsent || e.Flags.HostSkip {
 		return nil, err
 	}
@@ -28,14 +28,7 @@ func read(value string) (*memkernel.Message, error) {
 func readSummary(value string, m *memkernel.Message) error {
 	var role, summary string
 	c := wire.Scan(value)
-	for k := range c.Fields {
-		switch k {
-		case "role":
-			role = c.Str()
-		case "summary":
-			summary = c.Str()
-		}
-	}
+	c.Read("role", &role, "summary", &summary)
 	switch {
 	case c.Err != nil:
 		return c.Err
@@ -44,9 +37,9 @@ func readSummary(value string, m *memkernel.Message) error {
 	case summary == "":
 		return nil
 	case role == "compactionSummary":
-		m.Origin, m.Parts = memkernel.OriginSummary, []memkernel.Part{{Kind: memkernel.PartText, Text: summaryOpen + summary + summaryClose}}
+		m.Origin, m.Parts = memkernel.OriginSummary, wire.Texts(summaryOpen+summary+summaryClose)
 	case role == "branchSummary":
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: branchOpen + summary + branchClose}}
+		m.Parts = wire.Texts(branchOpen + summary + branchClose)
 	}
 	return nil
 }
@@ -55,7 +48,7 @@ func readSummary(value string, m *memkernel.Message) error {
 // the content stays.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	if raw != "" {
-		return []string{wire.WithMember(raw, "content", string(appendBlocks(partsOf(&m))))}
+		return []string{wire.WithMember(raw, "content", blocks(partsOf(&m)))}
 	}
 	role := "user"
 	if m.Role == memkernel.RoleAssistant {
@@ -70,19 +63,16 @@ func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	var out []string
 	var rest []memkernel.Part
 	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Result == nil {
-			rest = append(rest, *p)
+		r := m.Parts[i].Result
+		if r == nil {
+			rest = append(rest, m.Parts[i])
 			continue
 		}
-		b := wire.AppendString([]byte(`{"role":"toolResult","toolCallId":`), p.Result.CallID)
-		b = wire.AppendString(append(b, `,"toolName":`...), p.Result.Name)
-		b = append(append(b, `,"content":`...), appendBlocks(p.Result.Content)...)
-		b = strconv.AppendBool(append(b, `,"isError":`...), p.Result.IsError)
-		out = append(out, string(b)+stamp+"}")
+		out = append(out, string(wire.Put(nil, `{"role":"toolResult","toolCallId":`, r.CallID, `,"toolName":`, r.Name,
+			`,"content":`+blocks(r.Content)+`,"isError":`+strconv.FormatBool(r.IsError)+stamp+"}")))
 	}
 	if len(rest) > 0 {
-		out = append(out, `{"role":"`+role+`","content":`+string(appendBlocks(rest))+stamp+"}")
+		out = append(out, `{"role":"`+role+`","content":`+blocks(rest)+stamp+"}")
 	}
 	return out
 }
@@ -95,12 +85,8 @@ func partsOf(m *memkernel.Message) []memkernel.Part {
 	return m.Parts
 }
 
-func appendBlocks(parts []memkernel.Part) []byte {
-	dst := []byte{'['}
-	for i := range parts {
-		dst = wire.AppendListed(dst, func(dst []byte) []byte { return appendPart(dst, &parts[i]) })
-	}
-	return append(dst, ']')
+func blocks(parts []memkernel.Part) string {
+	return string(wire.AppendList(nil, parts, appendPart))
 }
 
 func appendPart(dst []byte, p *memkernel.Part) []byte {
@@ -113,9 +99,7 @@ func appendPart(dst []byte, p *memkernel.Part) []byte {
 	case p.Kind == memkernel.PartThinking:
 		return wire.Put(dst, `{"type":"thinking","thinking":`, p.Text, `,"thinkingSignature":`, p.Signature, `}`)
 	case p.Call != nil:
-		dst = wire.AppendString(append(dst, `{"type":"toolCall","id":`...), p.Call.ID)
-		dst = wire.AppendString(append(dst, `,"name":`...), p.Call.Name)
-		return append(wire.AppendInput(append(dst, `,"arguments":`...), p.Call), '}')
+		return wire.Put(dst, `{"type":"toolCall","id":`, p.Call.ID, `,"name":`, p.Call.Name, `,"arguments":`+wire.Input(p.Call)+`}`)
 	case p.Media != nil && p.Media.Data != "":
 		return wire.Put(dst, `{"type":"image","data":`, p.Media.Data, `,"mimeType":`, p.Media.Type, `}`)
 	}

@@ -37,34 +37,28 @@ func isSilent(t string) bool {
 	return false
 }
 
-// extra is what the assembler makes something of: what a compaction keeps first.
+// extra is what the assembler needs beside the entry: the first entry that a compaction keeps.
 type extra struct {
-	keepHead  string
-	keepIndex int // -1 if absent
+	keepHead  string // its id, "" if the compaction names none
+	keepIndex int    // its place in the file, -1 if the compaction names none
 }
 
-// line holds the fields of a Pi entry, still in the line's own memory.
+// line holds the members of an entry. The strings share the memory of the line.
 type line struct {
-	typ, id, parent, time, cwd, model, summary, message, content, firstKept string
-	keepIndex                                                               int
+	typ, id, parent, time, cwd, model, summary, firstKept string
+	message, content                                      wire.JSON
 }
 
 func parse(e *wire.Entry) error {
-	c, err := wire.Object(e.Raw)
+	var l line
+	own := &extra{keepIndex: -1}
+	_, err := wire.ReadObject(e.Raw, "type", &l.typ, "id", &l.id, "parentId", &l.parent, "timestamp", &l.time, "cwd", &l.cwd,
+		"modelId", &l.model, "summary", &l.summary, "firstKeptEntryId", &l.firstKept, "firstKeptEntryIndex", &own.keepIndex,
+		"message", &l.message, "content", &l.content)
 	if err != nil {
 		return err
 	}
-	l := line{keepIndex: -1}
-	for k := range c.Fields {
-		l.field(k, &c)
-	}
-	if err := c.End(); err != nil {
-		return err
-	}
-	e.Type = l.typ
-	e.ID, e.Parent = strings.Clone(l.id), strings.Clone(l.parent)
-	own := &extra{keepIndex: -1}
-	e.Own = own
+	e.Type, e.ID, e.Parent, e.Own = l.typ, strings.Clone(l.id), strings.Clone(l.parent), own
 	switch l.typ {
 	case "session":
 		e.Kind = wire.KindMeta
@@ -74,7 +68,7 @@ func parse(e *wire.Entry) error {
 		e.About.Model = l.model
 	case "compaction":
 		e.Kind = wire.KindCompaction
-		own.keepHead, own.keepIndex = strings.Clone(l.firstKept), l.keepIndex
+		own.keepHead = strings.Clone(l.firstKept)
 		e.Message = l.built(e, summaryOpen+l.summary+summaryClose, memkernel.OriginSummary)
 	case "branch_summary":
 		e.Kind = wire.KindMessage
@@ -82,9 +76,9 @@ func parse(e *wire.Entry) error {
 		e.Message = l.built(e, branchOpen+l.summary+branchClose, memkernel.OriginMeta)
 	case "custom_message":
 		e.Kind = wire.KindMessage
-		cc := wire.Scan(strings.Clone(l.content))
+		c := wire.Scan(strings.Clone(string(l.content)))
 		e.Message = l.built(e, "", memkernel.OriginMeta)
-		e.Message.Parts = content(&cc)
+		e.Message.Parts = content(&c)
 	case "message":
 		e.Kind = wire.KindMessage
 		return l.toMessage(e)
@@ -94,72 +88,47 @@ func parse(e *wire.Entry) error {
 			e.Kind = wire.KindIgnored
 		}
 	}
-	return nil
-}
-
-func (l *line) field(key string, c *wire.Cursor) {
-	switch key {
-	case "type":
-		l.typ = c.Str()
-	case "id":
-		l.id = c.Str()
-	case "parentId":
-		l.parent = c.Str()
-	case "timestamp":
-		l.time = c.Str()
-	case "cwd":
-		l.cwd = c.Str()
-	case "modelId":
-		l.model = c.Str()
-	case "summary":
-		l.summary = c.Str()
-	case "firstKeptEntryId":
-		l.firstKept = c.Str()
-	case "firstKeptEntryIndex":
-		l.keepIndex = c.Num()
-	case "message":
-		l.message = c.Raw()
-	case "content":
-		l.content = c.Raw()
+	if l.typ != "compaction" {
+		own.keepIndex = -1
 	}
+	return nil
 }
 
 // built makes a user message of the host's own words.
 func (l *line) built(e *wire.Entry, text string, origin memkernel.Origin) *memkernel.Message {
-	return &memkernel.Message{
-		Key: e.ID, Role: memkernel.RoleUser, Time: wire.ParseTime(l.time), Origin: origin,
-		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}},
-	}
+	return &memkernel.Message{Key: e.ID, Role: memkernel.RoleUser, Time: wire.ParseTime(l.time), Origin: origin, Parts: wire.Texts(text)}
 }
 
-// message holds the fields of a Pi message.
+// message holds the members of a message.
 type message struct {
 	role, model, stop, callID, toolName, command, output, fullPath string
 	// from is the kind of provenance that OpenClaw gives a message of the user's.
 	from                                                  string
 	parts                                                 []memkernel.Part
 	plain, isErr, cancelled, truncated, excluded, hasExit bool
-	exit                                                  int
-	time                                                  int64
+	exit, time                                            int
 	usage                                                 *memkernel.Usage
 }
 
 func (l *line) toMessage(e *wire.Entry) error {
-	raw := strings.Clone(l.message)
+	raw := strings.Clone(string(l.message))
 	c := wire.Scan(raw)
 	if c.Peek() != '{' {
 		return fmt.Errorf("message entry holds no message object")
 	}
 	var p message
-	for k := range c.Fields {
-		p.field(k, &c)
-	}
+	c.Read("role", &p.role, "model", &p.model, "stopReason", &p.stop, "toolCallId", &p.callID, "toolName", &p.toolName,
+		"isError", &p.isErr, "timestamp", &p.time, "usage", &p.usage, "command", &p.command, "output", &p.output,
+		"cancelled", &p.cancelled, "truncated", &p.truncated, "fullOutputPath", &p.fullPath, "excludeFromContext", &p.excluded,
+		"content", func() { p.plain, p.parts = c.Peek() == '"', content(&c) },
+		"provenance", func() { p.from = c.Text("kind") },
+		"exitCode", func() { p.hasExit, p.exit = c.Peek() != 'n', c.Num() })
 	if c.Err != nil {
 		return c.Err
 	}
 	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(l.time), Raw: raw, Parts: p.parts}
 	if p.time > 0 {
-		m.Time = time.UnixMilli(p.time).UTC()
+		m.Time = time.UnixMilli(int64(p.time)).UTC()
 	}
 	e.Message, e.Unread = m, c.Unread
 	switch p.role {
@@ -174,57 +143,16 @@ func (l *line) toMessage(e *wire.Entry) error {
 		e.Ends = p.stop != "" && p.stop != "toolUse"
 	case "toolResult":
 		m.Role = memkernel.RoleTool
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
-			CallID: p.callID, Name: p.toolName, Content: p.parts, Text: p.plain, IsError: p.isErr}}}
+		m.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{
+			CallID: p.callID, Name: p.toolName, Content: p.parts, Text: p.plain, IsError: p.isErr}, "")}
 	case "bashExecution":
 		m.Role = memkernel.RoleUser
-		m.Parts = []memkernel.Part{{Kind: memkernel.PartText, Text: p.bash()}}
+		m.Parts = wire.Texts(p.bash())
 		e.Flags.Unsent = p.excluded
 	default: // custom, hookMessage and what extensions may add
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginMeta
 	}
 	return nil
-}
-
-func (p *message) field(key string, c *wire.Cursor) {
-	switch key {
-	case "role":
-		p.role = c.Str()
-	case "content":
-		p.plain = c.Peek() == '"'
-		p.parts = content(c)
-	case "model":
-		p.model = c.Str()
-	case "provenance":
-		p.from = c.Text("kind")
-	case "stopReason":
-		p.stop = c.Str()
-	case "toolCallId":
-		p.callID = c.Str()
-	case "toolName":
-		p.toolName = c.Str()
-	case "isError":
-		p.isErr = c.Boolean()
-	case "timestamp":
-		p.time = int64(c.Num())
-	case "usage":
-		p.usage = c.Usage()
-	case "command":
-		p.command = c.Str()
-	case "output":
-		p.output = c.Str()
-	case "exitCode":
-		p.hasExit = c.Peek() != 'n'
-		p.exit = c.Num()
-	case "cancelled":
-		p.cancelled = c.Boolean()
-	case "truncated":
-		p.truncated = c.Boolean()
-	case "fullOutputPath":
-		p.fullPath = c.Str()
-	case "excludeFromContext":
-		p.excluded = c.Boolean()
-	}
 }
 
 // bash renders a command that the user ran, as the host shows it.
@@ -250,33 +178,12 @@ func (p *message) bash() string {
 func content(c *wire.Cursor) []memkernel.Part { return wire.Content(c, readBlock) }
 
 func readBlock(c *wire.Cursor) memkernel.Part {
-	var typ, text, thinking, sig, id, name, args, data, mime string
-	redacted := false
+	var typ, text, thinking, sig, id, name, data, mime string
+	var args wire.JSON
+	var redacted bool
 	start := c.Start()
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "text":
-			text = c.Str()
-		case "thinking":
-			thinking = c.Str()
-		case "thinkingSignature":
-			sig = c.Str()
-		case "redacted":
-			redacted = c.Boolean()
-		case "id":
-			id = c.Str()
-		case "name":
-			name = c.Str()
-		case "arguments":
-			args = c.Raw()
-		case "data":
-			data = c.Str()
-		case "mimeType":
-			mime = c.Str()
-		}
-	}
+	c.Read("type", &typ, "text", &text, "thinking", &thinking, "thinkingSignature", &sig, "redacted", &redacted,
+		"id", &id, "name", &name, "arguments", &args, "data", &data, "mimeType", &mime)
 	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
 	case "text":
@@ -287,7 +194,7 @@ func readBlock(c *wire.Cursor) memkernel.Part {
 			p.Kind = memkernel.PartRedactedThinking
 		}
 	case "toolCall":
-		p.Kind, p.Call = memkernel.PartToolUse, &memkernel.ToolCall{ID: id, Name: name, Input: args}
+		return wire.CallPart(memkernel.ToolCall{ID: id, Name: name, Input: string(args)}, p.Raw)
 	case "image":
 		p.Kind, p.Media = memkernel.PartImage, &memkernel.Media{Type: mime, Data: data}
 		p.Media.Width, p.Media.Height = wire.Pixels(mime, data)

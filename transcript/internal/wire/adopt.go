@@ -169,6 +169,9 @@ func isObject(text string) bool {
 	return c.End() == nil
 }
 
+// Input is [AppendInput] as a string.
+func Input(call *memkernel.ToolCall) string { return string(AppendInput(nil, call)) }
+
 // AppendInput appends a call's input as the JSON object that the API wants.
 // Input that is none is wrapped: models do emit broken arguments.
 func AppendInput(dst []byte, call *memkernel.ToolCall) []byte {

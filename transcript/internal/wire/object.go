@@ -1,6 +1,10 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
 
 // IsMarkerKey names the members that mark cache breakpoints.
 func IsMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
@@ -38,7 +42,7 @@ func memberCuts(c *Cursor, drop func(string) bool, cuts []Span) []Span {
 	kept := -1    // end of the last member that stays
 	open := false // the last cut reaches to the next member
 	c.Peek()
-	for k, start := range c.members {
+	for start, k := range c.members {
 		if open {
 			cuts[len(cuts)-1].End, open = start, false
 		}
@@ -60,23 +64,6 @@ func memberCuts(c *Cursor, drop func(string) bool, cuts []Span) []Span {
 		}
 	}
 	return cuts
-}
-
-// members is fields with the position of the key.
-func (c *Cursor) members(yield func(key string, start int) bool) {
-	if c.Err != nil || c.Peek() != '{' {
-		c.Skip()
-		return
-	}
-	at := *c
-	at.i++
-	start := at.Start()
-	for k, ok := c.firstKey(); ok && yield(k, start); k, ok = c.key() {
-		if !c.nextMember() {
-			return
-		}
-		start = c.i
-	}
 }
 
 // InsertMember adds a member to the object that ends dst.
@@ -163,4 +150,13 @@ func AppendListed(dst []byte, write func([]byte) []byte) []byte {
 		return dst[:n]
 	}
 	return dst
+}
+
+// AppendList appends a list of parts, each as write appends it.
+func AppendList(dst []byte, parts []memkernel.Part, write func([]byte, *memkernel.Part) []byte) []byte {
+	dst = append(dst, '[')
+	for i := range parts {
+		dst = AppendListed(dst, func(dst []byte) []byte { return write(dst, &parts[i]) })
+	}
+	return append(dst, ']')
 }

@@ -37,6 +37,30 @@ func HasCalls(m memkernel.Message) bool {
 	return false
 }
 
+// TextPart returns a part that is a text.
+func TextPart(s string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartText, Text: s}
+}
+
+// Texts returns a text as the parts of a message, nil for "".
+func Texts(s string) []memkernel.Part {
+	if s == "" {
+		return nil
+	}
+	return []memkernel.Part{TextPart(s)}
+}
+
+// CallPart returns a call as a part. raw is its own JSON, "" if it has none.
+func CallPart(c memkernel.ToolCall, raw string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &c, Raw: raw}
+}
+
+// ResultPart returns a result as a part. raw is its own JSON, "" if it has none.
+func ResultPart(r memkernel.ToolResult, raw string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &r, Raw: raw}
+}
+
+// IsCall reports whether p is a call that the client runs, and not the provider.
 func IsCall(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolUse && p.Call != nil && !p.Call.Server
 }

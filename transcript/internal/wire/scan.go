@@ -90,12 +90,44 @@ func Object(s string) (Cursor, error) {
 	return c, cmp.Or(c.End(), ErrNoObject)
 }
 
-// Fields enters an object and goes over its keys. A value that the body of the loop does
-// not read is skipped, and so is one that is no object: it has no keys.
+// list goes over what is between two brackets, separated by commas, up to end. each reads an
+// element.
+func (c *Cursor) list(end byte, each func() bool) {
+	if c.i, c.depth = c.i+1, c.depth+1; c.depth > maxDepth {
+		c.fail(errDepth)
+	}
+	for more := c.Peek() != end; more && c.Err == nil; {
+		if !each() || c.Err != nil {
+			return
+		}
+		switch more = c.Peek() == ','; {
+		case more:
+			c.i++
+		case c.Peek() != end:
+			c.syntax("',' or '" + string(end) + "'")
+		}
+	}
+	if c.Err == nil {
+		c.i, c.depth = c.i+1, c.depth-1
+	}
+}
+
+// Elems goes over the elements of an array, which the body of the loop must read. Any other
+// value is skipped.
+func (c *Cursor) Elems(yield func() bool) {
+	if c.Err != nil || c.Peek() != '[' {
+		c.Skip()
+		return
+	}
+	c.list(']', yield)
+}
+
+// Fields goes over the names of an object's members. A value that the body of the loop does
+// not read is skipped, and so is a value that is no object.
 func (c *Cursor) Fields(yield func(string) bool) {
-	for k, ok := c.firstKey(); ok; k, ok = c.nextKey() {
+	for _, name := range c.members {
 		at := c.Start()
-		if !yield(k) {
+		if !yield(name) {
 			return
 		}
 		if c.i == at {
@@ -104,22 +136,94 @@ func (c *Cursor) Fields(yield func(string) bool) {
 	}
 }
 
-// Elems enters an array and goes over its elements, which the body of the loop reads. A
-// value that is no array is skipped and has none.
-func (c *Cursor) Elems(yield func() bool) {
-	for ok := c.firstElem(); ok && yield(); ok = c.nextElem() {
+// members goes over an object's members: where each begins, and its name. The body of the
+// loop must read the value.
+func (c *Cursor) members(yield func(start int, name string) bool) {
+	if c.Err != nil || c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	c.list('}', func() bool {
+		start := c.Start()
+		name := c.name(true)
+		return c.Err == nil && yield(start, name)
+	})
+}
+
+// name reads the name of a member and its colon. Without keep it makes no string of the name.
+func (c *Cursor) name(keep bool) (name string) {
+	if c.Peek() != '"' {
+		c.syntax("a key")
+		return ""
+	}
+	if keep {
+		name = c.Str()
+	} else {
+		c.skipString()
+	}
+	if c.Err == nil && c.Peek() != ':' {
+		c.syntax("':'")
+	}
+	c.i++
+	return name
+}
+
+// JSON is the text of a value as it was written.
+type JSON string
+
+// Read reads an object. members are pairs of a name and where its value goes: a *string,
+// *[JSON], *bool, *int, **[memkernel.Usage] or a func that reads it. A member of another type
+// than its variable's reads as the zero value, and members that are not named are skipped.
+func (c *Cursor) Read(members ...any) {
+	for name := range c.Fields {
+		for i := 0; i < len(members); i += 2 {
+			if members[i] == name {
+				c.into(members[i+1])
+				break
+			}
+		}
 	}
 }
 
-// Text returns the string that a member of an object holds, "" if there is none. The object is
-// passed over.
-func (c *Cursor) Text(member string) (s string) {
-	for k := range c.Fields {
-		if k == member {
-			s = c.Str()
-		}
+func (c *Cursor) into(target any) {
+	switch v := target.(type) {
+	case *string:
+		*v = c.Str()
+	case *JSON:
+		*v = JSON(c.Raw())
+	case *bool:
+		*v = c.Boolean()
+	case *int:
+		*v = c.Num()
+	case **memkernel.Usage:
+		*v = c.Usage()
+	case func():
+		v()
 	}
+}
+
+// ReadObject reads a text that must be one object, as [Cursor.Read] does.
+func ReadObject(raw string, members ...any) (Cursor, error) {
+	c, err := Object(raw)
+	if err != nil {
+		return c, err
+	}
+	c.Read(members...)
+	return c, c.End()
+}
+
+// Text reads an object and returns the string in one of its members, "" if there is none.
+func (c *Cursor) Text(member string) (s string) {
+	c.Read(member, &s)
 	return s
+}
+
+// Strings reads an array of strings.
+func (c *Cursor) Strings() (list []string) {
+	for range c.Elems {
+		list = append(list, c.Str())
+	}
+	return list
 }
 
 // Start returns where the next value begins.
@@ -145,98 +249,6 @@ func (c *Cursor) End() error {
 		c.syntax("the end of the value")
 	}
 	return c.Err
-}
-
-func (c *Cursor) enter() bool {
-	c.i++
-	c.depth++
-	if c.depth > maxDepth {
-		c.fail(errDepth)
-	}
-	return c.Err == nil
-}
-
-func (c *Cursor) leave() {
-	c.i++
-	c.depth--
-}
-
-// firstKey enters an object and returns its first key. A value that is no
-// object is skipped and has no keys.
-func (c *Cursor) firstKey() (string, bool) {
-	if c.Err != nil {
-		return "", false
-	}
-	if c.Peek() != '{' {
-		c.Skip()
-		return "", false
-	}
-	if !c.enter() {
-		return "", false
-	}
-	if c.Peek() == '}' {
-		c.leave()
-		return "", false
-	}
-	return c.key()
-}
-
-// nextKey returns the key after the value that was just read.
-func (c *Cursor) nextKey() (string, bool) {
-	if !c.nextMember() {
-		return "", false
-	}
-	return c.key()
-}
-
-func (c *Cursor) key() (string, bool) {
-	if c.Peek() != '"' {
-		c.syntax("a key")
-		return "", false
-	}
-	k := c.Str()
-	if c.Peek() != ':' {
-		c.syntax("':'")
-		return "", false
-	}
-	c.i++
-	return k, c.Err == nil
-}
-
-// firstElem enters an array and reports whether it has an element. A value that
-// is no array is skipped and has none.
-func (c *Cursor) firstElem() bool {
-	if c.Err != nil {
-		return false
-	}
-	if c.Peek() != '[' {
-		c.Skip()
-		return false
-	}
-	if !c.enter() {
-		return false
-	}
-	if c.Peek() == ']' {
-		c.leave()
-		return false
-	}
-	return true
-}
-
-func (c *Cursor) nextElem() bool {
-	if c.Err != nil {
-		return false
-	}
-	switch c.Peek() {
-	case ',':
-		c.i++
-		return true
-	case ']':
-		c.leave()
-	default:
-		c.syntax("',' or ']'")
-	}
-	return false
 }
 
 // Str reads a string; any other value is skipped and reads as "".
@@ -271,6 +283,19 @@ func (c *Cursor) Raw() string {
 	return c.S[start:c.i]
 }
 
+// TextOrJSON reads the arguments of a call: the string that holds them, or any other value as it
+// is written. null is "".
+func (c *Cursor) TextOrJSON() string {
+	switch c.Peek() {
+	case '"':
+		return c.Str()
+	case 'n':
+		c.Skip()
+		return ""
+	}
+	return c.Raw()
+}
+
 // Boolean reads a literal; anything but true is false.
 func (c *Cursor) Boolean() bool { return c.Raw() == "true" }
 
@@ -295,11 +320,16 @@ func (c *Cursor) Skip() {
 	case b == '"':
 		c.skipString()
 	case b == '{':
-		c.skipObject()
-	case b == '[':
-		for range c.Elems {
+		c.list('}', func() bool {
+			c.name(false)
 			c.Skip()
-		}
+			return true
+		})
+	case b == '[':
+		c.list(']', func() bool {
+			c.Skip()
+			return true
+		})
 	case b == 't':
 		c.literal("true")
 	case b == 'f':
@@ -311,53 +341,6 @@ func (c *Cursor) Skip() {
 	default:
 		c.syntax("a value")
 	}
-}
-
-// skipObject passes over an object without making strings of its keys.
-func (c *Cursor) skipObject() {
-	if !c.enter() {
-		return
-	}
-	if c.Peek() == '}' {
-		c.leave()
-		return
-	}
-	for c.Err == nil {
-		if c.Peek() != '"' {
-			c.syntax("a key")
-			return
-		}
-		if c.skipString(); c.Err != nil {
-			return
-		}
-		if c.Peek() != ':' {
-			c.syntax("':'")
-			return
-		}
-		c.i++
-		c.Skip()
-		if !c.nextMember() {
-			return
-		}
-	}
-}
-
-// nextMember passes the comma before a member, or leaves the object.
-func (c *Cursor) nextMember() bool {
-	if c.Err != nil {
-		return false
-	}
-	switch c.Peek() {
-	case ',':
-		c.i++
-		c.Peek()
-		return true
-	case '}':
-		c.leave()
-	default:
-		c.syntax("',' or '}'")
-	}
-	return false
 }
 
 func (c *Cursor) literal(word string) {
