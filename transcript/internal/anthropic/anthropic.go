@@ -44,24 +44,20 @@ var words = []wire.Words{
 	{At: wire.AtType, Weight: 4, Of: "tool_use tool_result thinking redacted_thinking document"},
 }
 
-// write spells a message of the Messages API. Of the host's own all members
-// but the content stay.
+// write returns a message of the Messages API. A message of the host's keeps all members but its
+// content.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
-	dst := []byte{'['}
-	for i := range m.Parts {
-		dst = wire.AppendListed(dst, func(dst []byte) []byte { return appendPart(dst, &m.Parts[i]) })
-	}
-	if len(dst) == 1 {
-		return nil // nothing of it can be sent
-	}
-	content := string(append(dst, ']'))
+	content := string(wire.AppendList(nil, m.Parts, appendPart))
+	role := "user"
 	switch {
+	case content == "[]":
+		return nil // nothing of it can be sent
 	case raw != "":
 		return []string{wire.WithMember(raw, "content", content)}
 	case m.Role == memkernel.RoleAssistant:
-		return []string{`{"role":"assistant","content":` + content + "}"}
+		role = "assistant"
 	}
-	return []string{`{"role":"user","content":` + content + "}"}
+	return []string{`{"role":"` + role + `","content":` + content + "}"}
 }
 
 const (
@@ -77,7 +73,8 @@ var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: ass
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Apart: true, Write: write},
 	API: &wire.API{Format: Format, List: "messages", System: "system", Instructions: Content,
 		Element: wire.One(parse), Pair: wire.Answers,
-		Render: render, Append: appendBlock, Takes: takes, Refuses: refuses,
+		Render: render, Append: func(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte { return appendPart(dst, p) },
+		Takes: takes, Refuses: refuses,
 		Tools: wire.ToolSchema, Rewrite: rewrite, Markers: findMarkers}}
 
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) { return wire.Requests(l, false) }

@@ -72,7 +72,7 @@ func (w *bodyWriter) settleMarkers() {
 	}
 }
 
-// single is each message by itself, in the form that markable reads.
+// single returns each message as a turn of its own.
 func (w *bodyWriter) single() []wire.Turn {
 	out := make([]wire.Turn, len(w.r.Messages))
 	for i := range w.r.Messages {
@@ -85,59 +85,65 @@ func (w *bodyWriter) single() []wire.Turn {
 	return out
 }
 
-// last reports whether a block is the request's last, which the provider marks itself.
+// last reports whether a block is the last of the request, which the provider marks itself.
 func (w *bodyWriter) last(turns []wire.Turn, at wire.At) bool {
 	end, ok := markable(w.r, turns, wire.Marker{Message: len(w.r.Messages), Part: wire.LastPart})
 	return ok && end == at
 }
 
-// message writes a message of the Messages API without the client's markers and
-// with ours.
+// message writes a message with our markers in place of the client's.
 func (w *bodyWriter) message(i int, m *memkernel.Message) {
 	w.r.Comma()
-	marked := false
-	for k := range m.Parts {
-		_, ok := w.marks[wire.At{Msg: i, Part: k}]
-		marked = marked || ok
-	}
-	switch clean := !strings.Contains(m.Raw, "_control"); {
-	case m.Raw != "" && !marked && clean:
-		w.r.Dst = append(w.r.Dst, m.Raw...)
-		return
-	case m.Raw != "" && !marked:
-		w.r.Dst = wire.AppendClean(w.r.Dst, m.Raw)
-		return
-	}
 	if m.Raw != "" {
-		w.r.Dst = w.markRaw(w.r.Dst, i, m.Raw)
+		w.raw(i, m)
 		return
 	}
 	role := "user"
 	if m.Role == memkernel.RoleAssistant || m.Role == memkernel.RoleSystem {
 		role = string(m.Role)
 	}
-	w.r.Dst = append(append(append(w.r.Dst, `{"role":"`...), role...), `","content":[`...)
+	w.r.Put(`{"role":"` + role + `","content":[`)
 	for k := range m.Parts {
-		if why := w.r.Refused(i, &m.Parts[k]); why != "" {
-			w.r.Note("not-sent", i, &m.Parts[k], why)
-			continue
+		if w.r.Sends(i, &m.Parts[k]) && w.r.List(func(dst []byte) []byte { return appendOwn(dst, &m.Parts[k]) }) {
+			w.r.Dst = w.mark(w.r.Dst, wire.At{Msg: i, Part: k})
 		}
-		w.r.Dst = wire.AppendListed(w.r.Dst, func(dst []byte) []byte { return w.mark(appendOwn(dst, &m.Parts[k]), wire.At{Msg: i, Part: k}) })
 	}
-	w.r.Dst = append(w.r.Dst, ']', '}')
+	w.r.Put("]}")
 }
 
-// appendOwn is appendPart for a client's request: ids of calls that the Messages API does not
-// have are those of the client's server, and stay in both halves of a pair.
+// raw writes a message with its own bytes. A content that is one string becomes one text block if
+// it needs a marker, which is the same to the model.
+func (w *bodyWriter) raw(i int, m *memkernel.Message) {
+	marked, raw := false, m.Raw
+	for k := range m.Parts {
+		_, ok := w.marks[wire.At{Msg: i, Part: k}]
+		marked = marked || ok
+	}
+	if marked || strings.Contains(raw, "_control") {
+		raw = string(wire.AppendClean(nil, raw))
+	}
+	if content := asBlocks(wire.MemberOf(raw, "content")); marked && content != "" {
+		var dst []byte
+		at := 0
+		for n, s := range wire.Spans(content) {
+			dst = w.mark(append(dst, content[at:s.End]...), wire.At{Msg: i, Part: n})
+			at = s.End
+		}
+		raw = wire.WithMember(raw, "content", string(dst)+content[at:])
+	}
+	w.r.Put(raw)
+}
+
+// appendOwn is appendPart for a client's request. An id that the Messages API does not allow is one
+// of the client's server: it stays in the call and in its result.
 func appendOwn(dst []byte, p *memkernel.Part) []byte {
-	if p.Kind == memkernel.PartOther {
-		return wire.AppendClean(dst, p.Raw)
-	}
 	id, n := wire.CallOf(p), len(dst)
-	if wire.SafeID(id) == id {
+	switch {
+	case p.Kind == memkernel.PartOther:
+		return wire.AppendClean(dst, p.Raw)
+	case wire.SafeID(id) == id:
 		return appendPart(dst, p)
-	}
-	if p.Raw != "" && shaped(p) {
+	case p.Raw != "" && shaped(p):
 		return wire.AppendClean(dst, p.Raw)
 	}
 	member := "id"
@@ -154,29 +160,6 @@ func (w *bodyWriter) mark(dst []byte, at wire.At) []byte {
 		return wire.InsertMember(dst, cacheControl(ttl))
 	}
 	return dst
-}
-
-// markRaw writes a message with its own bytes and markers on some of its blocks. A
-// content that is one string becomes one text block, which is the same to the model.
-func (w *bodyWriter) markRaw(dst []byte, i int, raw string) []byte {
-	clean := string(wire.AppendClean(nil, raw))
-	content := wire.MemberOf(clean, "content")
-	if content == "" {
-		return append(dst, clean...)
-	}
-	return append(dst, wire.WithMember(clean, "content", string(w.markBlocks(i, asBlocks(content))))...)
-}
-
-// markBlocks puts the markers of a message on its content.
-func (w *bodyWriter) markBlocks(i int, list string) []byte {
-	var dst []byte
-	n, at := 0, 0
-	for _, s := range wire.Spans(list) {
-		dst = append(dst, list[at:s.End]...)
-		dst = w.mark(dst, wire.At{Msg: i, Part: n})
-		n, at = n+1, s.End
-	}
-	return append(dst, list[at:]...)
 }
 
 // asBlocks returns a content as a list of blocks.
@@ -201,24 +184,26 @@ func markLast(list, ttl string, not func(raw string) bool) string {
 	return string(wire.InsertMember([]byte(list[:end]), cacheControl(ttl))) + list[end:]
 }
 
-// findMarkers looks for the client's markers. Most of what is searched has none, and few letters are
-// as rare as the underscore.
+// findMarkers finds the client's markers. Most bodies have none, which the search for a few letters
+// shows.
 func findMarkers(b *wire.Envelope) (out wire.Markers) {
 	if !strings.Contains(b.Raw, "_control") {
 		return out
 	}
-	hour := func(raw string) bool { return strings.Contains(raw, `"1h"`) }
-	for _, name := range []string{"tools", "system"} {
-		for _, s := range wire.Spans(b.Member(name)) {
-			raw := wire.MemberOf(b.Member(name)[s.Start:s.End], "cache_control")
-			if raw != "" && raw != "null" {
+	marker := func(object string) (found, hour bool) {
+		raw := wire.MemberOf(object, "cache_control")
+		return raw != "" && raw != "null", strings.Contains(raw, `"1h"`)
+	}
+	for _, list := range []string{b.Member("tools"), b.Member("system")} {
+		for _, s := range wire.Spans(list) {
+			if found, hour := marker(list[s.Start:s.End]); found {
 				out.Fixed++
-				out.Short = out.Short || !hour(raw)
+				out.Short = out.Short || !hour
 			}
 		}
 	}
-	if raw := b.Member("cache_control"); raw != "" && raw != "null" {
-		out.Automatic, out.Short, out.Long = true, out.Short || !hour(raw), hour(raw)
+	if found, hour := marker(b.Raw); found {
+		out.Automatic, out.Short, out.Long = true, out.Short || !hour, hour
 	}
 	for i := range b.Messages {
 		if !strings.Contains(b.Messages[i].Raw, "_control") {
@@ -226,9 +211,9 @@ func findMarkers(b *wire.Envelope) (out wire.Markers) {
 		}
 		content := wire.MemberOf(b.Messages[i].Raw, "content")
 		for _, s := range wire.Spans(content) {
-			if raw := wire.MemberOf(content[s.Start:s.End], "cache_control"); raw != "" && raw != "null" {
+			if found, hour := marker(content[s.Start:s.End]); found {
 				out.Messages++
-				out.Long = out.Long || hour(raw)
+				out.Long = out.Long || hour
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -9,30 +10,28 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// shaped reports whether a block's JSON is what the Messages API takes:
-// its type fits the kind and no member of another host's dialect is in it.
+// shaped reports whether a block's JSON is one that the Messages API takes: its type fits the kind
+// and it has no member of another host's dialect.
 func shaped(p *memkernel.Part) bool {
+	typ, foreign := "", false
 	c := wire.Scan(p.Raw)
-	typ := ""
-	for k := range c.Fields {
-		switch k {
+	for name := range c.Fields {
+		switch name {
 		case "type":
 			typ = c.Str()
-			continue
 		case "textSignature", "thinkingSignature", "arguments", "mimeType", "call_id", "image_url", "function",
 			"role", "annotations", "logprobs":
-			return false
+			foreign = true
 		}
 	}
-	if c.Err != nil {
+	switch {
+	case c.Err != nil || foreign:
 		return false
-	}
-	switch p.Kind {
-	case memkernel.PartToolUse:
+	case p.Kind == memkernel.PartToolUse:
 		return strings.HasSuffix(typ, "tool_use")
-	case memkernel.PartToolResult:
+	case p.Kind == memkernel.PartToolResult:
 		return strings.HasSuffix(typ, "tool_result")
-	case memkernel.PartOther:
+	case p.Kind == memkernel.PartOther:
 		return takes(p)
 	}
 	return typ == string(p.Kind)
@@ -73,65 +72,47 @@ func isForeignThinking(p *memkernel.Part) bool {
 	return codex.IsReasoning(p) || openai.IsReasoning(p) || strings.HasPrefix(p.Signature, "{")
 }
 
-// appendBlock is appendAnthropic: a block has no role of its own.
-func appendBlock(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte {
-	return appendPart(dst, p)
-}
-
 // appendPart appends a content block of the Messages API.
 func appendPart(dst []byte, p *memkernel.Part) []byte {
-	if wire.IsThinking(p) && (p.Signature == "" || isForeignThinking(p)) {
-		return dst
-	}
-	if p.Kind == memkernel.PartText && p.Text == "" {
+	if wire.IsThinking(p) && (p.Signature == "" || isForeignThinking(p)) || p.Kind == memkernel.PartText && p.Text == "" {
 		return dst
 	}
 	if id := wire.CallOf(p); p.Raw != "" && wire.SafeID(id) == id && shaped(p) {
 		return wire.AppendClean(dst, p.Raw)
 	}
-	switch p.Kind {
-	case memkernel.PartText:
+	switch {
+	case p.Kind == memkernel.PartText:
 		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
-	case memkernel.PartThinking:
+	case p.Kind == memkernel.PartThinking:
 		return wire.Put(dst, `{"type":"thinking","thinking":`, p.Text, `,"signature":`, p.Signature, `}`)
-	case memkernel.PartRedactedThinking:
+	case p.Kind == memkernel.PartRedactedThinking:
 		return wire.Put(dst, `{"type":"redacted_thinking","data":`, p.Signature, `}`)
-	case memkernel.PartToolUse:
-		return appendToolUse(dst, p.Call)
-	case memkernel.PartToolResult:
+	case p.Kind == memkernel.PartToolUse && p.Call != nil:
+		typ := "tool_use"
+		if p.Call.Server {
+			typ = "server_tool_use"
+		}
+		dst = wire.Put(dst, `{"type":"`+typ+`","id":`, wire.SafeID(p.Call.ID), `,"name":`, p.Call.Name, `,"input":`)
+		return append(wire.AppendInput(dst, p.Call), '}')
+	case p.Kind == memkernel.PartToolResult && p.Result != nil:
 		return appendToolResult(dst, p.Result)
-	case memkernel.PartImage, memkernel.PartDocument:
+	case p.Media != nil && (p.Kind == memkernel.PartImage || p.Kind == memkernel.PartDocument):
 		return appendMedia(dst, p)
 	}
 	return dst
 }
 
-func appendToolUse(dst []byte, call *memkernel.ToolCall) []byte {
-	if call == nil {
-		return dst
-	}
-	dst = append(dst, `{"type":"`...)
-	if call.Server {
-		dst = append(dst, "server_"...)
-	}
-	dst = wire.Put(dst, `tool_use","id":`, wire.SafeID(call.ID), `,"name":`)
-	dst = append(wire.AppendString(dst, call.Name), `,"input":`...)
-	return append(wire.AppendInput(dst, call), '}')
-}
-
 func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
-	if r == nil {
-		return dst
-	}
 	dst = wire.Put(dst, `{"type":"tool_result","tool_use_id":`, wire.SafeID(r.CallID), `,"content":`)
 	if r.Text && len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
 		dst = wire.AppendString(dst, r.Content[0].Text)
 	} else {
-		dst = append(dst, '[')
-		for i := range r.Content {
-			dst = wire.AppendListed(dst, func(dst []byte) []byte { return appendPart(dst, shown(&r.Content[i])) })
-		}
-		dst = append(dst, ']')
+		dst = wire.AppendList(dst, r.Content, func(dst []byte, p *memkernel.Part) []byte {
+			if p.Kind != memkernel.PartOther || !shaped(p) {
+				p = wire.AsText(p)
+			}
+			return appendPart(dst, p)
+		})
 	}
 	if r.IsError {
 		dst = append(dst, `,"is_error":true`...)
@@ -139,32 +120,22 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	return append(dst, '}')
 }
 
-// shown returns a block of a result as the API can show it.
-func shown(p *memkernel.Part) *memkernel.Part {
-	if p.Kind == memkernel.PartOther && shaped(p) {
-		return p
-	}
-	return wire.AsText(p)
-}
-
 func appendMedia(dst []byte, p *memkernel.Part) []byte {
-	if p.Media == nil {
-		return dst
-	}
-	dst = append(append(append(dst, `{"type":"`...), p.Kind...), `","source":{"type":`...)
+	dst = append(dst, `{"type":"`+string(p.Kind)+`","source":{"type":`...)
 	switch m := p.Media; {
 	case m.Data != "":
-		dst = wire.Put(dst, `"base64","media_type":`, m.Type, `,"data":`, m.Data)
+		return wire.Put(dst, `"base64","media_type":`, m.Type, `,"data":`, m.Data, `}}`)
 	case m.URL != "":
-		dst = wire.Put(dst, `"url","url":`, m.URL)
-	default:
-		dst = wire.Put(dst, `"text","media_type":"text/plain","data":`, p.Text)
+		return wire.Put(dst, `"url","url":`, m.URL, `}}`)
 	}
-	return append(dst, '}', '}')
+	return wire.Put(dst, `"text","media_type":"text/plain","data":`, p.Text, `}}`)
 }
 
 func render(r *wire.Renderer) {
-	lead := leading(r)
+	lead := slices.IndexFunc(r.Messages, func(m memkernel.Message) bool { return !wire.IsSystemRole(m.Role) })
+	if lead < 0 {
+		lead = len(r.Messages)
+	}
 	turns := merged(r, lead)
 	marks := marksOf(r, turns)
 	r.Bound("max_tokens")
@@ -172,24 +143,20 @@ func render(r *wire.Renderer) {
 	r.WriteTools(cacheControl)
 	renderSystem(r, lead)
 	r.Member("messages")
-	r.Dst = append(r.Dst, '[')
-	for i, m := range turns {
-		if i > 0 {
-			r.Dst = append(r.Dst, ',')
-		}
-		r.Dst = append(append(append(r.Dst, `{"role":"`...), m.Role...), `","content":[`...)
-		for k, b := range m.Blocks {
-			if k > 0 {
-				r.Dst = append(r.Dst, ',')
-			}
+	r.Put("[")
+	for _, m := range turns {
+		r.Comma()
+		r.Put(`{"role":"` + m.Role + `","content":[`)
+		for _, b := range m.Blocks {
+			r.Comma()
 			r.Dst = appendPart(r.Dst, r.Part(b))
 			if ttl, ok := marks[b]; ok {
 				r.Dst = wire.InsertMember(r.Dst, cacheControl(ttl))
 			}
 		}
-		r.Dst = append(r.Dst, ']', '}')
+		r.Put("]}")
 	}
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 }
 
 func cacheControl(ttl string) string {
@@ -199,18 +166,8 @@ func cacheControl(ttl string) string {
 	return `"cache_control":{"type":"ephemeral","ttl":"` + ttl + `"}`
 }
 
-// leading counts the system messages in front, which become system blocks.
-func leading(r *wire.Renderer) int {
-	n := 0
-	for n < len(r.Messages) && wire.IsSystemRole(r.Messages[n].Role) {
-		n++
-	}
-	return n
-}
-
 // merged returns the messages from lead on as the provider sees them.
-func merged(r *wire.Renderer, lead int) []wire.Turn {
-	var out []wire.Turn
+func merged(r *wire.Renderer, lead int) (out []wire.Turn) {
 	for i := lead; i < len(r.Messages); i++ {
 		m := &r.Messages[i]
 		role := "user"
@@ -223,41 +180,35 @@ func merged(r *wire.Renderer, lead int) []wire.Turn {
 			r.Note("system-as-user", i, nil, "a system message inside the conversation is sent as a user's")
 		}
 		for k := range m.Parts {
-			if why := r.Refused(i, &m.Parts[k]); why != "" {
-				r.Note("not-sent", i, &m.Parts[k], why)
+			if !r.Sends(i, &m.Parts[k]) {
 				continue
 			}
 			if n := len(out); n == 0 || out[n-1].Role != role {
 				out = append(out, wire.Turn{Role: role})
 			}
-			w := &out[len(out)-1]
-			w.Blocks = append(w.Blocks, wire.At{Msg: i, Part: k})
+			t := &out[len(out)-1]
+			t.Blocks = append(t.Blocks, wire.At{Msg: i, Part: k})
 		}
 	}
 	for i := range out {
-		if out[i].Role == "user" {
-			resultsFirst(r, out[i].Blocks)
+		if out[i].Role == "user" { // results come first
+			slices.SortStableFunc(out[i].Blocks, func(a, b wire.At) int {
+				return rank(r.Part(a)) - rank(r.Part(b))
+			})
 		}
 	}
 	return out
 }
 
-// resultsFirst moves tool results to the front, keeping all else in order.
-func resultsFirst(r *wire.Renderer, blocks []wire.At) {
-	var rest []wire.At
-	n := 0
-	for _, b := range blocks {
-		if wire.IsResult(r.Part(b)) {
-			blocks[n] = b
-			n++
-		} else {
-			rest = append(rest, b)
-		}
+// rank puts tool results before other blocks.
+func rank(p *memkernel.Part) int {
+	if wire.IsResult(p) {
+		return 0
 	}
-	copy(blocks[n:], rest)
+	return 1
 }
 
-// marksOf settles which blocks carry a marker.
+// marksOf returns the lifetimes of the markers by the blocks that carry them.
 func marksOf(r *wire.Renderer, turns []wire.Turn) map[wire.At]string {
 	out := map[wire.At]string{}
 	for _, mk := range r.Markers {
@@ -298,16 +249,12 @@ func renderSystem(r *wire.Renderer, lead int) {
 		return
 	}
 	r.Member("system")
-	r.Dst = append(r.Dst, '[')
+	r.Put("[")
 	for i := range parts {
-		r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte {
-			n := len(dst)
-			dst = appendPart(dst, &parts[i])
-			if ttl, ok := r.TTLAt(wire.MarkerSystem, i, len(parts)); ok && len(dst) > n {
-				dst = wire.InsertMember(dst, cacheControl(ttl))
-			}
-			return dst
-		})
+		written := r.List(func(dst []byte) []byte { return appendPart(dst, &parts[i]) })
+		if ttl, ok := r.TTLAt(wire.MarkerSystem, i, len(parts)); ok && written {
+			r.Dst = wire.InsertMember(r.Dst, cacheControl(ttl))
+		}
 	}
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 }

@@ -70,24 +70,25 @@ func appendPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
 			return wire.AppendClean(dst, p.Raw)
 		}
 	}
-	switch p.Kind {
-	case memkernel.PartText:
-		if role == memkernel.RoleAssistant {
-			return wire.Put(dst, `{"type":"output_text","text":`, p.Text, `,"annotations":[]}`)
-		}
+	switch {
+	case p.Kind == memkernel.PartText && role == memkernel.RoleAssistant:
+		return wire.Put(dst, `{"type":"output_text","text":`, p.Text, `,"annotations":[]}`)
+	case p.Kind == memkernel.PartText:
 		return wire.Put(dst, `{"type":"input_text","text":`, p.Text, `}`)
-	case memkernel.PartToolUse:
+	case p.Kind == memkernel.PartToolUse:
 		return appendFunctionCall(dst, p.Call)
-	case memkernel.PartToolResult:
-		return appendFunctionOutput(dst, p.Result)
-	case memkernel.PartImage:
-		if p.Media == nil {
-			return dst
-		}
-		dst = append(dst, `{"type":"input_image","image_url":`...)
-		return append(openai.AppendURL(dst, p.Media), '}')
-	case memkernel.PartDocument:
-		return appendInputFile(dst, p)
+	case p.Kind == memkernel.PartToolResult:
+		return appendOutput(dst, p.Result, false)
+	case p.Media == nil:
+	case p.Kind == memkernel.PartImage:
+		return wire.Put(dst, `{"type":"input_image","image_url":`, openai.URL(p.Media), `}`)
+	case p.Kind != memkernel.PartDocument:
+	case p.Media.Data != "":
+		return wire.Put(dst, `{"type":"input_file","filename":`, openai.FileName(p), `,"file_data":`, openai.URL(p.Media), `}`)
+	case p.Media.URL != "":
+		return wire.Put(dst, `{"type":"input_file","file_url":`, p.Media.URL, `}`)
+	default:
+		return wire.Put(dst, `{"type":"input_text","text":`, p.Text, `}`)
 	}
 	return dst
 }
@@ -110,24 +111,13 @@ func appendFunctionCall(dst []byte, call *memkernel.ToolCall) []byte {
 	case call == nil || call.Server:
 		return dst
 	case call.Custom:
-		dst = append(dst, `{"type":"custom_tool_call","call_id":`...)
-	default:
-		dst = append(dst, `{"type":"function_call","call_id":`...)
+		return wire.Put(dst, `{"type":"custom_tool_call","call_id":`, call.ID, `,"name":`, call.Name, `,"input":`, call.Input, `}`)
 	}
-	dst = append(wire.AppendString(dst, call.ID), `,"name":`...)
-	dst = wire.AppendString(dst, call.Name)
-	if call.Custom {
-		return wire.Put(dst, `,"input":`, call.Input, `}`)
-	}
-	return wire.Put(dst, `,"arguments":`, openai.Arguments(call), `}`)
+	return wire.Put(dst, `{"type":"function_call","call_id":`, call.ID, `,"name":`, call.Name, `,"arguments":`, openai.Arguments(call), `}`)
 }
 
-func appendFunctionOutput(dst []byte, r *memkernel.ToolResult) []byte {
-	return appendOutput(dst, r, false)
-}
-
-// appendOutput appends the output of a call, custom or not: the item types
-// must agree, and a result does not show of which kind its call was.
+// appendOutput appends the output of a call. The types of both items must agree, so that the caller
+// has to know whether the call was custom.
 func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	if r == nil || r.Opaque {
 		return dst
@@ -136,31 +126,14 @@ func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	if custom {
 		typ = "custom_tool_call_output"
 	}
-	dst = append(append(append(dst, `{"type":"`...), typ...), `","call_id":`...)
-	dst = append(wire.AppendString(dst, r.CallID), `,"output":`...)
+	dst = wire.Put(dst, `{"type":"`+typ+`","call_id":`, r.CallID, `,"output":`)
 	if len(r.Content) == 0 || len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
-		return append(wire.AppendString(dst, openai.ResultText(r)), '}')
+		return wire.Put(dst, "", openai.ResultText(r), `}`)
 	}
-	dst = append(dst, '[')
-	for i := range r.Content {
-		dst = wire.AppendListed(dst, func(dst []byte) []byte {
-			return appendPart(dst, memkernel.RoleUser, wire.AsText(&r.Content[i]))
-		})
-	}
-	return append(dst, ']', '}')
-}
-
-func appendInputFile(dst []byte, p *memkernel.Part) []byte {
-	switch {
-	case p.Media == nil:
-		return dst
-	case p.Media.Data == "" && p.Media.URL == "":
-		return wire.Put(dst, `{"type":"input_text","text":`, p.Text, `}`)
-	case p.Media.Data == "":
-		return wire.Put(dst, `{"type":"input_file","file_url":`, p.Media.URL, `}`)
-	}
-	dst = wire.Put(dst, `{"type":"input_file","filename":`, openai.FileName(p), `,"file_data":`)
-	return append(openai.AppendURL(dst, p.Media), '}')
+	dst = wire.AppendList(dst, r.Content, func(dst []byte, p *memkernel.Part) []byte {
+		return appendPart(dst, memkernel.RoleUser, wire.AsText(p))
+	})
+	return append(dst, '}')
 }
 
 func render(r *wire.Renderer) {
@@ -169,36 +142,32 @@ func render(r *wire.Renderer) {
 		r.Note("marker-lost", -1, nil, "this format marks no instructions")
 	}
 	if len(r.System) > 0 {
-		texts := make([]string, 0, len(r.System))
-		for _, p := range r.System {
-			texts = append(texts, p.Text)
+		texts := make([]string, len(r.System))
+		for i := range r.System {
+			texts[i] = r.System[i].Text
 		}
 		r.Member("instructions")
-		r.Dst = wire.AppendString(r.Dst, strings.Join(texts, "\n\n"))
+		r.Put("", strings.Join(texts, "\n\n"))
 	}
 	r.Member("input")
-	r.Dst = append(r.Dst, '[')
+	r.Put("[")
 	out := newOutputs(r.Messages)
 	for i := range r.Messages {
-		mark, ok := marks[i]
-		if !ok {
-			mark = openai.NoMark
-		}
-		writeMessage(r, i, mark, out)
+		writeMessage(r, i, marks[i], out)
 	}
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 	r.WriteTools(nil)
 	r.Bound("max_output_tokens")
 	r.Think("reasoning")
 }
 
-// rewrite writes a conversation in the place of a client's.
+// rewrite writes a conversation in place of a client's.
 func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
 	out := newOutputs(r.Messages)
 	return r.Rewrite(e, func(i int, m *memkernel.Message) {
 		if m.Raw != "" && out.unchanged(m) {
 			r.Comma()
-			r.Dst = append(r.Dst, m.Raw...)
+			r.Put(m.Raw)
 			return
 		}
 		writeMessage(r, i, openai.NoMark, out)
@@ -210,46 +179,44 @@ func writeMessage(r *wire.Renderer, i, mark int, out *outputs) {
 	m := &r.Messages[i]
 	role := openai.SentRole(m.Role)
 	inside := false // a message item is open
+	end := func() {
+		if inside {
+			r.Put("]}")
+		}
+		inside = false
+	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if why := r.Refused(i, p); why != "" {
-			r.Note("not-sent", i, p, why)
+		if !r.Sends(i, p) {
 			continue
 		}
 		if isItem(p) {
-			if inside {
-				r.Dst, inside = append(r.Dst, ']', '}'), false
-			}
+			end()
 			writeItem(r, i, p, out)
 			continue
 		}
 		if !inside {
 			r.Comma()
-			r.Dst = append(append(append(r.Dst, `{"type":"message","role":"`...), role...), `","content":[`...)
+			r.Put(`{"type":"message","role":"` + string(role) + `","content":[`)
 			inside = true
 		}
-		n := len(r.Dst)
-		r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte { return appendPart(dst, role, p) })
-		if len(r.Dst) > n && role != memkernel.RoleAssistant && (k == mark || mark == wire.LastPart && k == len(m.Parts)-1) {
+		written := r.List(func(dst []byte) []byte { return appendPart(dst, role, p) })
+		if written && role != memkernel.RoleAssistant && (k == mark || mark == wire.LastPart && k == len(m.Parts)-1) {
 			r.Dst = wire.InsertMember(r.Dst, openai.Breakpoint)
 		}
 	}
-	if inside {
-		r.Dst = append(r.Dst, ']', '}')
-	}
+	end()
 }
 
 func writeItem(r *wire.Renderer, i int, p *memkernel.Part, out *outputs) {
 	out.note(p)
 	p = out.form(p)
-	n := len(r.Dst)
-	r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte {
+	if !r.List(func(dst []byte) []byte {
 		if p.Raw == "" && wire.IsResult(p) {
 			return appendOutput(dst, p.Result, out.custom[p.Result.CallID])
 		}
 		return appendPart(dst, memkernel.RoleAssistant, p)
-	})
-	if len(r.Dst) == n {
+	}) {
 		r.Note("not-sent", i, p, "this format can't carry the block")
 	}
 }

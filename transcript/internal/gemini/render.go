@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,12 +85,12 @@ func appendPart(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte {
 	return dst
 }
 
-// appendID begins an object with the id that the client gave, if it gave one.
+// appendID begins an object with an id, if there is one.
 func appendID(dst []byte, id string) []byte {
 	if id == "" || strings.HasPrefix(id, unnamed) {
 		return append(dst, '{')
 	}
-	return append(wire.Put(dst, `{"id":`, id), ',')
+	return wire.Put(dst, `{"id":`, id, `,`)
 }
 
 func appendCall(dst []byte, p *memkernel.Part) []byte {
@@ -105,43 +106,35 @@ func appendCall(dst []byte, p *memkernel.Part) []byte {
 	return append(dst, '}')
 }
 
-// appendResponse appends a result; name is that of the call where the result has none.
+// appendResponse appends a result. name is the call's, for a result without a name.
 func appendResponse(dst []byte, r *memkernel.ToolResult, name string) []byte {
 	if r == nil || r.Opaque {
 		return dst
 	}
-	if r.Name != "" {
-		name = r.Name
-	}
-	dst = appendID(append(dst, `{"functionResponse":`...), r.CallID)
-	dst = wire.Put(dst, `"name":`, name, `,"response":`)
-	var text strings.Builder
+	var texts []string
 	var media []memkernel.Part
 	for i := range r.Content {
 		switch p := &r.Content[i]; {
 		case p.Media != nil && (p.Media.Data != "" || p.Media.URL != ""):
 			media = append(media, *p)
-		default:
-			if text.Len() > 0 {
-				text.WriteByte('\n')
-			}
-			text.WriteString(wire.AsText(p).Text)
+		case len(texts) > 0 || wire.AsText(p).Text != "":
+			texts = append(texts, wire.AsText(p).Text)
 		}
 	}
-	member := `{"output":`
+	said := `{"output":`
 	if r.IsError {
-		member = `{"error":`
+		said = `{"error":`
 	}
-	dst = wire.Put(dst, member, text.String(), `}`)
+	dst = appendID(append(dst, `{"functionResponse":`...), r.CallID)
+	dst = wire.Put(dst, `"name":`, cmp.Or(r.Name, name), `,"response":`+said, strings.Join(texts, "\n"), `}`)
 	if len(media) > 0 {
-		dst = append(dst, `,"parts":[`...)
-		for i := range media {
-			dst = wire.AppendListed(dst, func(dst []byte) []byte { return appendPart(dst, memkernel.RoleUser, &media[i]) })
-		}
-		dst = append(dst, ']')
+		dst = wire.AppendList(append(dst, `,"parts":`...), media, appendUser)
 	}
 	return append(dst, '}', '}')
 }
+
+// appendUser is appendPart for a part of the user's.
+func appendUser(dst []byte, p *memkernel.Part) []byte { return appendPart(dst, memkernel.RoleUser, p) }
 
 func appendMedia(dst []byte, p *memkernel.Part) []byte {
 	switch m := p.Media; {
@@ -149,12 +142,10 @@ func appendMedia(dst []byte, p *memkernel.Part) []byte {
 		return dst
 	case m.Data != "":
 		return wire.Put(dst, `{"inlineData":{"mimeType":`, m.Type, `,"data":`, m.Data, `}}`)
+	case m.URL != "" && m.Type != "":
+		return wire.Put(dst, `{"fileData":{"mimeType":`, m.Type, `,"fileUri":`, m.URL, `}}`)
 	case m.URL != "":
-		dst = append(dst, `{"fileData":{`...)
-		if m.Type != "" {
-			dst = wire.Put(dst, `"mimeType":`, m.Type, `,`)
-		}
-		return wire.Put(dst, `"fileUri":`, m.URL, `}}`)
+		return wire.Put(dst, `{"fileData":{"fileUri":`, m.URL, `}}`)
 	}
 	return wire.Put(dst, `{"text":`, p.Text, `}`)
 }
@@ -179,13 +170,11 @@ func newWriter(r *wire.Renderer, own []memkernel.Message) *writer {
 	return w
 }
 
-// rewrite writes a conversation in the place of a client's. User and model take turns in
-// what is written: what stands beside a content of the same role is a part of it. But the
-// client's own that follow each other stay apart as they were.
+// rewrite writes a conversation in place of a client's. User and model take turns in it, so that
+// neighbours of one role become one content. The client's own neighbours stay apart.
 func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
-	w := newWriter(r, e.Messages)
 	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
-	w.contents()
+	newWriter(r, e.Messages).contents()
 	return string(append(r.Dst, ']')), nil
 }
 
@@ -224,58 +213,51 @@ func (w *writer) find(m *memkernel.Message) int {
 	return w.next - 1
 }
 
-// content writes some messages as one content.
+// content writes messages as one content.
 func (w *writer) content(from, to int) {
 	msgs := w.r.Messages[from:to]
 	if len(msgs) == 1 && msgs[0].Raw != "" && w.r.Own {
 		w.r.Comma()
-		w.r.Dst = append(w.r.Dst, msgs[0].Raw...)
+		w.r.Put(msgs[0].Raw)
 		return
 	}
-	list, base := []byte{'['}, ""
+	whole, base := w.r.Dst, ""
+	w.r.Dst = []byte{'['}
 	for i := range msgs {
 		if m := &msgs[i]; m.Raw != "" && w.r.Own {
-			base = first(base, m.Raw)
-			if inner := strings.TrimSpace(inside(wire.MemberOf(m.Raw, "parts"))); inner != "" {
-				list = wire.AppendListed(list, func(dst []byte) []byte { return append(dst, inner...) })
+			base = cmp.Or(base, m.Raw)
+			if list := wire.MemberOf(m.Raw, "parts"); len(list) > 2 {
+				w.r.List(func(dst []byte) []byte { return append(dst, strings.TrimSpace(list[1:len(list)-1])...) })
 			}
 			continue
 		}
-		list = w.parts(list, from+i)
+		w.parts(from + i)
 	}
-	if len(list) == 1 {
+	list := string(append(w.r.Dst, ']'))
+	if w.r.Dst = whole; list == "[]" {
 		return // nothing of it can be sent
 	}
-	list = append(list, ']')
 	w.r.Comma()
 	if base != "" {
-		w.r.Dst = append(w.r.Dst, wire.WithMember(base, "parts", string(list))...)
-		return
+		w.r.Put(wire.WithMember(base, "parts", list))
+	} else {
+		w.r.Put(`{"role":"` + sent(msgs[0].Role) + `","parts":` + list + `}`)
 	}
-	w.r.Dst = append(append(append(w.r.Dst, `{"role":"`...), sent(msgs[0].Role)...), `","parts":`...)
-	w.r.Dst = append(append(w.r.Dst, list...), '}')
 }
 
-// parts appends the parts of a message that are not the client's bytes as a whole.
-func (w *writer) parts(list []byte, i int) []byte {
+// parts writes the parts of a message that does not go out with the client's bytes.
+func (w *writer) parts(i int) {
 	for k := range w.r.Messages[i].Parts {
 		p := &w.r.Messages[i].Parts[k]
-		if why := w.r.Refused(i, p); why != "" {
-			w.r.Note("not-sent", i, p, why)
-			continue
-		}
-		n := len(list)
-		list = wire.AppendListed(list, func(dst []byte) []byte {
+		if w.r.Sends(i, p) && !w.r.List(func(dst []byte) []byte {
 			if wire.IsResult(p) && !(p.Raw != "" && shaped(p)) {
 				return appendResponse(dst, p.Result, w.calls[p.Result.CallID])
 			}
 			return appendPart(dst, w.r.Messages[i].Role, p)
-		})
-		if len(list) == n {
+		}) {
 			w.r.Note("not-sent", i, p, "this format can't carry the block")
 		}
 	}
-	return list
 }
 
 // sent returns the role under which a message goes out.
@@ -286,69 +268,42 @@ func sent(role memkernel.Role) string {
 	return "user"
 }
 
-// inside returns a list without its brackets.
-func inside(list string) string {
-	if len(list) < 2 {
-		return ""
-	}
-	return list[1 : len(list)-1]
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func render(r *wire.Renderer) {
 	if len(r.System) > 0 {
 		r.Member("systemInstruction")
-		r.Dst = append(r.Dst, `{"parts":[`...)
-		for i := range r.System {
-			if wire.IsEmptyText(r.System[i]) {
-				continue
-			}
-			r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte { return appendPart(dst, memkernel.RoleUser, &r.System[i]) })
-		}
-		r.Dst = append(r.Dst, ']', '}')
+		r.Put(`{"parts":`)
+		r.Dst = wire.AppendList(r.Dst, slices.DeleteFunc(slices.Clone(r.System), wire.IsEmptyText), appendUser)
+		r.Put("}")
 	}
 	r.Member("contents")
-	r.Dst = append(r.Dst, '[')
+	r.Put("[")
 	newWriter(r, nil).contents()
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 	renderTools(r)
 	if r.MaxTokens > 0 {
 		r.Member("generationConfig")
-		r.Dst = append(r.Dst, '{')
-		r.Dst = append(r.Dst, `"maxOutputTokens":`...)
-		r.Dst = strconv.AppendInt(r.Dst, int64(r.MaxTokens), 10)
-		r.Dst = append(r.Dst, '}')
+		r.Put(`{"maxOutputTokens":` + strconv.Itoa(r.MaxTokens) + `}`)
 	}
 }
 
-// renderTools writes the definitions: functions in one list, and each of the provider's own
-// by itself.
+// renderTools writes the definitions: all functions in one list, and each tool of the provider's by
+// itself.
 func renderTools(r *wire.Renderer) {
 	if len(r.Tools) == 0 {
 		return
 	}
-	functions, own := []byte{'['}, []byte{}
+	functions, list := []byte{'['}, []byte{'['}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		d := wire.Scan(t.Raw)
-		if d.Text("name") != "" {
+		if d := wire.Scan(t.Raw); d.Text("name") != "" {
 			functions = wire.AppendListed(functions, func(dst []byte) []byte { return wire.AppendFunction(dst, t) })
-			continue
+		} else {
+			list = append(append(list, t.Raw...), ',')
 		}
-		own = append(append(own, ','), t.Raw...)
+	}
+	if len(functions) > 1 {
+		list = append(append(append([]byte(`[{"functionDeclarations":`), functions...), `]},`...), list[1:]...)
 	}
 	r.Member("tools")
-	r.Dst = append(r.Dst, '[')
-	if len(functions) > 1 {
-		r.Dst = append(append(append(r.Dst, `{"functionDeclarations":`...), functions...), ']', '}')
-	} else if len(own) > 0 {
-		own = own[1:]
-	}
-	r.Dst = append(append(r.Dst, own...), ']')
+	r.Put(strings.TrimSuffix(string(list), ",") + "]")
 }

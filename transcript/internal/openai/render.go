@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -9,32 +11,25 @@ import (
 
 // shaped reports whether a block's JSON is what chat completions take.
 func shaped(p *memkernel.Part) bool {
+	var typ, role string
+	function, foreign := false, false
 	c := wire.Scan(p.Raw)
-	typ, role, fn := "", "", false
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-			continue
-		case "role":
-			role = c.Str()
-			continue
-		case "function", "custom":
-			fn = true
-		case "textSignature", "citations", "source", "mimeType":
-			return false
-		}
-	}
-	switch p.Kind {
-	case memkernel.PartText:
+	other := func() { foreign = true; c.Skip() }
+	own := func() { function = true; c.Skip() }
+	c.Read("type", &typ, "role", &role, "function", own, "custom", own,
+		"textSignature", other, "citations", other, "source", other, "mimeType", other)
+	switch {
+	case foreign:
+		return false
+	case p.Kind == memkernel.PartText:
 		return typ == "text"
-	case memkernel.PartImage:
+	case p.Kind == memkernel.PartImage:
 		return typ == "image_url"
-	case memkernel.PartDocument:
+	case p.Kind == memkernel.PartDocument:
 		return typ == "file"
-	case memkernel.PartToolUse:
-		return fn
-	case memkernel.PartToolResult:
+	case p.Kind == memkernel.PartToolUse:
+		return function
+	case p.Kind == memkernel.PartToolResult:
 		return role == "tool"
 	}
 	return Takes(p)
@@ -63,66 +58,48 @@ func IsReasoning(p *memkernel.Part) bool {
 	return false
 }
 
-// appendPart appends a content part, a tool call, a tool message or a
-// reasoning member of chat completions.
+// appendPart appends a content part, a tool call, a tool message or a reasoning member of chat
+// completions.
 func appendPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
-	if wire.IsThinking(p) {
+	switch {
+	case wire.IsThinking(p):
 		if IsReasoning(p) {
-			dst = append(append(append(dst, '"'), p.Signature...), `":`...)
-			dst = wire.AppendString(dst, p.Text)
+			dst = wire.Put(dst, `"`+p.Signature+`":`, p.Text)
 		}
-		return dst
-	}
-	if p.Raw != "" && shaped(p) {
+	case p.Raw != "" && shaped(p):
 		return wire.AppendClean(dst, p.Raw)
-	}
-	switch p.Kind {
-	case memkernel.PartText:
+	case p.Kind == memkernel.PartText:
 		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
-	case memkernel.PartToolUse:
+	case p.Kind == memkernel.PartToolUse:
 		return appendCall(dst, p.Call)
-	case memkernel.PartToolResult:
+	case p.Kind == memkernel.PartToolResult:
 		return appendResult(dst, p.Result, "")
-	case memkernel.PartImage:
-		if p.Media == nil || role == memkernel.RoleAssistant {
-			return dst
-		}
-		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
-		return append(AppendURL(dst, p.Media), '}', '}')
-	case memkernel.PartDocument:
-		return appendFile(dst, p)
+	case p.Media == nil:
+	case p.Kind == memkernel.PartImage && role != memkernel.RoleAssistant:
+		return wire.Put(dst, `{"type":"image_url","image_url":{"url":`, URL(p.Media), `}}`)
+	case p.Kind != memkernel.PartDocument:
+	case p.Media.Data != "":
+		return wire.Put(dst, `{"type":"file","file":{"filename":`, FileName(p), `,"file_data":`, URL(p.Media), `}}`)
+	case p.Media.URL != "":
+		return wire.Put(dst, `{"type":"file","file":{"file_id":`, p.Media.URL, `}}`)
+	default:
+		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
 	}
 	return dst
 }
 
-func AppendURL(dst []byte, m *memkernel.Media) []byte {
+// URL returns the address of a medium. It holds the data if there is any.
+func URL(m *memkernel.Media) string {
 	if m.Data == "" {
-		return wire.AppendString(dst, m.URL)
+		return m.URL
 	}
-	return wire.AppendString(dst, "data:"+m.Type+";base64,"+m.Data)
+	return "data:" + m.Type + ";base64," + m.Data
 }
 
-func appendFile(dst []byte, p *memkernel.Part) []byte {
-	switch {
-	case p.Media == nil:
-		return dst
-	case p.Media.Data == "" && p.Media.URL == "":
-		return wire.Put(dst, `{"type":"text","text":`, p.Text, `}`)
-	case p.Media.Data == "":
-		return wire.Put(dst, `{"type":"file","file":{"file_id":`, p.Media.URL, `}}`)
-	}
-	dst = wire.Put(dst, `{"type":"file","file":{"filename":`, FileName(p), `,"file_data":`)
-	return append(AppendURL(dst, p.Media), '}', '}')
-}
+// FileName returns the name of a document.
+func FileName(p *memkernel.Part) string { return cmp.Or(p.Text, "document") }
 
-func FileName(p *memkernel.Part) string {
-	if p.Text != "" {
-		return p.Text
-	}
-	return "document"
-}
-
-// Arguments returns a call's input as the string that OpenAI wants: a JSON object.
+// Arguments returns a call's input as the text that OpenAI takes, which holds a JSON object.
 func Arguments(call *memkernel.ToolCall) string {
 	if strings.TrimSpace(call.Input) == "" {
 		return "{}"
@@ -141,58 +118,56 @@ func appendCall(dst []byte, call *memkernel.ToolCall) []byte {
 	return wire.Put(dst, `,"type":"function","function":{"name":`, call.Name, `,"arguments":`, Arguments(call), `}}`)
 }
 
-// appendResult appends a tool message. The format has no place for media
-// in one, so a line replaces it and the renderer sends the media behind. With a
-// marker the content is a list, which can carry it.
+// appendResult appends a tool message. The format has no place for media in it, so that a line
+// replaces each and the renderer sends the media after the tool messages. With a marker the
+// content is a list, whose element carries it.
 func appendResult(dst []byte, r *memkernel.ToolResult, marker string) []byte {
 	if r == nil || r.Opaque {
 		return dst
 	}
 	dst = wire.Put(dst, `{"role":"tool","tool_call_id":`, r.CallID, `,"content":`)
-	text := ResultText(r)
 	if marker == "" {
-		return append(wire.AppendString(dst, text), '}')
+		return wire.Put(dst, "", ResultText(r), `}`)
 	}
-	dst = append(dst, `[{"type":"text","text":`...)
-	dst = wire.InsertMember(append(wire.AppendString(dst, text), '}'), marker)
-	return append(dst, ']', '}')
+	return wire.Put(dst, `[{"type":"text","text":`, ResultText(r), `,`+marker+`}]}`)
 }
 
+// ResultText returns what a result says, a line for each part. Media are named only.
 func ResultText(r *memkernel.ToolResult) string {
-	if len(r.Content) == 1 && r.Content[0].Kind == memkernel.PartText {
-		return r.Content[0].Text
-	}
-	var b strings.Builder
+	lines := make([]string, len(r.Content))
 	for i := range r.Content {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
 		switch p := &r.Content[i]; {
 		case p.Kind == memkernel.PartText:
-			b.WriteString(p.Text)
+			lines[i] = p.Text
 		case p.Media != nil:
-			b.WriteString("[" + string(p.Kind) + " attached below]")
+			lines[i] = "[" + string(p.Kind) + " attached below]"
 		default:
-			b.WriteString(p.Raw)
+			lines[i] = p.Raw
 		}
 	}
-	return b.String()
+	for len(lines) > 0 && lines[0] == "" {
+		lines = lines[1:]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Breakpoint is OpenAI's marker; the lifetime is set for the whole request.
 const Breakpoint = `"prompt_cache_breakpoint":{"mode":"explicit"}`
 
-// Marked holds the messages with a marker and the part it asks for.
-func Marked(r *wire.Renderer) map[int]int {
-	out := map[int]int{}
+// NoMark is the marked part of a message without a marker.
+const NoMark = -2
+
+// Marked returns the part with a marker of each message, NoMark for none.
+func Marked(r *wire.Renderer) []int {
+	parts := slices.Repeat([]int{NoMark}, len(r.Messages))
 	for _, mk := range r.Markers {
 		if mk.Message >= 0 && mk.Message < len(r.Messages) {
-			out[mk.Message] = mk.Part
+			parts[mk.Message] = mk.Part
 		} else if mk.Message == wire.MarkerTools {
 			r.Note("marker-lost", -1, nil, "this format marks no tools; the breakpoint on the system prompt covers them")
 		}
 	}
-	return out
+	return parts
 }
 
 // SentRole returns the role under which OpenAI gets a message.
@@ -207,20 +182,17 @@ func SentRole(role memkernel.Role) memkernel.Role {
 func render(r *wire.Renderer) {
 	marks := Marked(r)
 	r.Member("messages")
-	r.Dst = append(r.Dst, '[')
-	if len(r.System) > 0 {
-		r.Dst = append(r.Dst, `{"role":"system","content":`...)
+	r.Put("[")
+	if n := len(r.System); n > 0 {
 		mark := NoMark
-		if _, ok := r.TTLAt(wire.MarkerSystem, len(r.System)-1, len(r.System)); ok {
-			mark = len(r.System) - 1
+		if _, ok := r.TTLAt(wire.MarkerSystem, n-1, n); ok {
+			mark = n - 1
 		}
 		sendContent(r, -1, memkernel.RoleSystem, r.System, mark)
-		r.Dst = append(r.Dst, '}')
 	}
 	var media []memkernel.Part
 	for i := 0; i < len(r.Messages); i++ {
-		m := &r.Messages[i]
-		if !wire.HasResults(*m) {
+		if !wire.HasResults(r.Messages[i]) {
 			media = flushMedia(r, media)
 		}
 		if end := callRunEnd(r, i); end > i+1 {
@@ -228,31 +200,25 @@ func render(r *wire.Renderer) {
 			i = end - 1
 			continue
 		}
-		mark, ok := marks[i]
-		if !ok {
-			mark = NoMark
-		}
-		media = sendMessage(r, i, m, mark, media)
+		media = sendMessage(r, i, marks[i], media)
 	}
 	flushMedia(r, media)
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 	r.WriteTools(nil)
 	r.Bound("max_completion_tokens")
 }
 
-// rewrite writes a conversation in the place of a client's.
+// rewrite writes a conversation in place of a client's.
 func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
 	return r.Rewrite(e, func(i int, m *memkernel.Message) {
 		if m.Raw != "" {
 			r.Comma()
-			r.Dst = append(r.Dst, m.Raw...)
+			r.Put(m.Raw)
 			return
 		}
-		flushMedia(r, sendMessage(r, i, m, NoMark, nil))
+		flushMedia(r, sendMessage(r, i, NoMark, nil))
 	}), nil
 }
-
-const NoMark = -2
 
 // callRunEnd returns the end of a run of assistant messages that begins at i, if
 // results for one of them follow a later one: calls must be answered by
@@ -273,20 +239,18 @@ func sendRun(r *wire.Renderer, i, end int) {
 	var parts []memkernel.Part
 	for ; i < end; i++ {
 		for k := range r.Messages[i].Parts {
-			p := &r.Messages[i].Parts[k]
-			if why := r.Refused(i, p); why != "" {
-				r.Note("not-sent", i, p, why)
-				continue
+			if p := &r.Messages[i].Parts[k]; r.Sends(i, p) {
+				parts = append(parts, *p)
 			}
-			parts = append(parts, *p)
 		}
 	}
 	sendAssistant(r, end-1, parts)
 }
 
-// sendMessage writes one message and returns the media that wait to be sent
-// behind the tool messages.
-func sendMessage(r *wire.Renderer, i int, m *memkernel.Message, mark int, media []memkernel.Part) []memkernel.Part {
+// sendMessage writes a message. It returns media together with those of the message's results: the
+// caller must send them after the tool messages.
+func sendMessage(r *wire.Renderer, i, mark int, media []memkernel.Part) []memkernel.Part {
+	m := &r.Messages[i]
 	if r.Own && m.Raw != "" && mark == NoMark {
 		r.Comma()
 		r.Dst = wire.AppendClean(r.Dst, m.Raw)
@@ -295,23 +259,21 @@ func sendMessage(r *wire.Renderer, i int, m *memkernel.Message, mark int, media 
 	var parts []memkernel.Part
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if why := r.Refused(i, p); why != "" {
-			r.Note("not-sent", i, p, why)
-			continue
-		}
-		if m.Role == memkernel.RoleAssistant || !wire.IsResult(p) {
+		switch {
+		case !r.Sends(i, p):
+		case m.Role == memkernel.RoleAssistant || !wire.IsResult(p):
 			parts = append(parts, *p)
-			continue
-		}
-		r.Comma()
-		if mark == k || mark == wire.LastPart && k == len(m.Parts)-1 {
-			r.Dst = appendResult(r.Dst, p.Result, Breakpoint)
-		} else {
-			r.Dst = appendPart(r.Dst, m.Role, p)
-		}
-		for n := range p.Result.Content {
-			if p.Result.Content[n].Media != nil {
-				media = append(media, p.Result.Content[n])
+		default:
+			r.Comma()
+			if mark == k || mark == wire.LastPart && k == len(m.Parts)-1 {
+				r.Dst = appendResult(r.Dst, p.Result, Breakpoint)
+			} else {
+				r.Dst = appendPart(r.Dst, m.Role, p)
+			}
+			for _, part := range p.Result.Content {
+				if part.Media != nil {
+					media = append(media, part)
+				}
 			}
 		}
 	}
@@ -321,50 +283,45 @@ func sendMessage(r *wire.Renderer, i int, m *memkernel.Message, mark int, media 
 		sendAssistant(r, i, parts)
 	default:
 		media = flushMedia(r, media)
-		role := SentRole(m.Role)
-		r.Comma()
-		r.Dst = append(append(append(r.Dst, `{"role":"`...), role...), `","content":`...)
 		if mark >= len(parts) || mark == wire.LastPart {
 			mark = len(parts) - 1
 		}
-		sendContent(r, i, role, parts, mark)
-		r.Dst = append(r.Dst, '}')
+		sendContent(r, i, SentRole(m.Role), parts, mark)
 	}
 	return media
 }
 
 // flushMedia sends the media of tool results as a user message.
 func flushMedia(r *wire.Renderer, media []memkernel.Part) []memkernel.Part {
-	if len(media) == 0 {
-		return nil
+	if len(media) > 0 {
+		sendContent(r, -1, memkernel.RoleUser, append([]memkernel.Part{wire.TextPart("Attached to the tool results above:")}, media...), NoMark)
 	}
-	r.Comma()
-	r.Dst = append(r.Dst, `{"role":"user","content":[{"type":"text","text":"Attached to the tool results above:"}`...)
-	for i := range media {
-		r.Dst = append(r.Dst, ',')
-		r.Dst = appendPart(r.Dst, memkernel.RoleUser, &media[i])
-	}
-	r.Dst = append(r.Dst, ']', '}')
 	return nil
 }
 
-// sendContent writes content: a string if it is one unmarked text.
+// sendContent writes a message of a role.
 func sendContent(r *wire.Renderer, i int, role memkernel.Role, parts []memkernel.Part, mark int) {
+	r.Comma()
+	r.Put(`{"role":"` + string(role) + `","content":`)
+	putContent(r, i, role, parts, mark)
+	r.Put("}")
+}
+
+// putContent writes content: a string if it is one text without a marker, else a list.
+func putContent(r *wire.Renderer, i int, role memkernel.Role, parts []memkernel.Part, mark int) {
 	if len(parts) == 1 && parts[0].Kind == memkernel.PartText && mark < 0 {
-		r.Dst = wire.AppendString(r.Dst, parts[0].Text)
+		r.Put("", parts[0].Text)
 		return
 	}
-	r.Dst = append(r.Dst, '[')
+	r.Put("[")
 	for k := range parts {
-		n := len(r.Dst)
-		r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte { return appendPart(dst, role, &parts[k]) })
-		if len(r.Dst) == n {
+		if !r.List(func(dst []byte) []byte { return appendPart(dst, role, &parts[k]) }) {
 			r.Note("not-sent", i, &parts[k], "this format can't carry the block")
 		} else if k == mark {
 			r.Dst = wire.InsertMember(r.Dst, Breakpoint)
 		}
 	}
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 }
 
 func sendAssistant(r *wire.Renderer, i int, parts []memkernel.Part) {
@@ -385,24 +342,20 @@ func sendAssistant(r *wire.Renderer, i int, parts []memkernel.Part) {
 		return
 	}
 	r.Comma()
-	r.Dst = append(r.Dst, `{"role":"assistant","content":`...)
+	r.Put(`{"role":"assistant","content":`)
 	if len(said) == 0 {
-		r.Dst = append(r.Dst, "null"...)
+		r.Put("null")
 	} else {
-		sendContent(r, i, memkernel.RoleAssistant, said, NoMark)
+		putContent(r, i, memkernel.RoleAssistant, said, NoMark)
 	}
-	for k := range reasoning {
-		if k == 0 {
-			r.Dst = append(r.Dst, ',')
-			r.Dst = appendPart(r.Dst, memkernel.RoleAssistant, &reasoning[k])
-		}
+	write := func(dst []byte, p *memkernel.Part) []byte { return appendPart(dst, memkernel.RoleAssistant, p) }
+	if len(reasoning) > 0 {
+		r.Put(",")
+		r.Dst = write(r.Dst, &reasoning[0])
 	}
 	if len(calls) > 0 {
-		r.Dst = append(r.Dst, `,"tool_calls":[`...)
-		for k := range calls {
-			r.Dst = wire.AppendListed(r.Dst, func(dst []byte) []byte { return appendPart(dst, memkernel.RoleAssistant, &calls[k]) })
-		}
-		r.Dst = append(r.Dst, ']')
+		r.Put(`,"tool_calls":`)
+		r.Dst = wire.AppendList(r.Dst, calls, write)
 	}
-	r.Dst = append(r.Dst, '}')
+	r.Put("}")
 }

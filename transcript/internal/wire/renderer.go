@@ -7,8 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Where a Marker is if not in a message, and which part it means if not a
-// certain one.
+// The places of a marker outside the messages, and the part number of the last part.
 const (
 	MarkerSystem = -1
 	MarkerTools  = -2
@@ -27,7 +26,7 @@ type Marker struct {
 	TTL string
 }
 
-// Renderer holds the body while it grows.
+// Renderer writes a request body.
 type Renderer struct {
 	Model     string
 	Tools     []memkernel.Tool
@@ -36,15 +35,17 @@ type Renderer struct {
 	MaxTokens int
 	Thinking  string
 	Markers   []Marker
-	// Own: the messages were read in the very dialect that is written; Foreign: in one
-	// whose blocks the API does not take.
+	// Own reports whether the messages were read in the dialect that is written, Foreign whether
+	// they were read in a dialect whose blocks the API does not take.
 	Own, Foreign bool
 
 	API   *API
-	Dst   []byte
+	Dst   []byte // the body so far
 	Notes []Note
 }
 
+// Note notes what happened to a message, or to a part of it that is not sent. msg is -1 for
+// neither.
 func (r *Renderer) Note(rule string, msg int, p *memkernel.Part, text string) {
 	n := Note{Rule: rule, Message: msg, Text: text}
 	if msg >= 0 {
@@ -56,6 +57,9 @@ func (r *Renderer) Note(rule string, msg int, p *memkernel.Part, text string) {
 	r.Notes = append(r.Notes, n)
 }
 
+// Put appends JSON as [Put] does.
+func (r *Renderer) Put(parts ...string) { r.Dst = Put(r.Dst, parts...) }
+
 // Member begins a member of the body.
 func (r *Renderer) Member(name string) {
 	if len(r.Dst) == 0 {
@@ -63,11 +67,10 @@ func (r *Renderer) Member(name string) {
 	} else {
 		r.Dst = append(r.Dst, ',')
 	}
-	r.Dst = AppendString(r.Dst, name)
-	r.Dst = append(r.Dst, ':')
+	r.Put("", name, ":")
 }
 
-// Bound writes how long the answer may get, if it is said.
+// Bound writes the most tokens of the answer, if there is a bound.
 func (r *Renderer) Bound(member string) {
 	if r.MaxTokens > 0 {
 		r.Member(member)
@@ -79,8 +82,24 @@ func (r *Renderer) Bound(member string) {
 func (r *Renderer) Think(member string) {
 	if r.Thinking != "" {
 		r.Member(member)
-		r.Dst = append(r.Dst, r.Thinking...)
+		r.Put(r.Thinking)
 	}
+}
+
+// List appends an element to the list that ends the body. It reports whether write wrote something.
+func (r *Renderer) List(write func([]byte) []byte) bool {
+	n := len(r.Dst)
+	r.Dst = AppendListed(r.Dst, write)
+	return len(r.Dst) > n
+}
+
+// Sends reports whether a part can be sent in this format, and notes a part that can't.
+func (r *Renderer) Sends(msg int, p *memkernel.Part) bool {
+	why := r.Refused(msg, p)
+	if why != "" {
+		r.Note("not-sent", msg, p, why)
+	}
+	return why == ""
 }
 
 // Refused returns why a part can't be sent in this format, "" if it can.
@@ -96,19 +115,20 @@ func (r *Renderer) Refused(msg int, p *memkernel.Part) string {
 	return ""
 }
 
-// At points at a part of the request.
+// At is the place of a part in the request.
 type At struct{ Msg, Part int }
 
-// Turn is a message as the provider sees it: neighbours of one role
-// merged, tool results first.
+// Turn is a message as the provider sees it: neighbours of one role are merged, and tool results
+// come first.
 type Turn struct {
 	Role   string
 	Blocks []At
 }
 
+// Part returns the part at a place.
 func (r *Renderer) Part(b At) *memkernel.Part { return &r.Messages[b.Msg].Parts[b.Part] }
 
-// TTLAt returns the marker on an element of the tools or the system.
+// TTLAt returns the lifetime of the marker on element i of n of the tools or the system prompt.
 func (r *Renderer) TTLAt(where, i, n int) (string, bool) {
 	for _, mk := range r.Markers {
 		if mk.Message == where && (mk.Part == i || mk.Part == LastPart && i == n-1) {
@@ -118,14 +138,15 @@ func (r *Renderer) TTLAt(where, i, n int) (string, bool) {
 	return "", false
 }
 
+// Comma separates the next element of the list that ends the body from the one before.
 func (r *Renderer) Comma() {
 	if r.Dst[len(r.Dst)-1] != '[' {
-		r.Dst = append(r.Dst, ',')
+		r.Put(",")
 	}
 }
 
-// AsText returns a block of a result that a format has no place for, as the text that it is: a
-// result is worth nothing without what it holds.
+// AsText returns a block of a result that a format has no form for as text, so that the result
+// keeps its content.
 func AsText(p *memkernel.Part) *memkernel.Part {
 	if p.Kind != memkernel.PartOther {
 		return p
@@ -133,23 +154,23 @@ func AsText(p *memkernel.Part) *memkernel.Part {
 	return &memkernel.Part{Kind: memkernel.PartText, Text: p.Raw}
 }
 
+// IsSystemRole reports whether a role is that of the system prompt.
 func IsSystemRole(role memkernel.Role) bool {
 	return role == memkernel.RoleSystem || role == memkernel.RoleDeveloper
 }
 
-// Rewrite returns a list of messages in the place of a client's; write writes what
-// replaces one.
+// Rewrite returns the list that replaces a client's messages. write writes a message.
 func (r *Renderer) Rewrite(e *Envelope, write func(i int, m *memkernel.Message)) string {
 	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
-	r.Dst = append(r.Dst, strings.TrimSpace(e.Lead)...)
+	r.Put(strings.TrimSpace(e.Lead))
 	for i := range r.Messages {
 		write(i, &r.Messages[i])
 	}
 	return string(append(r.Dst, ']'))
 }
 
-// Written spells a message as a request has it. Where it is one of the host's results,
-// raw, only its member of that name changes.
+// Written returns a message as the elements of a request. If raw is the host's own element with
+// a result, it is returned with another value for member.
 func Written(api *API, m memkernel.Message, raw, member string) []string {
 	r := &Renderer{API: api, Own: true, Model: m.Model, Messages: []memkernel.Message{m}}
 	api.Render(r)

@@ -7,41 +7,28 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// toolDef is a tool definition taken apart.
+// toolDef holds the members of a tool definition.
 type toolDef struct {
-	typ, name, description, schema, strict string
-	nested                                 bool // {"type":"function","function":{…}}
+	typ, name, description string
+	schema, strict         JSON
+	nested                 bool // {"type":"function","function":{…}}
 }
 
-func readTool(raw string) toolDef {
-	var d toolDef
+func readTool(raw string) (d toolDef) {
 	c := Scan(raw)
 	d.read(&c)
 	return d
 }
 
 func (d *toolDef) read(c *Cursor) {
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			d.typ = c.Str()
-		case "name":
-			d.name = c.Str()
-		case "description":
-			d.description = c.Str()
-		case "input_schema", "parameters":
-			d.schema = c.Raw()
-		case "strict":
-			d.strict = c.Raw()
-		case "custom":
-			d.name = cmp.Or(c.Text("name"), d.name)
-		case "function":
+	c.Read("type", &d.typ, "name", &d.name, "description", &d.description,
+		"input_schema", &d.schema, "parameters", &d.schema, "strict", &d.strict,
+		"custom", func() { d.name = cmp.Or(c.Text("name"), d.name) },
+		"function", func() {
 			typ := d.typ
-			d.nested = true
 			d.read(c)
-			d.typ = typ
-		}
-	}
+			d.typ, d.nested = typ, true
+		})
 }
 
 // plain reports whether the client runs the tool and JSON Schema describes it.
@@ -49,18 +36,24 @@ func (d *toolDef) plain() bool {
 	return d.name != "" && (d.typ == "" || d.typ == "function" || d.typ == "custom" && d.schema != "")
 }
 
-// ToolShape is how a definition is written.
+// named returns the members for the tool's name and description.
+func (d *toolDef) named() string {
+	if d.description == "" {
+		return string(Put(nil, `"name":`, d.name))
+	}
+	return string(Put(nil, `"name":`, d.name, `,"description":`, d.description))
+}
+
+// ToolShape is the form of a tool definition.
 type ToolShape int
 
 const (
-	// ToolFlat is {"type":"function","name","parameters"}, ToolNested the same within
-	// {"type":"function","function":{…}}, ToolSchema {"name","input_schema"}.
-	ToolFlat ToolShape = iota
-	ToolNested
-	ToolSchema
+	ToolFlat   ToolShape = iota // {"type":"function","name","parameters"}
+	ToolNested                  // {"type":"function","function":{"name","parameters"}}
+	ToolSchema                  // {"name","input_schema"}
 )
 
-// shape returns in which shape a definition is.
+// shape returns the form that a definition is in.
 func (d *toolDef) shape(raw string) ToolShape {
 	switch {
 	case d.nested:
@@ -72,46 +65,34 @@ func (d *toolDef) shape(raw string) ToolShape {
 	return ToolFlat
 }
 
-// appendTool appends a definition in a shape, nothing if it has none there: tools that
-// another provider runs itself.
+// appendTool appends a definition in a form. It appends nothing for a tool that another provider
+// runs, which has no other form.
 func appendTool(dst []byte, f ToolShape, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
-	if d.shape(t.Raw) == f {
+	switch {
+	case d.shape(t.Raw) == f:
 		return AppendClean(dst, t.Raw)
-	}
-	if !d.plain() {
+	case !d.plain():
 		return dst
 	}
-	schema := d.schema
-	if schema == "" {
-		schema = `{"type":"object","properties":{}}`
+	members, schema := d.named(), string(cmp.Or(d.schema, `{"type":"object","properties":{}}`))
+	if f == ToolSchema {
+		return append(dst, `{`+members+`,"input_schema":`+schema+`}`...)
 	}
-	switch f {
-	case ToolSchema:
-		dst = append(dst, `{"name":`...)
-		dst = appendNamed(dst, &d)
-		dst = append(dst, `,"input_schema":`...)
-		return append(append(dst, schema...), '}')
-	case ToolNested:
-		dst = append(dst, `{"type":"function","function":{"name":`...)
-	default:
-		dst = append(dst, `{"type":"function","name":`...)
-	}
-	dst = appendNamed(dst, &d)
-	dst = append(append(dst, `,"parameters":`...), schema...)
+	members += `,"parameters":` + schema
 	if d.strict != "" {
-		dst = append(append(dst, `,"strict":`...), d.strict...)
+		members += `,"strict":` + string(d.strict)
 	} else if f == ToolFlat {
-		dst = append(dst, `,"strict":false`...)
+		members += `,"strict":false`
 	}
 	if f == ToolNested {
-		dst = append(dst, '}')
+		return append(dst, `{"type":"function","function":{`+members+`}}`...)
 	}
-	return append(dst, '}')
+	return append(dst, `{"type":"function",`+members+`}`...)
 }
 
-// AppendFunction appends a definition as {"name","description","parameters"}, which is its own
-// bytes where it is so already.
+// AppendFunction appends a definition as {"name","description","parameters"}. A definition that
+// has this form keeps its bytes.
 func AppendFunction(dst []byte, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
 	if !d.plain() {
@@ -120,45 +101,34 @@ func AppendFunction(dst []byte, t *memkernel.Tool) []byte {
 	if d.typ == "" && !d.nested && !strings.Contains(t.Raw, `"input_schema"`) {
 		return AppendClean(dst, t.Raw)
 	}
-	dst = append(dst, `{"name":`...)
-	dst = appendNamed(dst, &d)
+	members := d.named()
 	if d.schema != "" {
-		dst = append(append(dst, `,"parameters":`...), d.schema...)
+		members += `,"parameters":` + string(d.schema)
 	}
-	return append(dst, '}')
+	return append(dst, `{`+members+`}`...)
 }
 
-func appendNamed(dst []byte, d *toolDef) []byte {
-	dst = AppendString(dst, d.name)
-	if d.description != "" {
-		dst = append(dst, `,"description":`...)
-		dst = AppendString(dst, d.description)
-	}
-	return dst
-}
-
-// WriteTools writes the definitions; mark makes the marker member, if the format
-// has one for tools.
+// WriteTools writes the tool definitions. mark makes the member that marks a definition for the
+// cache, and is nil if the format has none.
 func (r *Renderer) WriteTools(mark func(ttl string) string) {
 	if len(r.Tools) == 0 {
 		return
 	}
 	r.Member("tools")
-	r.Dst = append(r.Dst, '[')
+	r.Put("[")
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		before := len(r.Dst)
-		r.Dst = AppendListed(r.Dst, func(dst []byte) []byte {
-			n := len(dst)
-			dst = appendTool(dst, r.API.Tools, t)
-			if ttl, ok := r.TTLAt(MarkerTools, i, len(r.Tools)); ok && mark != nil && len(dst) > n {
-				dst = InsertMember(dst, mark(ttl))
-			}
-			return dst
-		})
-		if len(r.Dst) == before {
+		written := r.List(func(dst []byte) []byte { return appendTool(dst, r.API.Tools, t) })
+		if ttl, ok := r.TTLAt(MarkerTools, i, len(r.Tools)); ok && mark != nil && written {
+			r.Dst = InsertMember(r.Dst, mark(ttl))
+		}
+		if !written {
 			r.Note("tool-not-sent", -1, nil, "tool "+t.Name+" has no form in this format")
 		}
 	}
-	r.Dst = append(r.Dst, ']')
+	r.Put("]")
 }
+
+// Deferred reports whether the model has to search for a tool before its definition becomes part of
+// the prompt.
+func Deferred(raw string) bool { return MemberOf(raw, "defer_loading") == "true" }
