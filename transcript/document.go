@@ -73,64 +73,40 @@ func (d *document) top() error {
 	}
 	switch d.v.peek() {
 	case 0:
-		if d.v.pos < len(d.v.buf) {
-			return d.v.fault("an object or an array")
+		if d.v.pos == len(d.v.buf) {
+			return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 		}
-		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 	case '[':
-		return d.elements()
+		return d.list(']', d.message)
 	case '{':
-		return d.members()
+		return d.list('}', d.member)
 	}
 	return d.v.fault("an object or an array")
 }
 
-// elements reads the messages of an array.
-func (d *document) elements() error {
+// list reads the elements between two brackets, up to end.
+func (d *document) list(end byte, element func() error) error {
 	d.v.pos++
-	if d.v.peek() == ']' {
-		d.v.pos++
-		return nil
-	}
-	for {
-		if err := d.value(wire.KindMessage, ""); err != nil {
+	for more := d.v.peek() != end; more; {
+		if err := element(); err != nil {
 			return err
 		}
 		switch d.v.peek() {
 		case ',':
 			d.v.pos++
-		case ']':
-			d.v.pos++
-			return nil
+		case end:
+			more = false
 		default:
-			return d.v.fault("',' or ']'")
+			return d.v.fault("',' or '" + string(end) + "'")
 		}
 	}
-}
-
-// members reads the members of the request object.
-func (d *document) members() error {
 	d.v.pos++
-	if d.v.peek() == '}' {
-		d.v.pos++
-		return nil
-	}
-	for {
-		if err := d.member(); err != nil {
-			return err
-		}
-		switch d.v.peek() {
-		case ',':
-			d.v.pos++
-		case '}':
-			d.v.pos++
-			return nil
-		default:
-			return d.v.fault("',' or '}'")
-		}
-	}
+	return nil
 }
 
+func (d *document) message() error { return d.value(wire.KindMessage, "") }
+
+// member reads a member of the request.
 func (d *document) member() error {
 	if d.v.peek() != '"' {
 		return d.v.fault("a key")
@@ -146,7 +122,7 @@ func (d *document) member() error {
 	}
 	d.v.pos++
 	if b := d.v.peek(); name == "messages" && b == '[' {
-		return d.elements()
+		return d.list(']', d.message)
 	}
 	return d.value(wire.KindField, name)
 }

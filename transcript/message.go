@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"slices"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -26,7 +24,7 @@ func Text(m memkernel.Message) string { return wire.Text(m) }
 // Asks reports whether an answer asks the client for something: it calls a tool, or holds
 // an item of an unknown kind that another one may answer.
 func Asks(m memkernel.Message) bool {
-	return wire.HasCalls(m) || slices.ContainsFunc(m.Parts, codex.MayAsk)
+	return wire.HasCalls(m) || wire.Any(&m, codex.MayAsk)
 }
 
 // TurnEnds finds where the turns of a conversation end: behind an assistant message
@@ -40,7 +38,7 @@ func TurnEnds(msgs []memkernel.Message) []int {
 			continue
 		}
 		next := i + 1
-		for next < len(msgs) && (msgs[next].Role == memkernel.RoleSystem || msgs[next].Role == memkernel.RoleDeveloper) {
+		for next < len(msgs) && wire.IsSystemRole(msgs[next].Role) {
 			next++
 		}
 		if i+1 == len(msgs) || next < len(msgs) && PlainUser(msgs[next]) {

@@ -43,12 +43,7 @@ func Words(m memkernel.Message) string {
 
 // MarkedTyped reports whether a dialect said that a person typed something in m.
 func MarkedTyped(m memkernel.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Typed {
-			return true
-		}
-	}
-	return false
+	return wire.Any(&m, func(p *memkernel.Part) bool { return p.Typed })
 }
 
 // Untyped is m without such marks, as in the conversation of a subagent, to whom an

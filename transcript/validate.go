@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/memkernel/memkernel"
@@ -62,10 +63,7 @@ type ValidateOptions struct {
 // Validate judges messages as they are against the rules of a provider, as
 // far as a request shows them. Sound requests give nil.
 func Validate(p Provider, req *Request, opt *ValidateOptions) []Violation {
-	if opt == nil {
-		opt = &ValidateOptions{}
-	}
-	v := validator{req: req, opt: opt}
+	v := validator{req: req, opt: cmp.Or(opt, &ValidateOptions{})}
 	switch p {
 	case ProviderAnthropic:
 		v.anthropic()
@@ -96,8 +94,8 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 
 func (v *validator) part(b wire.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
 
-// turns merges neighbours of one wire role, in the order in which they are.
-// The system messages in front belong to the system prompt.
+// turns merges neighbours of one role. The system messages that open the conversation belong to
+// the system prompt and are left out.
 func (v *validator) turns() []wire.Turn {
 	var out []wire.Turn
 	lead := true
@@ -132,27 +130,26 @@ func (v *validator) wireRole(r memkernel.Role) string {
 	return string(r)
 }
 
-// reference finds the recorded message of a message in the request.
+// reference returns a function that finds the recorded message of a message in the request.
 func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
-	byKey := map[string]*memkernel.Message{}
-	for i := range v.opt.Reference {
-		m := &v.opt.Reference[i]
-		if m.Key != "" {
-			byKey["k"+m.Key] = m
+	recorded := map[string]*memkernel.Message{}
+	for at, p := range wire.Parts(v.opt.Reference) {
+		if wire.IsCall(p) {
+			recorded["c"+p.Call.ID] = &v.opt.Reference[at.Msg]
 		}
-		for k := range m.Parts {
-			if p := &m.Parts[k]; wire.IsCall(p) {
-				byKey["c"+p.Call.ID] = m
-			}
+	}
+	for i := range v.opt.Reference {
+		if m := &v.opt.Reference[i]; m.Key != "" {
+			recorded["k"+m.Key] = m
 		}
 	}
 	return func(m *memkernel.Message) *memkernel.Message {
-		if ref := byKey["k"+m.Key]; ref != nil {
+		if ref := recorded["k"+m.Key]; ref != nil {
 			return ref
 		}
 		for k := range m.Parts {
 			if p := &m.Parts[k]; wire.IsCall(p) {
-				return byKey["c"+p.Call.ID]
+				return recorded["c"+p.Call.ID]
 			}
 		}
 		return nil
@@ -161,13 +158,12 @@ func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
 
 // callShape finds calls that no API takes.
 func (v *validator) callShape(code string) {
-	for i := range v.req.Messages {
-		for k := range v.req.Messages[i].Parts {
-			if p := &v.req.Messages[i].Parts[k]; wire.IsCall(p) {
-				if _, wrong := wire.Mend(p); wrong != "" {
-					v.add(code, "call-shape", i, k, "call %s: %s", p.Call.ID, wrong)
-				}
-			}
+	for at, p := range wire.Parts(v.req.Messages) {
+		if !wire.IsCall(p) {
+			continue
+		}
+		if _, wrong := wire.Mend(p); wrong != "" {
+			v.add(code, "call-shape", at.Msg, at.Part, "call %s: %s", p.Call.ID, wrong)
 		}
 	}
 }
@@ -177,11 +173,14 @@ func (v *validator) afterCut(code, rule string) {
 	if !v.opt.Changed || !v.opt.PreservedThinking || v.opt.DropBlocks {
 		return
 	}
-	for i := max(0, v.opt.ChangedFrom); i < len(v.req.Messages); i++ {
-		for k := range v.req.Messages[i].Parts {
-			if p := &v.req.Messages[i].Parts[k]; wire.IsThinking(p) {
-				v.add(code, rule, i, k, "thinking is sent though something before it was changed")
-			}
+	for at, p := range wire.Parts(v.req.Messages) {
+		if at.Msg >= v.opt.ChangedFrom && wire.IsThinking(p) {
+			v.add(code, rule, at.Msg, at.Part, "thinking is sent though something before it was changed")
 		}
 	}
+}
+
+// atPart is add for a part of a message.
+func (v *validator) atPart(code, rule string, b wire.At, format string, args ...any) {
+	v.add(code, rule, b.Msg, b.Part, format, args...)
 }

@@ -1,6 +1,11 @@
 package transcript
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -44,23 +49,18 @@ func (v *validator) pairs(turns []wire.Turn) {
 
 func (v *validator) unanswered(open map[string]wire.At) {
 	for _, b := range v.sorted(open) {
-		v.add("A1", "pair-adjacent", b.Msg, b.Part, "call %s has no result in the next message", v.part(b).Call.ID)
+		v.atPart("A1", "pair-adjacent", b, "call %s has no result in the next message", v.part(b).Call.ID)
 	}
 }
 
-// sorted puts blocks in request order.
+// sorted returns blocks in the order of the request.
 func (v *validator) sorted(open map[string]wire.At) []wire.At {
-	var out []wire.At
-	for _, b := range open {
-		at := len(out)
-		for at > 0 && (out[at-1].Msg > b.Msg || out[at-1].Msg == b.Msg && out[at-1].Part > b.Part) {
-			at--
-		}
-		out = append(out[:at], append([]wire.At{b}, out[at:]...)...)
-	}
-	return out
+	return slices.SortedFunc(maps.Values(open), func(a, b wire.At) int {
+		return cmp.Or(a.Msg-b.Msg, a.Part-b.Part)
+	})
 }
 
+// opened returns the calls of a turn by their ids, and adds these to seen.
 func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.At {
 	open := map[string]wire.At{}
 	for _, b := range t.Blocks {
@@ -69,7 +69,7 @@ func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.A
 			continue
 		}
 		if seen[p.Call.ID] {
-			v.add("A1", "pair-adjacent", b.Msg, b.Part, "call id %s is used twice", p.Call.ID)
+			v.atPart("A1", "pair-adjacent", b, "call id %s is used twice", p.Call.ID)
 		}
 		seen[p.Call.ID] = true
 		open[p.Call.ID] = b
@@ -88,7 +88,7 @@ func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
 			continue
 		}
 		if other {
-			v.add("A2", "results-first", b.Msg, b.Part, "a tool result stands behind other content")
+			v.atPart("A2", "results-first", b, "a tool result stands behind other content")
 		}
 		id := p.Result.CallID
 		switch _, ok := open[id]; {
@@ -96,9 +96,9 @@ func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
 			delete(open, id)
 			answered[id] = true
 		case answered[id]:
-			v.add("A1", "pair-adjacent", b.Msg, b.Part, "call %s is answered twice", id)
+			v.atPart("A1", "pair-adjacent", b, "call %s is answered twice", id)
 		default:
-			v.add("A3", "no-orphan", b.Msg, b.Part, "result for %s answers no call of the message before", id)
+			v.atPart("A3", "no-orphan", b, "result for %s answers no call of the message before", id)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (v *validator) serverTools(turns []wire.Turn) {
 		}
 		for _, b := range turns[i+1].Blocks {
 			if !wire.IsResult(v.part(b)) {
-				v.add("A4", "server-tool", b.Msg, b.Part, "content beside results while a server tool is still running")
+				v.atPart("A4", "server-tool", b, "content beside results while a server tool is still running")
 			}
 		}
 	}
@@ -181,8 +181,8 @@ func (v *validator) serverPending(t *wire.Turn) bool {
 	return len(open) > 0
 }
 
-// openLoopThinking judges A7: in the open loop every thinking block that the
-// model wrote is there, unchanged and in its place among the calls.
+// openLoopThinking judges A7: in the open loop every thinking block that the model wrote is present,
+// unchanged and in its place among the calls.
 func (v *validator) openLoopThinking() {
 	start, ok := OpenLoop(v.req.Messages)
 	if !ok || len(v.opt.Reference) == 0 {
@@ -194,34 +194,27 @@ func (v *validator) openLoopThinking() {
 		if m.Role != memkernel.RoleAssistant {
 			continue
 		}
-		if ref := find(m); ref != nil && !sameThinking(m, ref) {
+		if ref := find(m); ref != nil && !slices.Equal(thinkingAndCalls(m), thinkingAndCalls(ref)) {
 			v.add("A7", "thinking-open-loop", i, -1, "thinking of the open tool loop is missing, changed or moved")
 		}
 	}
 }
 
-// sameThinking compares thinking and calls of two messages in order. Thinking
-// without a signature can't be sent and is left out of the comparison.
-func sameThinking(a, b *memkernel.Message) bool {
-	x, y := thinkingAndCalls(a), thinkingAndCalls(b)
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if x[i].Kind != y[i].Kind || x[i].Text != y[i].Text && wire.IsThinking(x[i]) || x[i].Signature != y[i].Signature {
-			return false
-		}
-		if wire.IsThinking(x[i]) && x[i].Raw != y[i].Raw {
-			return false
-		}
-	}
-	return true
+// order is what a thinking block or a call is compared by.
+type order struct {
+	kind                 memkernel.PartKind
+	text, signature, raw string
 }
 
-func thinkingAndCalls(m *memkernel.Message) (out []*memkernel.Part) {
+// thinkingAndCalls returns the thinking and the calls of a message in order. Thinking without a
+// signature can't be sent and is left out.
+func thinkingAndCalls(m *memkernel.Message) (out []order) {
 	for k := range m.Parts {
-		if p := &m.Parts[k]; wire.IsThinking(p) && p.Signature != "" || wire.IsCall(p) {
-			out = append(out, p)
+		switch p := &m.Parts[k]; {
+		case wire.IsCall(p):
+			out = append(out, order{kind: p.Kind, signature: p.Signature})
+		case wire.IsThinking(p) && p.Signature != "":
+			out = append(out, order{p.Kind, p.Text, p.Signature, p.Raw})
 		}
 	}
 	return out
@@ -237,7 +230,7 @@ func (v *validator) markers(turns []wire.Turn) {
 		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, anthropic.MaxMarkers)
 	}
 	short := false
-	for _, mk := range sortedMarkers(v.req.Markers) {
+	for _, mk := range slices.SortedStableFunc(slices.Values(v.req.Markers), byPlace) {
 		switch mk.TTL {
 		case "", "5m":
 			short = true
@@ -253,21 +246,15 @@ func (v *validator) markers(turns []wire.Turn) {
 	v.tailDistance(turns)
 }
 
-// sortedMarkers puts markers in request order: tools, system, messages.
-func sortedMarkers(in []Marker) []Marker {
-	out := append([]Marker(nil), in...)
-	before := func(a, b Marker) bool {
-		if a.Message != b.Message {
-			return a.Message < b.Message
+// byPlace orders markers as the request does: tools, system prompt, messages.
+func byPlace(a, b Marker) int {
+	part := func(mk Marker) int {
+		if mk.Part == LastPart {
+			return math.MaxInt
 		}
-		return a.Part != LastPart && (b.Part == LastPart || a.Part < b.Part)
+		return mk.Part
 	}
-	for i := 1; i < len(out); i++ {
-		for j := i; j > 0 && before(out[j], out[j-1]); j-- {
-			out[j], out[j-1] = out[j-1], out[j]
-		}
-	}
-	return out
+	return cmp.Or(a.Message-b.Message, cmp.Compare(part(a), part(b)))
 }
 
 func (v *validator) markedPart(mk Marker) {
@@ -337,9 +324,9 @@ func (v *validator) compaction(turns []wire.Turn) {
 				continue
 			}
 			if n++; n > 1 {
-				v.add("A10", "compaction", b.Msg, b.Part, "more than one compaction block")
+				v.atPart("A10", "compaction", b, "more than one compaction block")
 			} else if i > 0 || k > 0 {
-				v.add("A10", "compaction", b.Msg, b.Part, "the compaction block is not the first of the conversation")
+				v.atPart("A10", "compaction", b, "the compaction block is not the first of the conversation")
 			}
 		}
 	}
@@ -367,8 +354,8 @@ func (v *validator) nonEmpty(turns []wire.Turn) {
 	v.declared("A11", "non-empty")
 }
 
-// declared checks that tools which are called are still defined. A request
-// without any tools is not judged: session logs do not hold them.
+// declared checks that the tools which are called are defined. A request without any tools is not
+// judged, since session logs do not hold them.
 func (v *validator) declared(code, rule string) {
 	if len(v.req.Tools) == 0 {
 		return
@@ -377,12 +364,10 @@ func (v *validator) declared(code, rule string) {
 	for _, t := range v.req.Tools {
 		names[t.Name] = true
 	}
-	for i := range v.req.Messages {
-		for k := range v.req.Messages[i].Parts {
-			if p := &v.req.Messages[i].Parts[k]; wire.IsCall(p) && !names[p.Call.Name] {
-				v.add(code, rule, i, k, "tool %s is called but not declared", p.Call.Name)
-				names[p.Call.Name] = true
-			}
+	for at, p := range wire.Parts(v.req.Messages) {
+		if wire.IsCall(p) && !names[p.Call.Name] {
+			v.atPart(code, rule, at, "tool %s is called but not declared", p.Call.Name)
+			names[p.Call.Name] = true
 		}
 	}
 }

@@ -43,20 +43,20 @@ func (v *validator) geminiPair(turns []wire.Turn, i int) {
 				continue
 			}
 			if _, ok := open[p.Result.CallID]; !ok {
-				v.add("G1", "response-follows-call", b.Msg, b.Part, "response %s matches no call of the turn before", p.Result.CallID)
+				v.atPart("G1", "response-follows-call", b, "response %s matches no call of the turn before", p.Result.CallID)
 			}
 			delete(open, p.Result.CallID)
 		}
 	}
 	for _, b := range v.sorted(open) {
-		v.add("G1", "response-follows-call", b.Msg, b.Part, "call %s has no response in the next turn", v.part(b).Call.ID)
+		v.atPart("G1", "response-follows-call", b, "call %s has no response in the next turn", v.part(b).Call.ID)
 	}
 }
 
 func (v *validator) strayResponses(t *wire.Turn) {
 	for _, b := range t.Blocks {
 		if p := v.part(b); wire.IsResult(p) {
-			v.add("G1", "response-follows-call", b.Msg, b.Part, "response %s follows no model turn", p.Result.CallID)
+			v.atPart("G1", "response-follows-call", b, "response %s follows no model turn", p.Result.CallID)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (v *validator) thoughtSignatures(turns []wire.Turn) {
 				continue
 			}
 			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {
-				v.add("G4", "thought-signature", b.Msg, b.Part, "the first call of a step has no thought signature")
+				v.atPart("G4", "thought-signature", b, "the first call of a step has no thought signature")
 			}
 			break
 		}

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -13,7 +15,7 @@ func (v *validator) chat() {
 	start := true
 	settle := func() {
 		for _, b := range v.sorted(open) {
-			v.add("C1", "calls-answered", b.Msg, b.Part, "call %s is not answered before the next message", v.part(b).Call.ID)
+			v.atPart("C1", "calls-answered", b, "call %s is not answered before the next message", v.part(b).Call.ID)
 		}
 		clear(open)
 	}
@@ -56,32 +58,21 @@ func (v *validator) chat() {
 	v.callShape("C4")
 }
 
-// deepSeek judges D1 reasoning-content: where the model thinks, every
-// assistant message carries its reasoning.
+// deepSeek judges D1 reasoning-content: where the model thinks, every assistant message carries its
+// reasoning.
 func (v *validator) deepSeek() {
-	thinks := false
-	for i := range v.req.Messages {
-		thinks = thinks || hasThinking(&v.req.Messages[i])
+	thinking := func(m memkernel.Message) bool { return hasThinking(&m) }
+	if !slices.ContainsFunc(v.req.Messages, thinking) && !slices.ContainsFunc(v.opt.Reference, thinking) {
+		return
 	}
-	for _, m := range v.opt.Reference {
-		thinks = thinks || hasThinking(&m)
-	}
-	for i := range v.req.Messages {
-		m := &v.req.Messages[i]
-		if thinks && m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost && !hasThinking(m) {
+	for i, m := range v.req.Messages {
+		if m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost && !thinking(m) {
 			v.add("D1", "reasoning-content", i, -1, "the assistant message has no reasoning_content")
 		}
 	}
 }
 
-func hasThinking(m *memkernel.Message) bool {
-	for k := range m.Parts {
-		if wire.IsThinking(&m.Parts[k]) {
-			return true
-		}
-	}
-	return false
-}
+func hasThinking(m *memkernel.Message) bool { return wire.Any(m, wire.IsThinking) }
 
 // responses judges R1 call-output, R2 reasoning-group, R3 item-order, R4
 // reasoning-after-cut and R5 call-shape.
@@ -96,29 +87,25 @@ func (v *validator) responses() {
 func (v *validator) callOutput() {
 	open := map[string]wire.At{}
 	done := map[string]bool{}
-	for i := range v.req.Messages {
-		for k := range v.req.Messages[i].Parts {
-			p := &v.req.Messages[i].Parts[k]
-			switch {
-			case wire.IsCall(p):
-				if _, twice := open[p.Call.ID]; twice || done[p.Call.ID] {
-					v.add("R1", "call-output", i, k, "call id %s is used twice", p.Call.ID)
-				}
-				open[p.Call.ID] = wire.At{Msg: i, Part: k}
-			case wire.IsResult(p) && !p.Result.Opaque:
-				id := p.Result.CallID
-				if _, ok := open[id]; !ok && done[id] {
-					v.add("R1", "call-output", i, k, "call %s has two outputs", id)
-				} else if !ok {
-					v.add("R1", "call-output", i, k, "output for %s has no call", id)
-				}
-				delete(open, id)
-				done[id] = true
+	for at, p := range wire.Parts(v.req.Messages) {
+		switch id := wire.CallOf(p); {
+		case wire.IsCall(p):
+			if _, twice := open[id]; twice || done[id] {
+				v.atPart("R1", "call-output", at, "call id %s is used twice", id)
 			}
+			open[id] = at
+		case wire.IsResult(p) && !p.Result.Opaque:
+			if _, ok := open[id]; !ok && done[id] {
+				v.atPart("R1", "call-output", at, "call %s has two outputs", id)
+			} else if !ok {
+				v.atPart("R1", "call-output", at, "output for %s has no call", id)
+			}
+			delete(open, id)
+			done[id] = true
 		}
 	}
 	for _, b := range v.sorted(open) {
-		v.add("R1", "call-output", b.Msg, b.Part, "call %s has no output", v.part(b).Call.ID)
+		v.atPart("R1", "call-output", b, "call %s has no output", v.part(b).Call.ID)
 	}
 }
 
@@ -131,7 +118,8 @@ func (v *validator) reasoningGroup() {
 		if m.Role != memkernel.RoleAssistant {
 			continue
 		}
-		if n := len(m.Parts); n > 0 && codex.IsReasoning(&m.Parts[n-1]) && v.nextRole(i) != memkernel.RoleAssistant {
+		more := i+1 < len(v.req.Messages) && v.req.Messages[i+1].Role == memkernel.RoleAssistant
+		if n := len(m.Parts); n > 0 && codex.IsReasoning(&m.Parts[n-1]) && !more {
 			v.add("R2", "reasoning-group", i, n-1, "a reasoning item is not followed by the item that it led to")
 		}
 		if ref := find(m); ref != nil && HasCalls(*m) && sendableReasoning(ref) && !hasThinking(m) {
@@ -140,20 +128,10 @@ func (v *validator) reasoningGroup() {
 	}
 }
 
-func (v *validator) nextRole(i int) memkernel.Role {
-	if i+1 < len(v.req.Messages) {
-		return v.req.Messages[i+1].Role
-	}
-	return ""
-}
-
 func sendableReasoning(m *memkernel.Message) bool {
-	for k := range m.Parts {
-		if p := &m.Parts[k]; codex.IsReasoning(p) && p.Signature != "" && p.Signature != "REDACTED" {
-			return true
-		}
-	}
-	return false
+	return wire.Any(m, func(p *memkernel.Part) bool {
+		return codex.IsReasoning(p) && p.Signature != "" && p.Signature != "REDACTED"
+	})
 }
 
 // itemOrder: what is left of the recorded items keeps its order.

@@ -217,7 +217,7 @@ func (o *outputs) unchanged(m *memkernel.Message) bool {
 }
 
 // MayAsk reports whether p is an item of an unknown kind that another one may answer.
-func MayAsk(p memkernel.Part) bool {
+func MayAsk(p *memkernel.Part) bool {
 	if p.Kind != memkernel.PartOther {
 		return false
 	}

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"slices"
+	"iter"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -13,28 +13,36 @@ func PlainUser(m memkernel.Message) bool {
 	return m.Role == memkernel.RoleUser && len(m.Parts) > 0 && !HasResults(m)
 }
 
-// HasResults reports whether m answers a tool call of the client's. Results of
-// tools that the provider runs are inside the assistant's own message.
+// HasResults reports whether m answers a tool call of the client's. Results of tools that the
+// provider runs are inside the assistant's own message.
 func HasResults(m memkernel.Message) bool {
-	if m.Role == memkernel.RoleAssistant {
-		return false
-	}
+	return m.Role != memkernel.RoleAssistant && Any(&m, func(p *memkernel.Part) bool { return p.Kind == memkernel.PartToolResult })
+}
+
+// HasCalls reports whether m asks the client to run a tool.
+func HasCalls(m memkernel.Message) bool { return Any(&m, IsCall) }
+
+// Any reports whether some part of a message is of a kind.
+func Any(m *memkernel.Message, is func(*memkernel.Part) bool) bool {
 	for i := range m.Parts {
-		if m.Parts[i].Kind == memkernel.PartToolResult {
+		if is(&m.Parts[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// HasCalls reports whether m asks the client to run a tool.
-func HasCalls(m memkernel.Message) bool {
-	for i := range m.Parts {
-		if IsCall(&m.Parts[i]) {
-			return true
+// Parts goes over all parts of messages with their places.
+func Parts(msgs []memkernel.Message) iter.Seq2[At, *memkernel.Part] {
+	return func(yield func(At, *memkernel.Part) bool) {
+		for i := range msgs {
+			for k := range msgs[i].Parts {
+				if !yield(At{i, k}, &msgs[i].Parts[k]) {
+					return
+				}
+			}
 		}
 	}
-	return false
 }
 
 // TextPart returns a part that is a text.
@@ -65,10 +73,12 @@ func IsCall(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolUse && p.Call != nil && !p.Call.Server
 }
 
+// IsResult reports whether p is the result of a call.
 func IsResult(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolResult && p.Result != nil
 }
 
+// IsThinking reports whether p is thinking of the model's.
 func IsThinking(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }
@@ -100,11 +110,12 @@ func partText(b *strings.Builder, p *memkernel.Part) {
 	}
 }
 
+// IsEmptyText reports whether p is a text of white space alone, which providers reject.
 func IsEmptyText(p memkernel.Part) bool {
 	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
 }
 
-// CallOf returns the id of the call that a part is or answers, "" if it is neither.
+// CallOf returns the id of the call that p is or answers, "" if it is neither.
 func CallOf(p *memkernel.Part) string {
 	switch {
 	case IsCall(p):
@@ -117,5 +128,5 @@ func CallOf(p *memkernel.Part) string {
 
 // HoldsCall reports whether a message holds one of some calls, or a result of one.
 func HoldsCall(m *memkernel.Message, ids map[string]bool) bool {
-	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return ids[CallOf(&p)] })
+	return Any(m, func(p *memkernel.Part) bool { return ids[CallOf(p)] })
 }
