@@ -1,23 +1,25 @@
 package transcript
 
-import "github.com/memkernel/memkernel/transcript/internal/wire"
+import (
+	"slices"
 
-// sniffLine looks at the keys of one JSONL record. A broken record is judged
-// by what precedes the break.
-func sniffLine(line string) Dialect {
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// sniffLine looks at the members of one JSONL record. Of a broken record it sees those before the
+// break.
+func sniffLine(line string) (found Dialect) {
 	c := wire.Scan(line)
 	if c.Peek() != '{' {
 		return ""
 	}
-	var typ string
-	has := map[string]bool{}
-	for k := range c.Fields {
-		has[k] = true
-		if k == "type" {
+	typ, has := "", map[string]bool{}
+	for name := range c.Fields {
+		if has[name] = true; name == "type" {
 			typ = c.Str()
 		}
 	}
-	best, found := 0, Dialect("")
+	best := 0
 	for i := range table {
 		if table[i].Document() {
 			continue
@@ -29,52 +31,16 @@ func sniffLine(line string) Dialect {
 	return found
 }
 
-// sniffDocument decides between the JSON dialects, "" if it is none of them.
-func sniffDocument(s string) Dialect {
+// sniffDocument decides between the dialects of documents. It returns "" for a document that is in
+// none of them.
+func sniffDocument(s string) (found Dialect) {
+	v := vote{weights: make([]int, len(table))}
 	c := wire.Scan(s)
-	v := vote{make([]int, len(table)), false}
 	if s[0] == '[' {
 		v.messages(&c)
-		return v.verdict()
+	} else {
+		v.request(&c)
 	}
-	for k := range c.Fields {
-		switch k {
-		case "messages":
-			v.messages(&c)
-			v.known = true
-		case "model":
-			v.weigh(wire.AtModel, c.Str())
-		case "tools":
-			v.tools(&c)
-		default:
-			v.weigh(wire.AtMember, k)
-		}
-	}
-	// A prefix may end before the messages, inside a long system prompt.
-	sum := 0
-	for _, n := range v.weights {
-		sum += n
-	}
-	v.known = v.known || c.Err != nil && sum >= 2
-	return v.verdict()
-}
-
-// vote collects evidence for the dialects of documents.
-type vote struct {
-	weights []int // by row
-	known   bool
-}
-
-func (v *vote) weigh(at wire.Place, word string) {
-	for i := range table {
-		if table[i].Document() {
-			v.weights[i] += table[i].Weigh(at, word)
-		}
-	}
-}
-
-// verdict returns the dialect that most speaks for, of equals the first.
-func (v *vote) verdict() (found Dialect) {
 	best := -1
 	for i := range table {
 		if v.known && table[i].Document() && v.weights[i] > best {
@@ -84,43 +50,70 @@ func (v *vote) verdict() (found Dialect) {
 	return found
 }
 
-func (v *vote) tools(c *wire.Cursor) {
-	for range c.Elems {
-		for k := range c.Fields {
-			v.weigh(wire.AtTool, k)
-		}
+// vote collects signs of the dialects of documents.
+type vote struct {
+	weights []int // by row of the table
+	known   bool  // the document has messages
+}
+
+func (v *vote) weigh(at wire.Place, word string) {
+	for i := range table {
+		v.weights[i] += table[i].Weigh(at, word)
 	}
 }
+
+func (v *vote) request(c *wire.Cursor) {
+	for name := range c.Fields {
+		switch name {
+		case "messages":
+			v.messages(c)
+			v.known = true
+		case "model":
+			v.weigh(wire.AtModel, c.Str())
+		case "tools":
+			for range c.Elems {
+				for name := range c.Fields {
+					v.weigh(wire.AtTool, name)
+				}
+			}
+		default:
+			v.weigh(wire.AtMember, name)
+		}
+	}
+	// A prefix may end before the messages, inside a long system prompt.
+	sum := 0
+	for _, n := range v.weights {
+		sum += n
+	}
+	v.known = v.known || c.Err != nil && sum >= 2
+}
+
+var knownRoles = []string{"tool", "function", "developer", "system", "user", "assistant"}
 
 func (v *vote) messages(c *wire.Cursor) {
 	at := wire.AtFirst
 	for range c.Elems {
-		for k := range c.Fields {
+		for name := range c.Fields {
 			switch {
-			case k == "role":
-				v.role(c.Str(), at)
-			case k == "content" && c.Peek() == '[':
+			case name == "role":
+				if role := c.Str(); slices.Contains(knownRoles, role) {
+					v.weigh(at, role)
+					v.known = true
+				}
+			case name == "content" && c.Peek() == '[':
 				v.blocks(c)
 			default:
-				v.weigh(wire.AtMessage, k)
+				v.weigh(wire.AtMessage, name)
 			}
 		}
 		at = wire.AtRole
 	}
 }
 
-func (v *vote) role(role string, at wire.Place) {
-	switch role {
-	case "tool", "function", "developer", "system", "user", "assistant":
-		v.weigh(at, role)
-		v.known = true
-	}
-}
-
 func (v *vote) blocks(c *wire.Cursor) {
 	for range c.Elems {
-		for k := range c.Fields {
-			if v.weigh(wire.AtBlock, k); k == "type" {
+		for name := range c.Fields {
+			if v.weigh(wire.AtBlock, name); name == "type" {
 				v.weigh(wire.AtType, c.Str())
 			}
 		}

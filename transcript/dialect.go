@@ -48,16 +48,21 @@ func Dialects() (out []Dialect) {
 	return out
 }
 
-// rowOf returns the row of a dialect, nil if there is none.
-func rowOf(d Dialect) *wire.Dialect {
+// row returns the first dialect, of files or of requests alone, for which is reports true, or nil.
+func row(is func(*wire.Dialect) bool) *wire.Dialect {
 	for _, rows := range [][]wire.Dialect{table, requests} {
 		for i := range rows {
-			if rows[i].Name == string(d) {
+			if is(&rows[i]) {
 				return &rows[i]
 			}
 		}
 	}
 	return nil
+}
+
+// rowOf returns the row of a dialect, nil if there is none.
+func rowOf(d Dialect) *wire.Dialect {
+	return row(func(r *wire.Dialect) bool { return r.Name == string(d) })
 }
 
 // Intakes returns the dialects in which a host may hand over its messages: those of requests
@@ -169,22 +174,21 @@ func (d Dialect) Format() Format {
 }
 
 func (f Format) row() *wire.Dialect {
-	for _, rows := range [][]wire.Dialect{table, requests} {
-		for i := range rows {
-			if a := rows[i].API; a != nil && a.Format == string(f) {
-				return &rows[i]
-			}
-		}
-	}
-	return nil
+	return row(func(r *wire.Dialect) bool { return r.API != nil && r.API.Format == string(f) })
 }
 
-// oneOf returns a list of names in words.
+// oneOf returns names as a list in words.
 func oneOf[S ~string](names []S) string {
-	last := len(names) - 1
-	words := make([]string, last)
-	for i := range words {
-		words[i] = string(names[i])
+	var b strings.Builder
+	for i, name := range names {
+		switch i {
+		case 0:
+		case len(names) - 1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(name))
 	}
-	return strings.Join(words, ", ") + " or " + string(names[last])
+	return b.String()
 }

@@ -11,15 +11,13 @@ import (
 
 // known are the types of blocks and items that some dialect understands.
 var known = func() map[string]bool {
-	out := map[string]bool{}
-	for _, rows := range [][]wire.Dialect{table, requests} {
-		for i := range rows {
-			for _, typ := range rows[i].Known {
-				out[typ] = true
-			}
+	types := map[string]bool{}
+	for _, d := range append(table[:len(table):len(table)], requests...) {
+		for _, typ := range d.Known {
+			types[typ] = true
 		}
 	}
-	return out
+	return types
 }()
 
 // Held reports whether a message holds something that nobody but its provider understands:

@@ -35,13 +35,13 @@ func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 	return id, stop
 }
 
-// words know a request of the Messages API.
-var words = []wire.Words{
-	{At: wire.AtMember, Weight: 2, Of: "system anthropic_version anthropic_beta stop_sequences top_k thinking"},
-	{At: wire.AtModel, Weight: 1, Of: "claude"},
-	{At: wire.AtTool, Weight: 4, Of: "input_schema cache_control"},
-	{At: wire.AtBlock, Weight: 4, Of: "cache_control source"},
-	{At: wire.AtType, Weight: 4, Of: "tool_use tool_result thinking redacted_thinking document"},
+// words are signs of a request of the Messages API.
+var words = map[wire.Place]string{
+	wire.AtMember: "system anthropic_version anthropic_beta stop_sequences top_k thinking",
+	wire.AtModel:  "claude",
+	wire.AtTool:   "input_schema cache_control",
+	wire.AtBlock:  "cache_control source",
+	wire.AtType:   "tool_use tool_result thinking redacted_thinking document",
 }
 
 // write returns a message of the Messages API. A message of the host's keeps all members but its

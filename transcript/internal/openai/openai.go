@@ -135,19 +135,19 @@ func readPart(c *wire.Cursor) memkernel.Part {
 	return p
 }
 
-// words know a request of chat completions. The Messages API takes system messages too,
-// but never as the first.
-var words = []wire.Words{
-	{At: wire.AtMember, Weight: 2, Of: "max_completion_tokens response_format stream_options frequency_penalty presence_penalty reasoning_effort parallel_tool_calls logprobs seed"},
-	{At: wire.AtModel, Weight: 1, Of: "gpt deepseek gemini"},
-	{At: wire.AtTool, Weight: 4, Of: "function"},
-	{At: wire.AtMessage, Weight: 4, Of: "tool_calls tool_call_id refusal function_call reasoning_content"},
-	{At: wire.AtFirst, Weight: 4, Of: "tool function developer system"},
-	{At: wire.AtRole, Weight: 4, Of: "tool function developer"},
-	{At: wire.AtType, Weight: 4, Of: "image_url input_audio file refusal"},
+// words are signs of a request of chat completions. The Messages API takes system messages too, but
+// never as the first.
+var words = map[wire.Place]string{
+	wire.AtMember:  "max_completion_tokens response_format stream_options frequency_penalty presence_penalty reasoning_effort parallel_tool_calls logprobs seed",
+	wire.AtModel:   "gpt deepseek gemini",
+	wire.AtTool:    "function",
+	wire.AtMessage: "tool_calls tool_call_id refusal function_call reasoning_content",
+	wire.AtFirst:   "tool function developer system",
+	wire.AtRole:    "tool function developer",
+	wire.AtType:    "image_url input_audio file refusal",
 }
 
-// write spells a message for a host.
+// write returns a message as a host holds it.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	return wire.Written(api, m, raw, "content")
 }

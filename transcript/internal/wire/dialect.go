@@ -5,7 +5,6 @@
 package wire
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -18,9 +17,10 @@ type Dialect struct {
 	// Sniff returns how sure it is of a line of a session log by its keys and its type: 0 is
 	// not at all. The surest wins, and of equals the first in the table.
 	Sniff func(typ string, has map[string]bool) int
-	// Words are what speaks for it in a JSON document. A dialect has either these, and its
-	// files are one document each, or Sniff, and they have a record a line.
-	Words []Words
+	// Words are signs of the dialect in a JSON document, separated by blanks, by the place where
+	// they occur. A dialect has either Words, and its files are one document each, or Sniff, and
+	// its files have a record a line.
+	Words map[Place]string
 	// Spread: a file may also be one record over many lines.
 	Spread bool
 	// Parse reads a record, or a value of a document.
@@ -147,41 +147,30 @@ func (d *Dialect) Rank() int {
 	return 2
 }
 
-// Words are some that speak for a dialect where they are at a place, and how much each
-// does; of the model's name a part is enough.
-type Words struct {
-	At     Place
-	Weight int
-	Of     string // parted by blanks
-}
-
-// Weigh returns how much a word speaks for the dialect.
-func (d *Dialect) Weigh(at Place, word string) (n int) {
-	for _, w := range d.Words {
-		if w.At == at && slices.ContainsFunc(strings.Fields(w.Of), func(of string) bool {
-			return of == word || at == AtModel && strings.Contains(word, of)
-		}) {
-			n += w.Weight
+// Weigh returns how strongly a word at a place points to the dialect. A model's name is such a sign if
+// the word is a part of it.
+func (d *Dialect) Weigh(at Place, word string) int {
+	for _, sign := range strings.Fields(d.Words[at]) {
+		if sign == word || at == AtModel && strings.Contains(word, sign) {
+			return weights[at]
 		}
 	}
-	return n
+	return 0
 }
 
-// Place is where a word of a document is.
+// Place is where a word of a document occurs.
 type Place int
 
 const (
-	// AtMember is the name of a member of the document, AtModel the model.
-	AtMember Place = iota
-	AtModel
-	// AtTool is the name of a member of a tool definition.
-	AtTool
-	// AtMessage is the name of a member of a message, AtRole its role, which is AtFirst for
-	// the first one.
-	AtMessage
-	AtRole
-	AtFirst
-	// AtBlock is the name of a member of a content block, AtType its type.
-	AtBlock
-	AtType
+	AtMember  Place = iota // the name of a member of the document
+	AtModel                // the model
+	AtTool                 // the name of a member of a tool definition
+	AtMessage              // the name of a member of a message
+	AtRole                 // the role of a message that is not the first
+	AtFirst                // the role of the first message
+	AtBlock                // the name of a member of a content block
+	AtType                 // the type of a content block
 )
+
+// weights is how strong the signs at a place are.
+var weights = [...]int{AtMember: 2, AtModel: 1, AtTool: 4, AtMessage: 4, AtRole: 4, AtFirst: 4, AtBlock: 4, AtType: 4}
