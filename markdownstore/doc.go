@@ -3,9 +3,10 @@
 // into chunks that cite their place, and writes to them in the only two ways
 // that lose nothing: appending, and replacing what has not changed meanwhile.
 //
-// It never deletes a file, never rewrites a line unless a caller replaces it,
-// never follows a path out of the workspace, and keeps no index; what it
-// derives can be derived again. It starts no goroutine and logs nothing.
+// It deletes a file only for a caller that names its current hash, never rewrites
+// a line unless a caller replaces it, never follows a path out of the workspace,
+// and keeps no index; what it derives can be derived again. It starts no goroutine
+// and logs nothing.
 //
 // Lines are 1-based and end at a line feed; a lone carriage return ends none.
 // Offsets and sizes are bytes of the file, counted from its first byte, the

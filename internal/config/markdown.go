@@ -20,7 +20,7 @@ memkernel needs no configuration. Later sources win over earlier ones:
 4. flags.
 
 A project's file may come with somebody's repository. So it can't name endpoints, models, commands or
-folders, nor extend trust; the tables name the limits. ` + "`memkernel doctor`" + ` lists what was ignored. A file
+folders, and can only restrict what you allow; the settings below name the limits. ` + "`memkernel doctor`" + ` lists what was ignored. A file
 that ` + "`--config`" + ` names is yours.
 
 ` + "```" + `
