@@ -47,8 +47,8 @@ A window is the session's fixed part (tools and system prompt, taken from the us
 of its first call) and a room above it; the regimes claude-1m and openai-272k have the
 windows of today's models instead. Nothing is sent anywhere. It takes a minute or so per
 session and processor.`,
-		Example: `  mkeconomics -t session.jsonl
-  mkeconomics -t a.jsonl -t b.jsonl --room 128k --write bin`,
+		Example: `  mkbench economics -t session.jsonl
+  mkbench economics -t a.jsonl -t b.jsonl --room 128k --write bin`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runEconomics(cmd.Context(), a, e) },
 	}

@@ -52,10 +52,10 @@ the name of one that is built in:
   coding-01 ... debugging-01 ... writing-01 ... ops-01 ...
 
 Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
-		Example: `  mkpaging
-  mkpaging --workload churn --policy retrieval,clawvm
-  mkpaging --workload mine.json --budget 300 --policy clawvm
-  mkpaging --workload churn --policy clawvm --trace churn.jsonl`,
+		Example: `  mkbench paging
+  mkbench paging --workload churn --policy retrieval,clawvm
+  mkbench paging --workload mine.json --budget 300 --policy clawvm
+  mkbench paging --workload churn --policy clawvm --trace churn.jsonl`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPaging(a, cmd, b) },
 	}
@@ -125,7 +125,7 @@ func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	}
 	f, err := a.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see mkpaging --help", strings.Join(judge.Names()[:7], ", "))
+		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see mkbench paging --help", strings.Join(judge.Names()[:7], ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read workload: %w", err)

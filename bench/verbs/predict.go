@@ -36,8 +36,8 @@ cold calls past the lifetime that was foreseen, precision the share of the fores
 that were cold. Cold calls within the lifetime are unexplained: what they wrote is in
 no error of writes. A call without a bill in the transcript is compared with nothing and
 in no figure; such calls are counted, and so is the first, which gives the fixed part.`,
-		Example: `  mkpredict -t session.jsonl
-  mkpredict -t monday.jsonl,tuesday.jsonl --json`,
+		Example: `  mkbench predict -t session.jsonl
+  mkbench predict -t monday.jsonl,tuesday.jsonl --json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPredict(a, b) },
 	}

@@ -37,8 +37,8 @@ plan across cuts and a restart, fix what a test run showed, tell the newest of s
 values. The agent is a scripted reader. It knows nothing but the request as it would be
 sent, may follow a pointer where the prompt names the tool for it, and calls no model.
 Success is checked on the files and on the last answer.`,
-		Example: `  mktasks
-  mktasks --window 64k --variants 4 --policy memkernel,turns-5`,
+		Example: `  mkbench tasks
+  mkbench tasks --window 64k --variants 4 --policy memkernel,turns-5`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runBenchTasks(a, cmd, b) },
 	}
@@ -90,7 +90,7 @@ func runBenchTasks(a *cli.App, cmd *cobra.Command, b *benchTasksFlags) error {
 			*solve.Report
 		}{"memkernel/bench_tasks/v1", solve.Kinds(), r})
 	case b.markdown:
-		_, err := a.Out.Write([]byte(r.Markdown("mktasks --window "+strings.Join(b.windows, ",")+" --variants "+strconv.Itoa(b.variants), b.model, time.Now())))
+		_, err := a.Out.Write([]byte(r.Markdown("mkbench tasks --window "+strings.Join(b.windows, ",")+" --variants "+strconv.Itoa(b.variants), b.model, time.Now())))
 		return err
 	}
 	return drawTasks(a.Out, r, a.Style())
