@@ -9,6 +9,12 @@ import (
 	"github.com/memkernel/memkernel/kernel/editing"
 )
 
+// editCall is an edit of memory, which says what it read: Path and Old, text that is in the
+// file once or begins on line From; or Path and Version, which read gives, with From and
+// Lines for a passage and without them for the whole file. memory.delete puts nothing in
+// its place. Where something else is there nothing is changed: the error is CONFLICT, with
+// what is there as current in its data. PERSON is an edit of what a person wrote, SECRET
+// one of a file that holds a secret.
 type editCall struct {
 	sessionCall
 	Path    string `json:"path" rpc:"required"`
@@ -20,6 +26,7 @@ type editCall struct {
 
 type updateCall struct {
 	editCall
+	// Text is what is put in its place.
 	Text string `json:"text" rpc:"required"`
 }
 
@@ -83,6 +90,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 
 type undoCall struct {
 	sessionCall
+	// Edit is what is taken back; "" is the session's newest.
 	Edit string `json:"edit"`
 }
 
@@ -94,6 +102,8 @@ func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocu
 	return &undoDocument{"memkernel/rpc_undo/v1", p.key(), u.Edit, u.Time, editedFiles(u.Files)}, nil
 }
 
+// memoryToolCall is a call of Anthropic's memory tool (memory_20250818).
+// /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md.
 type memoryToolCall struct {
 	sessionCall
 	// Input is the tool call's, as the model wrote it.

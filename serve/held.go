@@ -50,6 +50,7 @@ func (t *talkCall) handed() *conversation { return t.Conversation }
 
 // mark names what is held after a call.
 type mark struct {
+	// Base is what to hand in with the next call, Count how many messages are held.
 	Base  string `json:"base"`
 	Count int    `json:"count"`
 }

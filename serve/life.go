@@ -9,7 +9,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// boundaryCall is a moment of a session's life.
+// boundaryCall is a moment of a session's life. Without a conversation what was planned or
+// observed counts. A session of which nothing is kept is refused as NO_SESSION, but for
+// start_session and where a conversation or updates are handed in.
 type boundaryCall struct {
 	sessionCall
 	sourceCall
@@ -17,8 +19,9 @@ type boundaryCall struct {
 	Model  string `json:"model"`
 	talkCall
 	Updates []journal.Update `json:"updates"`
-	Key     string           `json:"key"`
-	Reason  string           `json:"reason"`
+	// Key makes the delivery idempotent.
+	Key    string `json:"key"`
+	Reason string `json:"reason"`
 }
 
 // passed is the answer to the calls at a boundary.
@@ -78,9 +81,13 @@ func boundaryOf(d *desk, c *call, p *boundaryCall) (kernel.Boundary, *held, erro
 
 type compactCall struct {
 	boundaryCall
+	// TargetTokens and TargetShare are what the prompt is to come down to, in tokens or as a
+	// share of the window; the smaller one counts.
 	TargetTokens int     `json:"target_tokens"`
 	TargetShare  float64 `json:"target_share"`
-	Force        bool    `json:"force"`
+	// Force cuts inside an open tool loop, too. Without it a loop is only cut when the cache is
+	// cold.
+	Force bool `json:"force"`
 	// Call is what the next call will be like; what it doesn't say is taken from the
 	// last plan.
 	Call *callSettings `json:"call"`
@@ -140,6 +147,8 @@ type restoreCall struct {
 	sessionCall
 	// Occasion is compaction, resume or new, which it is without.
 	Occasion string `json:"occasion"`
+	// Resolver is the tool or command by which the reader gets what an id stands for;
+	// without it no ids are named.
 	Resolver string `json:"resolver"`
 }
 
@@ -159,12 +168,18 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 	return &doc, nil
 }
 
+// flushTurnCall asks for the prompts of a silent turn in which the host's model writes down
+// what is to outlive a compaction. With a session the prompt shows what was said since the
+// last such turn, secrets masked, about 20,000 tokens at most, so that one completion
+// without tools is enough. An empty prompt in the answer means that there is nothing to
+// ask.
 type flushTurnCall struct {
 	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
 	talkCall
+	// System and Prompt are prompts of the host's own.
 	System string `json:"system"`
 	Prompt string `json:"prompt"`
 }
@@ -194,10 +209,13 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 	return doc, nil
 }
 
+// observeFlushCall hands in what the model answered to a flush turn.
 type observeFlushCall struct {
 	sessionCall
-	Text    string `json:"text" rpc:"required"`
-	Section bool   `json:"section"`
+	Text string `json:"text" rpc:"required"`
+	// Section: the text is a longer one, in which memories are between a line <memory> and
+	// a line </memory>.
+	Section bool `json:"section"`
 }
 
 type flushed struct {

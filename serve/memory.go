@@ -16,9 +16,13 @@ import (
 
 type rememberCall struct {
 	sessionCall
-	Text     string `json:"text" rpc:"required"`
-	Path     string `json:"path"`
-	ID       string `json:"id"`
+	// Text is Markdown.
+	Text string `json:"text" rpc:"required"`
+	// Path is a file of memory; by default today's log.
+	Path string `json:"path"`
+	// ID makes the call idempotent.
+	ID string `json:"id"`
+	// Evidence is where the entry comes from.
 	Evidence string `json:"evidence"`
 }
 
@@ -41,10 +45,12 @@ func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*rememb
 
 type forgetCall struct {
 	sessionCall
+	// IDs are pages, spans and blobs; All is the whole session.
 	IDs    []string `json:"ids"`
 	All    bool     `json:"all"`
 	Reason string   `json:"reason"`
-	Apply  bool     `json:"apply"`
+	// Apply does it; without it the answer tells what would go.
+	Apply bool `json:"apply"`
 }
 
 func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.Forget, error) {
@@ -59,15 +65,20 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.F
 	return &doc, nil
 }
 
+// searchCall asks what memory says. The first search makes the index and waits up to two
+// seconds for it; past that the reason is INDEXING, and asking again finds more.
 type searchCall struct {
 	caller
-	SessionKey string    `json:"session_key"`
-	Private    bool      `json:"private"`
-	Query      string    `json:"query" rpc:"required"`
-	MaxResults int       `json:"max_results"`
-	MinScore   float64   `json:"min_score"`
-	Lines      bool      `json:"lines"`
-	Now        time.Time `json:"now"`
+	// SessionKey is whose past sessions are searched, too; "" searches files only.
+	SessionKey string `json:"session_key"`
+	Private    bool   `json:"private"`
+	// Query is the question in the user's words.
+	Query      string  `json:"query" rpc:"required"`
+	MaxResults int     `json:"max_results"`
+	MinScore   float64 `json:"min_score"`
+	// Lines has a result for each passage, not one for each place.
+	Lines bool      `json:"lines"`
+	Now   time.Time `json:"now"`
 }
 
 func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.Search, error) {
@@ -90,9 +101,11 @@ type readCall struct {
 	// SessionKey is whose past sessions may be read.
 	SessionKey string `json:"session_key"`
 	Private    bool   `json:"private"`
-	Path       string `json:"path" rpc:"required"`
-	From       int    `json:"from"`
-	Lines      int    `json:"lines"`
+	// Path is a file of memory, or a past session of the session's agent; From counts lines
+	// from 1.
+	Path  string `json:"path" rpc:"required"`
+	From  int    `json:"from"`
+	Lines int    `json:"lines"`
 }
 
 func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, error) {
@@ -114,7 +127,8 @@ func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, 
 type getCall struct {
 	caller
 	SessionKey string `json:"session_key"`
-	ID         string `json:"id" rpc:"required"`
+	// ID is that of a page, a span or a blob.
+	ID string `json:"id" rpc:"required"`
 }
 
 func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (*document.Get, error) {
@@ -129,12 +143,15 @@ func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (*document.Get, er
 	return &doc, nil
 }
 
+// writeCall stages, checks and commits updates of pages.
 type writeCall struct {
 	sessionCall
-	Key          string           `json:"key"`
-	Point        string           `json:"point"`
-	By           string           `json:"by"`
-	Project      bool             `json:"project"`
+	// Key makes the delivery idempotent.
+	Key     string `json:"key"`
+	Point   string `json:"point"`
+	By      string `json:"by"`
+	Project bool   `json:"project"`
+	// AllOrNothing commits no update if one is rejected.
 	AllOrNothing bool             `json:"all_or_nothing"`
 	Updates      []journal.Update `json:"updates" rpc:"required"`
 }

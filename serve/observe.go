@@ -8,20 +8,32 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
+// turnCall hands in what was said up to here: one atomic commit, which is idempotent.
+// observe_tool_result keeps what there is in the middle of a turn.
 type turnCall struct {
 	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
 	talkCall
-	PlanID         string           `json:"plan_id"`
-	Usage          *memkernel.Usage `json:"usage"`
-	AdvancementKey string           `json:"advancement_key"`
+	// PlanID is the plan that was sent.
+	PlanID string `json:"plan_id"`
+	// Usage is what was billed: the object of the provider's answer (Messages API, chat
+	// completions, Responses API, Gemini's usageMetadata), or input_tokens,
+	// cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to
+	// the prompt, and output_tokens. Without it the newest message's own counts are taken.
+	// Other members are ignored here; figures that contradict each other are refused.
+	Usage *memkernel.Usage `json:"usage"`
+	// AdvancementKey makes the delivery idempotent; by default a hash of session and last
+	// message.
+	AdvancementKey string `json:"advancement_key"`
 	// input_transformations, diagnostics and prompt_cache_diagnostics are the members of the
 	// provider's answer, as they came.
 	memkernel.ReportMembers
+	// Updates are as those of write.
 	Updates []journal.Update `json:"updates"`
-	More    bool             `json:"more"`
+	// More: another turn follows at once.
+	More bool `json:"more"`
 }
 
 // observed is the answer to the calls that observe.

@@ -109,13 +109,18 @@ func memberNames(t reflect.Type) []string {
 // sessionCall is what the calls of a session have in common.
 type sessionCall struct {
 	caller
-	SessionKey string    `json:"session_key"`
-	Now        time.Time `json:"now"`
-	Private    bool      `json:"private"`
+	// SessionKey names the session; "" is "default".
+	SessionKey string `json:"session_key"`
+	// Now is the time of the call; by default the server's.
+	Now time.Time `json:"now"`
+	// Private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private"`
 }
 
 // sourceCall is what the calls of a session may say of where it comes from.
 type sourceCall struct {
+	// SessionFile, Channel and AgentID are where the conversation comes from; checkpoints
+	// of the session name it from then on.
 	SessionFile string `json:"session_file"`
 	Channel     string `json:"channel"`
 	AgentID     string `json:"agent_id"`

@@ -28,25 +28,40 @@ const (
 
 // callSettings are what a model call is like.
 type callSettings struct {
-	Branch        string          `json:"branch"`
-	Model         string          `json:"model"`
-	ContextWindow int             `json:"context_window"`
-	Reserve       int             `json:"reserve"`
-	FixedTokens   int             `json:"fixed_tokens"`
-	System        json.RawMessage `json:"system" rpc:"texts"`
-	Tools         json.RawMessage `json:"tools" rpc:"objects"`
-	Resolver      string          `json:"resolver"`
-	ToolChoice    string          `json:"tool_choice"`
-	Thinking      string          `json:"thinking"`
-	Effort        string          `json:"effort"`
-	DropOption    bool            `json:"drop_option"`
-	Format        string          `json:"format" rpc:"anthropic|openai|responses"`
-	Overflow      *overflow       `json:"overflow"`
-	// Economy is a word or a number.
+	// Branch is the id of a sidechain; "" is the main line.
+	Branch string `json:"branch"`
+	// Model is the provider's id of the model.
+	Model string `json:"model"`
+	// ContextWindow is in tokens; 0 takes the price book's.
+	ContextWindow int `json:"context_window"`
+	// Reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the
+	// window, 8k to 40k.
+	Reserve int `json:"reserve"`
+	// FixedTokens is the size of a system prompt and tools that are not handed in.
+	FixedTokens int `json:"fixed_tokens"`
+	// System is the system prompt, Tools the definitions in any provider's shape. The host
+	// sends its own in either case.
+	System json.RawMessage `json:"system" rpc:"texts"`
+	Tools  json.RawMessage `json:"tools" rpc:"objects"`
+	// Resolver is the tool by which the model follows pointers; without one nothing is
+	// shown as a pointer.
+	Resolver string `json:"resolver"`
+	// ToolChoice, Thinking, Effort and DropOption are settings that the provider's cache
+	// depends on.
+	ToolChoice string `json:"tool_choice"`
+	Thinking   string `json:"thinking"`
+	Effort     string `json:"effort"`
+	DropOption bool   `json:"drop_option"`
+	// Format is that of the form body; by default the dialect's, for pi the model's.
+	Format   string    `json:"format" rpc:"anthropic|openai|responses"`
+	Overflow *overflow `json:"overflow"`
+	// Economy is what to prefer where memory costs money: a word, or a number from 0 (save) to 1
+	// (keep); by default the setting.
 	Economy cachelayout.Economy `json:"economy"`
 }
 
-// overflow is a provider's refusal of the last call as too long.
+// overflow is a provider's refusal of the last call as too long, or for thinking of another
+// conversation.
 type overflow struct {
 	Text   string `json:"text"`
 	Input  int    `json:"input_tokens"`
@@ -61,20 +76,31 @@ func (o *overflow) refusal() *kernel.Overflow {
 	return &kernel.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
 }
 
+// planCall asks what to send with a model call. plan takes in what is new and records what
+// it planned; peek records nothing, and its pointers do not resolve. The conversation ends
+// with a user message or tool results, unless there is a prompt.
 type planCall struct {
 	sessionCall
 	sourceCall
 	callSettings
 	talkCall
-	Prompt     string     `json:"prompt"`
-	Turn       string     `json:"turn"`
-	TTLSeconds int64      `json:"ttl_seconds"`
-	Memories   []memories `json:"memories"`
+	// Prompt is a user prompt that is not in the conversation yet, Turn its id, by which
+	// the later message is recognised.
+	Prompt string `json:"prompt"`
+	Turn   string `json:"turn"`
+	// TTLSeconds is the cache lifetime that the host asks for; 0 is the one that was seen
+	// before, -1 lets the kernel choose.
+	TTLSeconds int64 `json:"ttl_seconds"`
+	// Memories are what a memory of the host's own found.
+	Memories []memories `json:"memories"`
 	// Loaded are files that the host shows its model by itself, by their names.
-	Loaded    []string `json:"loaded"`
-	Form      string   `json:"form" rpc:"items|body|none"`
-	Explain   bool     `json:"explain"`
-	MaxTokens int      `json:"max_tokens"`
+	Loaded []string `json:"loaded"`
+	// Form is how messages are handed out; items by default.
+	Form string `json:"form" rpc:"items|body|none"`
+	// Explain adds layout, debug and deferred to the answer.
+	Explain bool `json:"explain"`
+	// MaxTokens is that of the body.
+	MaxTokens int `json:"max_tokens"`
 	// KnownPlan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan"`
 }

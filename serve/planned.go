@@ -23,16 +23,19 @@ type planned struct {
 
 // plannedHead is what stands before the messages.
 type plannedHead struct {
-	Schema     string `json:"schema"`
+	Schema string `json:"schema"`
+	// PlanID is what to hand in with the turn that follows; "" for peek.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
-	Generation int    `json:"generation"`
+	// Generation rises at every cut and whenever the host rewrites its past.
+	Generation int `json:"generation"`
 	// Cut reports whether older messages left with this plan, Cold that the provider's
 	// cache is taken to be empty.
-	Cut      bool              `json:"cut"`
-	Cold     bool              `json:"cold"`
+	Cut  bool `json:"cut"`
+	Cold bool `json:"cold"`
+	// FlushDue is why a flush turn is due, "" if none is.
 	FlushDue string            `json:"flush_due"`
 	Budgets  outline.Budgets   `json:"budgets"`
 	Regions  []outline.Region  `json:"regions"`
@@ -54,6 +57,7 @@ type plannedCount struct {
 
 // plannedRest is what stands behind the messages.
 type plannedRest struct {
+	// Notes are what the body could not hold.
 	Notes        []note `json:"notes"`
 	Conversation *mark  `json:"conversation,omitempty"`
 
@@ -65,11 +69,14 @@ type plannedRest struct {
 // item is a run of messages: the host's own, as they stand, or one that is new or
 // replaces the host's.
 type item struct {
+	// Host are the messages from one index to before the other, byte for byte as the host
+	// has them.
 	Host    *[2]int  `json:"host,omitempty"`
 	Message verbatim `json:"message,omitempty"`
 	// Known is an item of the plan that the caller said to have, in the place of the
 	// message that it spells.
-	Known    *int    `json:"known,omitempty"`
+	Known *int `json:"known,omitempty"`
+	// Replaces are the host's messages in whose place the message is.
 	Replaces *[2]int `json:"replaces,omitempty"`
 }
 
@@ -81,9 +88,10 @@ func (v verbatim) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 // marker is a cache breakpoint behind a message of the list that the items come to; -1
 // is the system prompt, -2 the tools.
 type marker struct {
-	Message int    `json:"message"`
-	TTL     string `json:"ttl"`
-	Why     string `json:"why"`
+	Message int `json:"message"`
+	// TTL is 5m, 1h or "".
+	TTL string `json:"ttl"`
+	Why string `json:"why"`
 }
 
 type note struct {

@@ -44,6 +44,8 @@ func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Sta
 
 type retainCall struct {
 	caller
+	// Apply removes what is older than the configuration keeps it; without it the answer
+	// tells what would go.
 	Apply bool      `json:"apply"`
 	Now   time.Time `json:"now"`
 }
@@ -62,6 +64,7 @@ func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (*document.R
 
 type reindexCall struct {
 	caller
+	// Full makes the index anew.
 	Full bool `json:"full"`
 	// WaitMS is how long to wait for another process that is indexing.
 	WaitMS int64 `json:"wait_ms"`

@@ -13,12 +13,20 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-// TestSchemasDescribeAnswers: what a server answers to what doc/rpc.md shows is as doc/schema.json
+// TestSchemasDescribeAnswers: what a server answers to the conversations of serve/testdata and doc/rpc.md is as doc/schema.json
 // and openapi.json say, and so is what was asked, where it is not refused.
 func TestSchemasDescribeAnswers(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "doc", "rpc.md"))
+	files, err := filepath.Glob(filepath.Join(root, "serve", "testdata", "*.txt"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var lines []string
+	for _, file := range append(files, filepath.Join(root, "doc", "rpc.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Split(string(text), "\n")...)
 	}
 	doc := described(t)
 	schemas := doc.Components.Schemas
@@ -49,7 +57,6 @@ func TestSchemasDescribeAnswers(t *testing.T) {
 	names := map[string]string{}
 	wanted := regexp.MustCompile(`"(base|plan_id)":"<(\w+):any>"`)
 	values := regexp.MustCompile(`"(base|plan_id)":"([^"]+)"`)
-	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		said, ok := strings.CutPrefix(line, "C: ")
 		if !ok || said[0] != '{' || strings.Contains(said, "shutdown") || strings.Contains(said, "reindex") {
@@ -105,7 +112,7 @@ func TestSchemasDescribeAnswers(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) < 20 {
+	if len(seen) < 26 {
 		t.Errorf("only %d methods were asked: %v", len(seen), seen)
 	}
 }

@@ -42,8 +42,8 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDescribesCalls: what doc/rpc.md shows is as it says, and what the server refuses
-// is not.
+// TestOpenAPIDescribesCalls: calls that the server takes are as it says, and what the server
+// refuses is not.
 func TestOpenAPIDescribesCalls(t *testing.T) {
 	doc := described(t)
 	body := doc.Paths.Find("/rpc").Post.RequestBody.Value.Content["application/json"].Schema.Value

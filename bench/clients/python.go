@@ -109,9 +109,6 @@ func pyClass(b *strings.Builder, name, base, doc string, fields []field) {
 		b.WriteString("    pass\n")
 	}
 	for _, f := range fields {
-		if f.doc != "" {
-			fmt.Fprintf(b, "    # %s\n", f.doc)
-		}
 		fmt.Fprintf(b, "    %s: %s\n", f.name, f.shape.py())
 	}
 }

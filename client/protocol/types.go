@@ -49,45 +49,75 @@ type CallerParams struct {
 type Stopping struct {
 }
 
-// PlanParams are the parameters of plan.
+// PlanParams asks what to send with a model call. plan takes in what is new and records
+// what it planned; peek records nothing, and its pointers do not resolve. The conversation
+// ends with a user message or tool results, unless there is a prompt.
 type PlanParams struct {
-	SessionKey    string    `json:"session_key,omitempty"`
-	Now           time.Time `json:"now,omitzero"`
-	Private       bool      `json:"private,omitempty"`
-	SessionFile   string    `json:"session_file,omitempty"`
-	Channel       string    `json:"channel,omitempty"`
-	AgentID       string    `json:"agent_id,omitempty"`
-	Branch        string    `json:"branch,omitempty"`
-	Model         string    `json:"model,omitempty"`
-	ContextWindow int64     `json:"context_window,omitempty"`
-	Reserve       int64     `json:"reserve,omitempty"`
-	FixedTokens   int64     `json:"fixed_tokens,omitempty"`
-	System        any       `json:"system,omitempty"`
-	Tools         []any     `json:"tools,omitempty"`
-	Resolver      string    `json:"resolver,omitempty"`
-	ToolChoice    string    `json:"tool_choice,omitempty"`
-	Thinking      string    `json:"thinking,omitempty"`
-	Effort        string    `json:"effort,omitempty"`
-	DropOption    bool      `json:"drop_option,omitempty"`
-	Format        string    `json:"format,omitempty"`
-	Overflow      *Overflow `json:"overflow,omitempty"`
-	// economy is a word or a number.
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
+	// the session name it from then on.
+	SessionFile string `json:"session_file,omitempty"`
+	Channel     string `json:"channel,omitempty"`
+	AgentID     string `json:"agent_id,omitempty"`
+	// branch is the id of a sidechain; "" is the main line.
+	Branch string `json:"branch,omitempty"`
+	// model is the provider's id of the model.
+	Model string `json:"model,omitempty"`
+	// context_window is in tokens; 0 takes the price book's.
+	ContextWindow int64 `json:"context_window,omitempty"`
+	// reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the window,
+	// 8k to 40k.
+	Reserve int64 `json:"reserve,omitempty"`
+	// fixed_tokens is the size of a system prompt and tools that are not handed in.
+	FixedTokens int64 `json:"fixed_tokens,omitempty"`
+	// system is the system prompt, tools the definitions in any provider's shape. The host
+	// sends its own in either case.
+	System any   `json:"system,omitempty"`
+	Tools  []any `json:"tools,omitempty"`
+	// resolver is the tool by which the model follows pointers; without one nothing is shown
+	// as a pointer.
+	Resolver string `json:"resolver,omitempty"`
+	// tool_choice, thinking, effort and drop_option are settings that the provider's cache
+	// depends on.
+	ToolChoice string `json:"tool_choice,omitempty"`
+	Thinking   string `json:"thinking,omitempty"`
+	Effort     string `json:"effort,omitempty"`
+	DropOption bool   `json:"drop_option,omitempty"`
+	// format is that of the form body; by default the dialect's, for pi the model's.
+	Format   string    `json:"format,omitempty"`
+	Overflow *Overflow `json:"overflow,omitempty"`
+	// economy is what to prefer where memory costs money: a word, or a number from 0 (save) to
+	// 1 (keep); by default the setting.
 	Economy      any           `json:"economy,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
-	Prompt       string        `json:"prompt,omitempty"`
-	Turn         string        `json:"turn,omitempty"`
-	TTLSeconds   int64         `json:"ttl_seconds,omitempty"`
-	Memories     []Memories    `json:"memories,omitempty"`
+	// prompt is a user prompt that is not in the conversation yet, turn its id, by which the
+	// later message is recognised.
+	Prompt string `json:"prompt,omitempty"`
+	Turn   string `json:"turn,omitempty"`
+	// ttl_seconds is the cache lifetime that the host asks for; 0 is the one that was seen
+	// before, -1 lets the kernel choose.
+	TTLSeconds int64 `json:"ttl_seconds,omitempty"`
+	// memories are what a memory of the host's own found.
+	Memories []Memories `json:"memories,omitempty"`
 	// loaded are files that the host shows its model by itself, by their names.
-	Loaded    []string `json:"loaded,omitempty"`
-	Form      string   `json:"form,omitempty"`
-	Explain   bool     `json:"explain,omitempty"`
-	MaxTokens int64    `json:"max_tokens,omitempty"`
+	Loaded []string `json:"loaded,omitempty"`
+	// form is how messages are handed out; items by default.
+	Form string `json:"form,omitempty"`
+	// explain adds layout, debug and deferred to the answer.
+	Explain bool `json:"explain,omitempty"`
+	// max_tokens is that of the body.
+	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// known_plan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan,omitempty"`
 }
 
-// Overflow is a provider's refusal of the last call as too long.
+// Overflow is a provider's refusal of the last call as too long, or for thinking of another
+// conversation.
 type Overflow struct {
 	Text        string `json:"text,omitempty"`
 	InputTokens int64  `json:"input_tokens,omitempty"`
@@ -118,16 +148,19 @@ type Memories struct {
 
 // Planned is the answer to plan and peek.
 type Planned struct {
-	Schema     string `json:"schema"`
+	Schema string `json:"schema"`
+	// plan_id is what to hand in with the turn that follows; "" for peek.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
-	Generation int64  `json:"generation"`
+	// generation rises at every cut and whenever the host rewrites its past.
+	Generation int64 `json:"generation"`
 	// cut reports whether older messages left with this plan, cold that the provider's cache
 	// is taken to be empty.
-	Cut       bool      `json:"cut"`
-	Cold      bool      `json:"cold"`
+	Cut  bool `json:"cut"`
+	Cold bool `json:"cold"`
+	// flush_due is why a flush turn is due, "" if none is.
 	FlushDue  string    `json:"flush_due"`
 	Budgets   Budgets   `json:"budgets"`
 	Regions   []Region  `json:"regions"`
@@ -145,12 +178,13 @@ type Planned struct {
 	Count   int64    `json:"count"`
 	Markers []Marker `json:"markers"`
 	// body is the request in the form "body".
-	Body         json.RawMessage `json:"body,omitempty"`
-	Notes        []Note          `json:"notes"`
-	Conversation *Mark           `json:"conversation,omitempty"`
-	Layout       *Layout         `json:"layout,omitempty"`
-	Debug        *Debug          `json:"debug,omitempty"`
-	Deferred     []Deferred      `json:"deferred,omitempty"`
+	Body json.RawMessage `json:"body,omitempty"`
+	// notes are what the body could not hold.
+	Notes        []Note     `json:"notes"`
+	Conversation *Mark      `json:"conversation,omitempty"`
+	Layout       *Layout    `json:"layout,omitempty"`
+	Debug        *Debug     `json:"debug,omitempty"`
+	Deferred     []Deferred `json:"deferred,omitempty"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.
@@ -283,21 +317,25 @@ type Stats struct {
 // Item is a run of messages: the host's own, as they stand, or one that is new or replaces
 // the host's.
 type Item struct {
+	// host are the messages from one index to before the other, byte for byte as the host has
+	// them.
 	Host *[2]int64 `json:"host,omitempty"`
 	// message is JSON.
 	Message json.RawMessage `json:"message,omitempty"`
 	// known is an item of the plan that the caller said to have, in the place of the message
 	// that it spells.
-	Known    *int64    `json:"known,omitempty"`
+	Known *int64 `json:"known,omitempty"`
+	// replaces are the host's messages in whose place the message is.
 	Replaces *[2]int64 `json:"replaces,omitempty"`
 }
 
 // Marker is a cache breakpoint behind a message of the list that the items come to; -1 is
 // the system prompt, -2 the tools.
 type Marker struct {
-	Message int64  `json:"message"`
-	TTL     string `json:"ttl"`
-	Why     string `json:"why"`
+	Message int64 `json:"message"`
+	// ttl is 5m, 1h or "".
+	TTL string `json:"ttl"`
+	Why string `json:"why"`
 }
 
 // Note is a part of others.
@@ -308,6 +346,7 @@ type Note struct {
 
 // Mark names what is held after a call.
 type Mark struct {
+	// base is what to hand in with the next call, count how many messages are held.
 	Base  string `json:"base"`
 	Count int64  `json:"count"`
 }
@@ -594,25 +633,41 @@ type Deferred struct {
 	WaitsFor string `json:"waits_for"`
 }
 
-// TurnParams are the parameters of observe_turn.
+// TurnParams hands in what was said up to here: one atomic commit, which is idempotent.
+// observe_tool_result keeps what there is in the middle of a turn.
 type TurnParams struct {
-	SessionKey             string        `json:"session_key,omitempty"`
-	Now                    time.Time     `json:"now,omitzero"`
-	Private                bool          `json:"private,omitempty"`
-	SessionFile            string        `json:"session_file,omitempty"`
-	Channel                string        `json:"channel,omitempty"`
-	AgentID                string        `json:"agent_id,omitempty"`
-	Branch                 string        `json:"branch,omitempty"`
-	Model                  string        `json:"model,omitempty"`
-	Conversation           *Conversation `json:"conversation,omitempty"`
-	PlanID                 string        `json:"plan_id,omitempty"`
-	Usage                  any           `json:"usage,omitempty"`
-	AdvancementKey         string        `json:"advancement_key,omitempty"`
-	InputTransformations   any           `json:"input_transformations,omitempty"`
-	Diagnostics            any           `json:"diagnostics,omitempty"`
-	PromptCacheDiagnostics any           `json:"prompt_cache_diagnostics,omitempty"`
-	Updates                []Update      `json:"updates,omitempty"`
-	More                   bool          `json:"more,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
+	// the session name it from then on.
+	SessionFile  string        `json:"session_file,omitempty"`
+	Channel      string        `json:"channel,omitempty"`
+	AgentID      string        `json:"agent_id,omitempty"`
+	Branch       string        `json:"branch,omitempty"`
+	Model        string        `json:"model,omitempty"`
+	Conversation *Conversation `json:"conversation,omitempty"`
+	// plan_id is the plan that was sent.
+	PlanID string `json:"plan_id,omitempty"`
+	// usage is what was billed: the object of the provider's answer (Messages API, chat
+	// completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
+	// cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and
+	// output_tokens. Without it the newest message's own counts are taken. Other members are
+	// ignored here; figures that contradict each other are refused.
+	Usage any `json:"usage,omitempty"`
+	// advancement_key makes the delivery idempotent; by default a hash of session and last
+	// message.
+	AdvancementKey         string `json:"advancement_key,omitempty"`
+	InputTransformations   any    `json:"input_transformations,omitempty"`
+	Diagnostics            any    `json:"diagnostics,omitempty"`
+	PromptCacheDiagnostics any    `json:"prompt_cache_diagnostics,omitempty"`
+	// updates are as those of write.
+	Updates []Update `json:"updates,omitempty"`
+	// more: another turn follows at once.
+	More bool `json:"more,omitempty"`
 }
 
 // Update is one staged change of one field.
@@ -668,11 +723,18 @@ type Rejection struct {
 	Body   json.RawMessage `json:"body,omitempty"`
 }
 
-// BoundaryParams is a moment of a session's life.
+// BoundaryParams is a moment of a session's life. Without a conversation what was planned
+// or observed counts. A session of which nothing is kept is refused as NO_SESSION, but for
+// start_session and where a conversation or updates are handed in.
 type BoundaryParams struct {
-	SessionKey   string        `json:"session_key,omitempty"`
-	Now          time.Time     `json:"now,omitzero"`
-	Private      bool          `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
+	// the session name it from then on.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
@@ -680,8 +742,9 @@ type BoundaryParams struct {
 	Model        string        `json:"model,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
 	Updates      []Update      `json:"updates,omitempty"`
-	Key          string        `json:"key,omitempty"`
-	Reason       string        `json:"reason,omitempty"`
+	// key makes the delivery idempotent.
+	Key    string `json:"key,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Passed is the answer to the calls at a boundary.
@@ -782,9 +845,14 @@ type BudgetOverflow struct {
 
 // CompactParams are the parameters of compact.
 type CompactParams struct {
-	SessionKey   string        `json:"session_key,omitempty"`
-	Now          time.Time     `json:"now,omitzero"`
-	Private      bool          `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
+	// the session name it from then on.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
@@ -792,11 +860,16 @@ type CompactParams struct {
 	Model        string        `json:"model,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
 	Updates      []Update      `json:"updates,omitempty"`
-	Key          string        `json:"key,omitempty"`
-	Reason       string        `json:"reason,omitempty"`
-	TargetTokens int64         `json:"target_tokens,omitempty"`
-	TargetShare  float64       `json:"target_share,omitempty"`
-	Force        bool          `json:"force,omitempty"`
+	// key makes the delivery idempotent.
+	Key    string `json:"key,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// target_tokens and target_share are what the prompt is to come down to, in tokens or as a
+	// share of the window; the smaller one counts.
+	TargetTokens int64   `json:"target_tokens,omitempty"`
+	TargetShare  float64 `json:"target_share,omitempty"`
+	// force cuts inside an open tool loop, too. Without it a loop is only cut when the cache
+	// is cold.
+	Force bool `json:"force,omitempty"`
 	// call is what the next call will be like; what it doesn't say is taken from the last
 	// plan.
 	Call *CallSettings `json:"call,omitempty"`
@@ -804,21 +877,35 @@ type CompactParams struct {
 
 // CallSettings are what a model call is like.
 type CallSettings struct {
-	Branch        string    `json:"branch,omitempty"`
-	Model         string    `json:"model,omitempty"`
-	ContextWindow int64     `json:"context_window,omitempty"`
-	Reserve       int64     `json:"reserve,omitempty"`
-	FixedTokens   int64     `json:"fixed_tokens,omitempty"`
-	System        any       `json:"system,omitempty"`
-	Tools         []any     `json:"tools,omitempty"`
-	Resolver      string    `json:"resolver,omitempty"`
-	ToolChoice    string    `json:"tool_choice,omitempty"`
-	Thinking      string    `json:"thinking,omitempty"`
-	Effort        string    `json:"effort,omitempty"`
-	DropOption    bool      `json:"drop_option,omitempty"`
-	Format        string    `json:"format,omitempty"`
-	Overflow      *Overflow `json:"overflow,omitempty"`
-	// economy is a word or a number.
+	// branch is the id of a sidechain; "" is the main line.
+	Branch string `json:"branch,omitempty"`
+	// model is the provider's id of the model.
+	Model string `json:"model,omitempty"`
+	// context_window is in tokens; 0 takes the price book's.
+	ContextWindow int64 `json:"context_window,omitempty"`
+	// reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the window,
+	// 8k to 40k.
+	Reserve int64 `json:"reserve,omitempty"`
+	// fixed_tokens is the size of a system prompt and tools that are not handed in.
+	FixedTokens int64 `json:"fixed_tokens,omitempty"`
+	// system is the system prompt, tools the definitions in any provider's shape. The host
+	// sends its own in either case.
+	System any   `json:"system,omitempty"`
+	Tools  []any `json:"tools,omitempty"`
+	// resolver is the tool by which the model follows pointers; without one nothing is shown
+	// as a pointer.
+	Resolver string `json:"resolver,omitempty"`
+	// tool_choice, thinking, effort and drop_option are settings that the provider's cache
+	// depends on.
+	ToolChoice string `json:"tool_choice,omitempty"`
+	Thinking   string `json:"thinking,omitempty"`
+	Effort     string `json:"effort,omitempty"`
+	DropOption bool   `json:"drop_option,omitempty"`
+	// format is that of the form body; by default the dialect's, for pi the model's.
+	Format   string    `json:"format,omitempty"`
+	Overflow *Overflow `json:"overflow,omitempty"`
+	// economy is what to prefer where memory costs money: a word, or a number from 0 (save) to
+	// 1 (keep); by default the setting.
 	Economy any `json:"economy,omitempty"`
 }
 
@@ -833,11 +920,16 @@ type Checkpointed struct {
 
 // RestoreParams are the parameters of restore.
 type RestoreParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
 	// occasion is compaction, resume or new, which it is without.
 	Occasion string `json:"occasion,omitempty"`
+	// resolver is the tool or command by which the reader gets what an id stands for; without
+	// it no ids are named.
 	Resolver string `json:"resolver,omitempty"`
 }
 
@@ -854,19 +946,29 @@ type Restore struct {
 	Damaged []string `json:"damaged"`
 }
 
-// FlushTurnParams are the parameters of flush_turn.
+// FlushTurnParams asks for the prompts of a silent turn in which the host's model writes
+// down what is to outlive a compaction. With a session the prompt shows what was said since
+// the last such turn, secrets masked, about 20,000 tokens at most, so that one completion
+// without tools is enough. An empty prompt in the answer means that there is nothing to
+// ask.
 type FlushTurnParams struct {
-	SessionKey   string        `json:"session_key,omitempty"`
-	Now          time.Time     `json:"now,omitzero"`
-	Private      bool          `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
+	// the session name it from then on.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
 	Branch       string        `json:"branch,omitempty"`
 	Model        string        `json:"model,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
-	System       string        `json:"system,omitempty"`
-	Prompt       string        `json:"prompt,omitempty"`
+	// system and prompt are prompts of the host's own.
+	System string `json:"system,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
 }
 
 // FlushTurn is the answer to flush_turn.
@@ -887,13 +989,18 @@ type FlushTurn struct {
 	Conversation *Mark `json:"conversation,omitempty"`
 }
 
-// ObserveFlushParams are the parameters of observe_flush.
+// ObserveFlushParams hands in what the model answered to a flush turn.
 type ObserveFlushParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Text       string    `json:"text"`
-	Section    bool      `json:"section,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool   `json:"private,omitempty"`
+	Text    string `json:"text"`
+	// section: the text is a longer one, in which memories are between a line <memory> and a
+	// line </memory>.
+	Section bool `json:"section,omitempty"`
 }
 
 // Flushed is the answer to observe_flush.
@@ -912,13 +1019,20 @@ type Flushed struct {
 
 // RememberParams are the parameters of remember.
 type RememberParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Text       string    `json:"text"`
-	Path       string    `json:"path,omitempty"`
-	ID         string    `json:"id,omitempty"`
-	Evidence   string    `json:"evidence,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// text is Markdown.
+	Text string `json:"text"`
+	// path is a file of memory; by default today's log.
+	Path string `json:"path,omitempty"`
+	// id makes the call idempotent.
+	ID string `json:"id,omitempty"`
+	// evidence is where the entry comes from.
+	Evidence string `json:"evidence,omitempty"`
 }
 
 // Remembered is the answer to remember.
@@ -954,15 +1068,19 @@ type Ref struct {
 
 // UpdateParams are the parameters of memory.update.
 type UpdateParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Path       string    `json:"path"`
-	Old        string    `json:"old,omitempty"`
-	Version    string    `json:"version,omitempty"`
-	From       int64     `json:"from,omitempty"`
-	Lines      int64     `json:"lines,omitempty"`
-	Text       string    `json:"text"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool   `json:"private,omitempty"`
+	Path    string `json:"path"`
+	Old     string `json:"old,omitempty"`
+	Version string `json:"version,omitempty"`
+	From    int64  `json:"from,omitempty"`
+	Lines   int64  `json:"lines,omitempty"`
+	// text is what is put in its place.
+	Text string `json:"text"`
 }
 
 // EditDocument is the answer to memory.update.
@@ -985,24 +1103,36 @@ type EditedFile struct {
 	EndLine   int64  `json:"end_line"`
 }
 
-// EditParams are the parameters of memory.delete.
+// EditParams is an edit of memory, which says what it read: path and old, text that is in
+// the file once or begins on line from; or path and version, which read gives, with from
+// and lines for a passage and without them for the whole file. memory.delete puts nothing
+// in its place. Where something else is there nothing is changed: the error is CONFLICT,
+// with what is there as current in its data. PERSON is an edit of what a person wrote,
+// SECRET one of a file that holds a secret.
 type EditParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Path       string    `json:"path"`
-	Old        string    `json:"old,omitempty"`
-	Version    string    `json:"version,omitempty"`
-	From       int64     `json:"from,omitempty"`
-	Lines      int64     `json:"lines,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool   `json:"private,omitempty"`
+	Path    string `json:"path"`
+	Old     string `json:"old,omitempty"`
+	Version string `json:"version,omitempty"`
+	From    int64  `json:"from,omitempty"`
+	Lines   int64  `json:"lines,omitempty"`
 }
 
 // UndoParams are the parameters of memory.undo.
 type UndoParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Edit       string    `json:"edit,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// edit is what is taken back; "" is the session's newest.
+	Edit string `json:"edit,omitempty"`
 }
 
 // UndoDocument is the answer to memory.undo.
@@ -1014,11 +1144,15 @@ type UndoDocument struct {
 	Files      []EditedFile `json:"files"`
 }
 
-// MemoryToolParams are the parameters of memory.tool.
+// MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).
+// /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md.
 type MemoryToolParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
 	// input is the tool call's, as the model wrote it.
 	Input any `json:"input"`
 }
@@ -1032,13 +1166,18 @@ type MemoryToolDocument struct {
 
 // ForgetParams are the parameters of forget.
 type ForgetParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	IDs        []string  `json:"ids,omitempty"`
-	All        bool      `json:"all,omitempty"`
-	Reason     string    `json:"reason,omitempty"`
-	Apply      bool      `json:"apply,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// ids are pages, spans and blobs; all is the whole session.
+	IDs    []string `json:"ids,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	// apply does it; without it the answer tells what would go.
+	Apply bool `json:"apply,omitempty"`
 }
 
 // Forget is the document of forget.
@@ -1099,6 +1238,8 @@ type ForgottenFacts struct {
 
 // RetainParams are the parameters of retain.
 type RetainParams struct {
+	// apply removes what is older than the configuration keeps it; without it the answer tells
+	// what would go.
 	Apply bool      `json:"apply,omitempty"`
 	Now   time.Time `json:"now,omitzero"`
 }
@@ -1161,15 +1302,19 @@ type Finding struct {
 	Hint string `json:"hint"`
 }
 
-// SearchParams are the parameters of search.
+// SearchParams asks what memory says. The first search makes the index and waits up to two
+// seconds for it; past that the reason is INDEXING, and asking again finds more.
 type SearchParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Private    bool      `json:"private,omitempty"`
-	Query      string    `json:"query"`
-	MaxResults int64     `json:"max_results,omitempty"`
-	MinScore   float64   `json:"min_score,omitempty"`
-	Lines      bool      `json:"lines,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
+	// session_key is whose past sessions are searched, too; "" searches files only.
+	SessionKey string `json:"session_key,omitempty"`
+	Private    bool   `json:"private,omitempty"`
+	// query is the question in the user's words.
+	Query      string  `json:"query"`
+	MaxResults int64   `json:"max_results,omitempty"`
+	MinScore   float64 `json:"min_score,omitempty"`
+	// lines has a result for each passage, not one for each place.
+	Lines bool      `json:"lines,omitempty"`
+	Now   time.Time `json:"now,omitzero"`
 }
 
 // Search is the document of search.
@@ -1304,7 +1449,7 @@ type Lag struct {
 	Rules bool `json:"rules"`
 }
 
-// Progress is how far an index is: it has Files of Total.
+// Progress is how far an index is: it has files of total.
 type Progress struct {
 	Files int64 `json:"files"`
 	Total int64 `json:"total"`
@@ -1322,9 +1467,11 @@ type ReadParams struct {
 	// session_key is whose past sessions may be read.
 	SessionKey string `json:"session_key,omitempty"`
 	Private    bool   `json:"private,omitempty"`
-	Path       string `json:"path"`
-	From       int64  `json:"from,omitempty"`
-	Lines      int64  `json:"lines,omitempty"`
+	// path is a file of memory, or a past session of the session's agent; from counts lines
+	// from 1.
+	Path  string `json:"path"`
+	From  int64  `json:"from,omitempty"`
+	Lines int64  `json:"lines,omitempty"`
 }
 
 // Get is the document of get and read, for pages and for files.
@@ -1371,20 +1518,26 @@ type Reference struct {
 // GetParams are the parameters of get.
 type GetParams struct {
 	SessionKey string `json:"session_key,omitempty"`
-	ID         string `json:"id"`
+	// id is that of a page, a span or a blob.
+	ID string `json:"id"`
 }
 
-// WriteParams are the parameters of write.
+// WriteParams stages, checks and commits updates of pages.
 type WriteParams struct {
-	SessionKey   string    `json:"session_key,omitempty"`
-	Now          time.Time `json:"now,omitzero"`
-	Private      bool      `json:"private,omitempty"`
-	Key          string    `json:"key,omitempty"`
-	Point        string    `json:"point,omitempty"`
-	By           string    `json:"by,omitempty"`
-	Project      bool      `json:"project,omitempty"`
-	AllOrNothing bool      `json:"all_or_nothing,omitempty"`
-	Updates      []Update  `json:"updates"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
+	// key makes the delivery idempotent.
+	Key     string `json:"key,omitempty"`
+	Point   string `json:"point,omitempty"`
+	By      string `json:"by,omitempty"`
+	Project bool   `json:"project,omitempty"`
+	// all_or_nothing commits no update if one is rejected.
+	AllOrNothing bool     `json:"all_or_nothing,omitempty"`
+	Updates      []Update `json:"updates"`
 }
 
 // Receipt is the answer to write.
@@ -1406,9 +1559,12 @@ type Receipt struct {
 
 // SessionParams is what the calls of a session have in common.
 type SessionParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool `json:"private,omitempty"`
 }
 
 // PagesDocument is the answer to pages.
@@ -1418,7 +1574,7 @@ type PagesDocument struct {
 	Pages      []StoredPage `json:"pages"`
 }
 
-// StoredPage is a page as committed. Version counts the updates that changed it.
+// StoredPage is a page as committed. version counts the updates that changed it.
 type StoredPage struct {
 	// scope is who may see a page or a memory.
 	Scope   string `json:"scope"`
@@ -1432,7 +1588,7 @@ type StoredPage struct {
 }
 
 // StoredField is a field of a page: its entries in the order in which they were first
-// committed. Version counts the updates that changed it.
+// committed. version counts the updates that changed it.
 type StoredField struct {
 	Name string `json:"name"`
 	// kind is how a field grows, and by which operation.
@@ -1441,7 +1597,7 @@ type StoredField struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is a list's entry, a map's member or, with ID "", a scalar: all the versions that
+// Entry is a list's entry, a map's member or, with id "", a scalar: all the versions that
 // it had, oldest first, the last of them current.
 type Entry struct {
 	ID       string    `json:"id,omitempty"`
@@ -1947,6 +2103,7 @@ type StatsCall struct {
 
 // ReindexParams are the parameters of reindex.
 type ReindexParams struct {
+	// full makes the index anew.
 	Full bool `json:"full,omitempty"`
 	// wait_ms is how long to wait for another process that is indexing.
 	WaitMs int64 `json:"wait_ms,omitempty"`
@@ -2048,10 +2205,13 @@ type DocumentLeftOut struct {
 
 // ToolsListParams are the parameters of tools.list.
 type ToolsListParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Format     string    `json:"format,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private bool   `json:"private,omitempty"`
+	Format  string `json:"format,omitempty"`
 	// all lists the tools and arguments that few conversations need, too.
 	All bool `json:"all,omitempty"`
 }
@@ -2064,11 +2224,14 @@ type ToolDefinitions struct {
 
 // ToolsParams are the parameters of tools.call.
 type ToolsParams struct {
-	SessionKey string    `json:"session_key,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
-	Private    bool      `json:"private,omitempty"`
-	Name       string    `json:"name"`
-	Arguments  any       `json:"arguments,omitempty"`
+	// session_key names the session; "" is "default".
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call; by default the server's.
+	Now time.Time `json:"now,omitzero"`
+	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	Private   bool   `json:"private,omitempty"`
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments,omitempty"`
 }
 
 // ToolAnswer is the answer to tools.call.

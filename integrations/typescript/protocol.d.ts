@@ -49,46 +49,66 @@ export interface CallerParams {
 /** Stopping is the answer to shutdown. */
 export type Stopping = Record<string, never>;
 
+/** PlanParams asks what to send with a model call. plan takes in what is new and records what it planned; peek records nothing, and its pointers do not resolve. The conversation ends with a user message or tool results, unless there is a prompt. */
 export interface PlanParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
+  /** `branch` is the id of a sidechain; "" is the main line. */
   branch?: string;
+  /** `model` is the provider's id of the model. */
   model?: string;
+  /** `context_window` is in tokens; 0 takes the price book's. */
   context_window?: number;
+  /** `reserve` is what is kept free for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
   reserve?: number;
+  /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
+  /** `system` is the system prompt, `tools` the definitions in any provider's shape. The host sends its own in either case. */
   system?: string | object[];
   tools?: object[];
+  /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
   resolver?: string;
+  /** `tool_choice`, `thinking`, `effort` and `drop_option` are settings that the provider's cache depends on. */
   tool_choice?: string;
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
+  /** `format` is that of the form body; by default the dialect's, for pi the model's. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` is a word or a number. */
+  /** `economy` is what to prefer where memory costs money: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
   economy?: "save" | "balanced" | "keep" | number;
   conversation?: Conversation;
+  /** `prompt` is a user prompt that is not in the conversation yet, `turn` its id, by which the later message is recognised. */
   prompt?: string;
   turn?: string;
+  /** `ttl_seconds` is the cache lifetime that the host asks for; 0 is the one that was seen before, -1 lets the kernel choose. */
   ttl_seconds?: number;
+  /** `memories` are what a memory of the host's own found. */
   memories?: Memories[];
   /** `loaded` are files that the host shows its model by itself, by their names. */
   loaded?: string[];
+  /** `form` is how messages are handed out; items by default. */
   form?: "items" | "body" | "none";
+  /** `explain` adds layout, debug and deferred to the answer. */
   explain?: boolean;
+  /** `max_tokens` is that of the body. */
   max_tokens?: number;
   /** `known_plan` is a plan whose items the caller still has. */
   known_plan?: string;
 }
 
-/** Overflow is a provider's refusal of the last call as too long. */
+/** Overflow is a provider's refusal of the last call as too long, or for thinking of another conversation. */
 export interface Overflow {
   text?: string;
   input_tokens?: number;
@@ -118,14 +138,17 @@ export interface Memories {
 /** Planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
+  /** `plan_id` is what to hand in with the turn that follows; "" for peek. */
   plan_id: string;
   session_key: string;
   branch: string;
   model: string;
+  /** `generation` rises at every cut and whenever the host rewrites its past. */
   generation: number;
   /** `cut` reports whether older messages left with this plan, `cold` that the provider's cache is taken to be empty. */
   cut: boolean;
   cold: boolean;
+  /** `flush_due` is why a flush turn is due, "" if none is. */
   flush_due: string;
   budgets: Budgets;
   regions: Region[];
@@ -144,6 +167,7 @@ export interface Planned {
   markers: Marker[];
   /** `body` is the request in the form "body". */
   body?: any;
+  /** `notes` are what the body could not hold. */
   notes: Note[];
   conversation?: Mark;
   layout?: Layout;
@@ -264,17 +288,20 @@ export interface Stats {
 
 /** Item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's. */
 export interface Item {
+  /** `host` are the messages from one index to before the other, byte for byte as the host has them. */
   host?: [number, number];
   /** `message` is JSON. */
   message?: any;
   /** `known` is an item of the plan that the caller said to have, in the place of the message that it spells. */
   known?: number;
+  /** `replaces` are the host's messages in whose place the message is. */
   replaces?: [number, number];
 }
 
 /** Marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools. */
 export interface Marker {
   message: number;
+  /** `ttl` is 5m, 1h or "". */
   ttl: string;
   why: string;
 }
@@ -286,6 +313,7 @@ export interface Note {
 
 /** Mark names what is held after a call. */
 export interface Mark {
+  /** `base` is what to hand in with the next call, `count` how many messages are held. */
   base: string;
   count: number;
 }
@@ -550,25 +578,35 @@ export interface Deferred {
   waits_for: string;
 }
 
+/** TurnParams hands in what was said up to here: one atomic commit, which is idempotent. observe_tool_result keeps what there is in the middle of a turn. */
 export interface TurnParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
   branch?: string;
   model?: string;
   conversation?: Conversation;
+  /** `plan_id` is the plan that was sent. */
   plan_id?: string;
+  /** `usage` is what was billed: the object of the provider's answer (Messages API, chat completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and output_tokens. Without it the newest message's own counts are taken. Other members are ignored here; figures that contradict each other are refused. */
   usage?: object;
+  /** `advancement_key` makes the delivery idempotent; by default a hash of session and last message. */
   advancement_key?: string;
   input_transformations?: any;
   diagnostics?: any;
   prompt_cache_diagnostics?: any;
+  /** `updates` are as those of write. */
   updates?: Update[];
+  /** `more`: another turn follows at once. */
   more?: boolean;
 }
 
@@ -621,13 +659,17 @@ export interface Rejection {
   body?: any;
 }
 
-/** BoundaryParams is a moment of a session's life. */
+/** BoundaryParams is a moment of a session's life. Without a conversation what was planned or observed counts. A session of which nothing is kept is refused as NO_SESSION, but for start_session and where a conversation or updates are handed in. */
 export interface BoundaryParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
@@ -635,6 +677,7 @@ export interface BoundaryParams {
   model?: string;
   conversation?: Conversation;
   updates?: Update[];
+  /** `key` makes the delivery idempotent. */
   key?: string;
   reason?: string;
 }
@@ -727,9 +770,13 @@ export interface BudgetOverflow {
 export interface CompactParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
@@ -737,10 +784,13 @@ export interface CompactParams {
   model?: string;
   conversation?: Conversation;
   updates?: Update[];
+  /** `key` makes the delivery idempotent. */
   key?: string;
   reason?: string;
+  /** `target_tokens` and `target_share` are what the prompt is to come down to, in tokens or as a share of the window; the smaller one counts. */
   target_tokens?: number;
   target_share?: number;
+  /** `force` cuts inside an open tool loop, too. Without it a loop is only cut when the cache is cold. */
   force?: boolean;
   /** `call` is what the next call will be like; what it doesn't say is taken from the last plan. */
   call?: CallSettings;
@@ -748,21 +798,30 @@ export interface CompactParams {
 
 /** CallSettings are what a model call is like. */
 export interface CallSettings {
+  /** `branch` is the id of a sidechain; "" is the main line. */
   branch?: string;
+  /** `model` is the provider's id of the model. */
   model?: string;
+  /** `context_window` is in tokens; 0 takes the price book's. */
   context_window?: number;
+  /** `reserve` is what is kept free for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
   reserve?: number;
+  /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
+  /** `system` is the system prompt, `tools` the definitions in any provider's shape. The host sends its own in either case. */
   system?: string | object[];
   tools?: object[];
+  /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
   resolver?: string;
+  /** `tool_choice`, `thinking`, `effort` and `drop_option` are settings that the provider's cache depends on. */
   tool_choice?: string;
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
+  /** `format` is that of the form body; by default the dialect's, for pi the model's. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` is a word or a number. */
+  /** `economy` is what to prefer where memory costs money: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
   economy?: "save" | "balanced" | "keep" | number;
 }
 
@@ -778,11 +837,15 @@ export interface Checkpointed {
 export interface RestoreParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   /** `occasion` is compaction, resume or new, which it is without. */
   occasion?: string;
+  /** `resolver` is the tool or command by which the reader gets what an id stands for; without it no ids are named. */
   resolver?: string;
 }
 
@@ -799,18 +862,24 @@ export interface Restore {
   damaged: string[];
 }
 
+/** FlushTurnParams asks for the prompts of a silent turn in which the host's model writes down what is to outlive a compaction. With a session the prompt shows what was said since the last such turn, secrets masked, about 20,000 tokens at most, so that one completion without tools is enough. An empty prompt in the answer means that there is nothing to ask. */
 export interface FlushTurnParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
   branch?: string;
   model?: string;
   conversation?: Conversation;
+  /** `system` and `prompt` are prompts of the host's own. */
   system?: string;
   prompt?: string;
 }
@@ -829,13 +898,18 @@ export interface FlushTurn {
   conversation?: Mark;
 }
 
+/** ObserveFlushParams hands in what the model answered to a flush turn. */
 export interface ObserveFlushParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   text: string;
+  /** `section`: the text is a longer one, in which memories are between a line <memory> and a line </memory>. */
   section?: boolean;
 }
 
@@ -855,12 +929,19 @@ export interface Flushed {
 export interface RememberParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `text` is Markdown. */
   text: string;
+  /** `path` is a file of memory; by default today's log. */
   path?: string;
+  /** `id` makes the call idempotent. */
   id?: string;
+  /** `evidence` is where the entry comes from. */
   evidence?: string;
 }
 
@@ -895,14 +976,18 @@ export interface Ref {
 export interface UpdateParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   path: string;
   old?: string;
   version?: string;
   from?: number;
   lines?: number;
+  /** `text` is what is put in its place. */
   text: string;
 }
 
@@ -925,11 +1010,15 @@ export interface EditedFile {
   end_line: number;
 }
 
+/** EditParams is an edit of memory, which says what it read: `path` and `old`, text that is in the file once or begins on line `from`; or `path` and `version`, which read gives, with `from` and `lines` for a passage and without them for the whole file. memory.delete puts nothing in its place. Where something else is there nothing is changed: the error is CONFLICT, with what is there as current in its data. PERSON is an edit of what a person wrote, SECRET one of a file that holds a secret. */
 export interface EditParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   path: string;
   old?: string;
@@ -941,9 +1030,13 @@ export interface EditParams {
 export interface UndoParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `edit` is what is taken back; "" is the session's newest. */
   edit?: string;
 }
 
@@ -955,11 +1048,15 @@ export interface UndoDocument {
   files: EditedFile[];
 }
 
+/** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md. */
 export interface MemoryToolParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   /** `input` is the tool call's, as the model wrote it. */
   input: any;
@@ -975,12 +1072,17 @@ export interface MemoryToolDocument {
 export interface ForgetParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `ids` are pages, spans and blobs; `all` is the whole session. */
   ids?: string[];
   all?: boolean;
   reason?: string;
+  /** `apply` does it; without it the answer tells what would go. */
   apply?: boolean;
 }
 
@@ -1038,6 +1140,7 @@ export interface ForgottenFacts {
 export interface RetainParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `apply` removes what is older than the configuration keeps it; without it the answer tells what would go. */
   apply?: boolean;
   now?: string;
 }
@@ -1094,14 +1197,18 @@ export interface Finding {
   hint: string;
 }
 
+/** SearchParams asks what memory says. The first search makes the index and waits up to two seconds for it; past that the reason is INDEXING, and asking again finds more. */
 export interface SearchParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` is whose past sessions are searched, too; "" searches files only. */
   session_key?: string;
   private?: boolean;
+  /** `query` is the question in the user's words. */
   query: string;
   max_results?: number;
   min_score?: number;
+  /** `lines` has a result for each passage, not one for each place. */
   lines?: boolean;
   now?: string;
 }
@@ -1224,7 +1331,7 @@ export interface Lag {
   rules: boolean;
 }
 
-/** Progress is how far an index is: it has Files of Total. */
+/** Progress is how far an index is: it has `files` of `total`. */
 export interface Progress {
   files: number;
   total: number;
@@ -1242,6 +1349,7 @@ export interface ReadParams {
   /** `session_key` is whose past sessions may be read. */
   session_key?: string;
   private?: boolean;
+  /** `path` is a file of memory, or a past session of the session's agent; `from` counts lines from 1. */
   path: string;
   from?: number;
   lines?: number;
@@ -1290,19 +1398,26 @@ export interface GetParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
   session_key?: string;
+  /** `id` is that of a page, a span or a blob. */
   id: string;
 }
 
+/** WriteParams stages, checks and commits updates of pages. */
 export interface WriteParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
+  /** `key` makes the delivery idempotent. */
   key?: string;
   point?: string;
   by?: string;
   project?: boolean;
+  /** `all_or_nothing` commits no update if one is rejected. */
   all_or_nothing?: boolean;
   updates: Update[];
 }
@@ -1325,8 +1440,11 @@ export interface Receipt {
 export interface SessionParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
 }
 
@@ -1336,7 +1454,7 @@ export interface PagesDocument {
   pages: StoredPage[];
 }
 
-/** StoredPage is a page as committed. Version counts the updates that changed it. */
+/** StoredPage is a page as committed. `version` counts the updates that changed it. */
 export interface StoredPage {
   /** `scope` is who may see a page or a memory. */
   scope: "session" | "project" | (string & {});
@@ -1348,7 +1466,7 @@ export interface StoredPage {
   fields: StoredField[];
 }
 
-/** StoredField is a field of a page: its entries in the order in which they were first committed. Version counts the updates that changed it. */
+/** StoredField is a field of a page: its entries in the order in which they were first committed. `version` counts the updates that changed it. */
 export interface StoredField {
   name: string;
   /** `kind` is how a field grows, and by which operation. */
@@ -1357,7 +1475,7 @@ export interface StoredField {
   entries: Entry[];
 }
 
-/** Entry is a list's entry, a map's member or, with ID "", a scalar: all the versions that it had, oldest first, the last of them current. */
+/** Entry is a list's entry, a map's member or, with `id` "", a scalar: all the versions that it had, oldest first, the last of them current. */
 export interface Entry {
   id?: string;
   versions: Version[];
@@ -1832,6 +1950,7 @@ export interface StatsCall {
 export interface ReindexParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `full` makes the index anew. */
   full?: boolean;
   /** `wait_ms` is how long to wait for another process that is indexing. */
   wait_ms?: number;
@@ -1934,8 +2053,11 @@ export interface DocumentLeftOut {
 export interface ToolsListParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   format?: "anthropic" | "openai" | "responses" | "mcp";
   /** `all` lists the tools and arguments that few conversations need, too. */
@@ -1951,8 +2073,11 @@ export interface ToolDefinitions {
 export interface ToolsParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
+  /** `session_key` names the session; "" is "default". */
   session_key?: string;
+  /** `now` is the time of the call; by default the server's. */
   now?: string;
+  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
   name: string;
   arguments?: object;

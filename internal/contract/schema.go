@@ -111,7 +111,7 @@ func (m *maker) object(at typeAt) *jsonschema.Schema {
 				first = "This"
 			}
 		}
-		def.Description = first + " " + rest
+		def.Description = first + wireNames(at.t).Replace(" "+rest)
 	}
 	for _, f := range m.fields(at) {
 		if docs := m.docs[at.t]; f.name == "schema" && len(docs) == 1 {
