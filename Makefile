@@ -180,9 +180,9 @@ bench-predict: mkbench ## recorded bills beside what was predicted of them
 	$(MKBENCH) predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
 
 # SEALED=-sealed judges the pairs and questions that are kept from making rules; FLAGS are
-# others, such as "-draw 50" or -findings.
+# others, such as "-draw 50".
 bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted statements
-	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
+	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
 bench-economy: mkbench ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
