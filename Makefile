@@ -189,7 +189,7 @@ bench-economy: mkbench ## what each choice of the setting economy costs and keep
 	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write internal/document
 
 bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; doc/figures.md sums it up
-	$(MKBENCH) tasks --window 64k,128k --variants 4 --markdown
+	$(MKBENCH) tasks --window 64k,128k --variants 4
 
 bench-economics: mkbench ## the report that doc/economics.md sums up, to bin/economics, and the page's picture
 	mkdir -p bin/economics
