@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // memoryChunks is the size of the workspace that recall is measured on.
@@ -117,12 +118,12 @@ func asked(n int, text string) memkernel.Message {
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: true}}}
 }
 
-func turnOf(msgs []memkernel.Message, i int) kernel.PlanRequest {
-	return kernel.PlanRequest{SessionKey: "bench", Model: "claude-opus-5-5", ContextWindow: 1_000_000, Messages: msgs, Private: true,
+func turnOf(msgs []memkernel.Message, i int) api.PlanRequest {
+	return api.PlanRequest{SessionKey: "bench", Model: "claude-opus-5-5", ContextWindow: 1_000_000, Messages: msgs, Private: true,
 		Resolver: "memory_get", Now: time.Date(2026, 3, 9, 18, 1, 0, 0, time.UTC)}
 }
 
-func peek(b *testing.B, k *kernel.Kernel, req kernel.PlanRequest) (time.Duration, *kernel.ContextPlan) {
+func peek(b *testing.B, k *kernel.Kernel, req api.PlanRequest) (time.Duration, *api.ContextPlan) {
 	start := time.Now()
 	plan, err := k.Peek(context.Background(), req)
 	took := time.Since(start)
@@ -187,7 +188,7 @@ func process(b *testing.B, bin string, args ...string) time.Duration {
 
 func ask(b *testing.B, k *kernel.Kernel, q string) time.Duration {
 	start := time.Now()
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: true})
 	took := time.Since(start)
 	if err != nil || res.Err != nil {
 		b.Fatal(err, res.Err)

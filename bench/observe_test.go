@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // observeSizes are the lengths of the sessions that are committed, in messages. The
@@ -140,13 +141,13 @@ func observer(b testing.TB, dir string) *kernel.Kernel {
 	return k
 }
 
-func commitTurn(b testing.TB, k *kernel.Kernel, t kernel.Turn) {
+func commitTurn(b testing.TB, k *kernel.Kernel, t api.Turn) {
 	b.Helper()
 	t.SessionKey, t.Model, t.Private = "s", "claude-opus-4-5", true
 	last := &t.Messages[len(t.Messages)-1]
 	t.Usage, t.Now = last.Usage, last.Time
 	o, err := k.ObserveTurn(context.Background(), t)
-	if err != nil || o.Outcome != kernel.Committed {
+	if err != nil || o.Outcome != api.Committed {
 		b.Fatalf("%+v %v", o, err)
 	}
 }
@@ -156,7 +157,7 @@ func observeGrowing(b testing.TB, dir string, msgs []memkernel.Message, ends []i
 	k := observer(b, dir)
 	defer k.Close()
 	for i, end := range ends {
-		commitTurn(b, k, kernel.Turn{Messages: msgs[:end:end], Unchanged: turnBegin(ends, i), More: i+1 < len(ends)})
+		commitTurn(b, k, api.Turn{Messages: msgs[:end:end], Unchanged: turnBegin(ends, i), More: i+1 < len(ends)})
 		mark()
 	}
 }
@@ -168,7 +169,7 @@ func observeWhole(b testing.TB, dir string, msgs []memkernel.Message, ends []int
 	var conversation []memkernel.Message
 	for i, end := range ends {
 		conversation = append(conversation, msgs[turnBegin(ends, i):end]...)
-		commitTurn(b, k, kernel.Turn{Messages: conversation})
+		commitTurn(b, k, api.Turn{Messages: conversation})
 		mark()
 	}
 }
@@ -178,7 +179,7 @@ func observeWhole(b testing.TB, dir string, msgs []memkernel.Message, ends []int
 func observeAnew(b testing.TB, dir string, msgs []memkernel.Message, ends []int, mark func()) {
 	for i, end := range ends {
 		k := observer(b, dir)
-		commitTurn(b, k, kernel.Turn{Messages: msgs[turnBegin(ends, max(0, i-1)):end]})
+		commitTurn(b, k, api.Turn{Messages: msgs[turnBegin(ends, max(0, i-1)):end]})
 		if err := k.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // BenchmarkPlan plans the sample session as a host would, everything that it has
@@ -82,8 +83,8 @@ func calls(msgs []memkernel.Message) []step {
 }
 
 // plan plans one step, at a time two seconds after its newest message.
-func (p planner) plan(b *testing.B, k *kernel.Kernel, s step) *kernel.ContextPlan {
-	plan, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "bench", Model: p.model, ContextWindow: p.window,
+func (p planner) plan(b *testing.B, k *kernel.Kernel, s step) *api.ContextPlan {
+	plan, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "bench", Model: p.model, ContextWindow: p.window,
 		Messages: s, Resolver: "memory_get", Now: s[len(s)-1].Time.Add(2 * time.Second)})
 	if err != nil {
 		b.Fatal(err)
@@ -108,7 +109,7 @@ type tally struct {
 	syncs, blobs, planned int
 }
 
-func (t *tally) add(own time.Duration, plan *kernel.ContextPlan) {
+func (t *tally) add(own time.Duration, plan *api.ContextPlan) {
 	t.plans++
 	t.own += own - plan.Stats.SyncTime
 	t.sync += plan.Stats.SyncTime

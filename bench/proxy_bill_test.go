@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -99,7 +100,7 @@ type billed struct {
 // tooSlow is longer than the deadline of the rows with late plans.
 const tooSlow, inTime = 400 * time.Millisecond, 300 * time.Millisecond
 
-func (p *billed) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.ContextPlan, error) {
+func (p *billed) PlanContext(ctx context.Context, r api.PlanRequest) (*api.ContextPlan, error) {
 	late := p.late != nil && p.late(p.call)
 	if p.late == nil {
 		peeked, err := p.Kernel.Peek(context.WithoutCancel(ctx), r)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -235,7 +236,7 @@ func TestMemoryOfKernel(t *testing.T) {
 	k := s.open(t)
 	defer k.Close()
 	for _, q := range s.questions {
-		if res, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: true}); err != nil || res.Err != nil {
+		if res, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: true}); err != nil || res.Err != nil {
 			t.Fatal(err, res.Err)
 		}
 	}

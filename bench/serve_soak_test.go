@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // soakSessions talk to one daemon at a time, each on a connection of its own.
@@ -91,7 +92,7 @@ func soakSession(t *testing.T, c *caller, i int, end time.Time, committed, lost 
 			t.Errorf("session %d turn %d: %v", i, n, err)
 			return
 		}
-		if outcome != string(kernel.Committed) {
+		if outcome != string(api.Committed) {
 			lost.Add(1)
 		} else {
 			committed.Add(1)

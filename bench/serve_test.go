@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -157,12 +158,12 @@ func BenchmarkServe(b *testing.B) {
 		outcome, err := there.step(question, answer)
 		far = time.Since(start)
 		cpu[0] += cpuTime() - used
-		if err != nil || outcome != string(kernel.Committed) {
+		if err != nil || outcome != string(api.Committed) {
 			b.Fatal(outcome, err)
 		}
 		used, start = cpuTime(), time.Now()
 		committed, err := here.Step(question, answer)
-		if near = time.Since(start); err != nil || committed != kernel.Committed {
+		if near = time.Since(start); err != nil || committed != api.Committed {
 			b.Fatal(committed, err)
 		}
 		cpu[1] += cpuTime() - used

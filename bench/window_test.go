@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -35,7 +36,7 @@ func billedSession(tb testing.TB, calls int) (workspace string) {
 			memkernel.Message{Key: fmt.Sprint("a", i), Role: memkernel.RoleAssistant, Time: at, Model: longturns.Model, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Noted."}},
 				Usage: &memkernel.Usage{InputTokens: 3, CacheReadTokens: 20_000 + i*37%120_000, CacheWrite5mTokens: 500 + i%700, OutputTokens: 300}})
 	}
-	if _, err := k.ObserveTurn(tb.Context(), kernel.Turn{SessionKey: "long", Model: longturns.Model, Private: true, Messages: msgs, Now: at}); err != nil {
+	if _, err := k.ObserveTurn(tb.Context(), api.Turn{SessionKey: "long", Model: longturns.Model, Private: true, Messages: msgs, Now: at}); err != nil {
 		tb.Fatal(err)
 	}
 	return workspace

@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -54,7 +54,7 @@ func photograph(t *testing.T, dir string) map[string]string {
 }
 
 // audited runs an audit in a kernel of its own, as the command line does.
-func audited(t *testing.T, dir string, o maintenance.AuditOptions) *health.Report {
+func audited(t *testing.T, dir string, o api.AuditOptions) *health.Report {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{Timezone: time.UTC}}})
 	if err != nil {
@@ -75,7 +75,7 @@ func livedIn(t *testing.T, logged bool) string {
 	dir := sickbed(t, map[string]string{"MEMORY.md": "# M\n\n- Postgres port: 5432\n", "TOOLS.md": "# T\n\n- Postgres port: 5433\n", "memory/a.md": "# A\n\nsome words\n"})
 	k := openKernel(t, dir)
 	c := session(71, 3, 2, 9000)
-	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Flush, api.Boundary{Messages: c.msgs})
 	if err := k.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestAuditChangesNothing(t *testing.T) {
 	for _, logged := range []bool{false, true} {
 		dir := livedIn(t, logged)
 		before := photograph(t, dir)
-		r := audited(t, dir, maintenance.AuditOptions{})
+		r := audited(t, dir, api.AuditOptions{})
 		if diff := cmp.Diff(before, photograph(t, dir)); diff != "" {
 			t.Errorf("logged %v: the audit changed something (-before +after):\n%s", logged, diff)
 		}
@@ -135,7 +135,7 @@ func TestAuditOfReadOnlyFolder(t *testing.T) {
 	}
 	chmod(0)
 	t.Cleanup(func() { chmod(0o200) })
-	if r := audited(t, dir, maintenance.AuditOptions{}); len(r.Findings) == 0 {
+	if r := audited(t, dir, api.AuditOptions{}); len(r.Findings) == 0 {
 		t.Error("the contradiction was not found")
 	}
 }
@@ -176,7 +176,7 @@ func TestAuditOfState(t *testing.T) {
 		}},
 		{"job", health.Jobs, func(t *testing.T, _, state string) {
 			line := fmt.Sprintf("{\"time\":%q,\"job\":\"nightly\",\"error\":\"no space\"}\n", time.Now().Format(time.RFC3339))
-			if err := os.WriteFile(filepath.Join(state, maintenance.JobsFile), []byte(line), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(state, api.JobsFile), []byte(line), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -186,11 +186,11 @@ func TestAuditOfState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := livedIn(t, false)
 			later := time.Now().Add(2 * time.Hour)
-			if r := audited(t, dir, maintenance.AuditOptions{Only: only, Now: later}); len(r.Findings) != 0 {
+			if r := audited(t, dir, api.AuditOptions{Only: only, Now: later}); len(r.Findings) != 0 {
 				t.Fatalf("before: %+v", r.Findings)
 			}
 			tt.hurt(t, dir, filepath.Join(dir, kernel.DefaultStateDir))
-			r := audited(t, dir, maintenance.AuditOptions{Only: only, Now: later})
+			r := audited(t, dir, api.AuditOptions{Only: only, Now: later})
 			for _, f := range r.Findings {
 				if f.Code != tt.check || f.What == "" || f.Hint == "" {
 					t.Errorf("%+v", f)
@@ -213,7 +213,7 @@ func TestAuditStaysInside(t *testing.T) {
 	if err := os.Symlink("../src/code.md", filepath.Join(dir, "memory", "up.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files, health.Links}})
+	r := audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files, health.Links}})
 	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v", r.Findings)
 	}
@@ -263,7 +263,7 @@ func TestAuditAndDoctorAgree(t *testing.T) {
 				}
 				return out
 			}
-			ofAudit := severities(audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files, health.Encoding}}).Findings)
+			ofAudit := severities(audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files, health.Encoding}}).Findings)
 			ofDoctor := severities(diagnose(t, dir, nil, health.DoctorOptions{}).Findings)
 			if len(ofAudit) != 1 || !maps.Equal(ofAudit, ofDoctor) {
 				t.Errorf("an audit says %v, a doctor %v", ofAudit, ofDoctor)
@@ -292,10 +292,10 @@ func TestAuditOfARecordThatIsNone(t *testing.T) {
 	dir := sickbed(t, map[string]string{"MEMORY.md": "x\n"})
 	k := openKernel(t, dir)
 	defer k.Close()
-	if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{JobFiles: []string{filepath.Join(dir, "gone.json")}}); err == nil {
+	if _, err := k.Maintenance().Audit(context.Background(), api.AuditOptions{JobFiles: []string{filepath.Join(dir, "gone.json")}}); err == nil {
 		t.Error("a record that is not there passed")
 	}
-	if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{JobFiles: []string{filepath.Join(dir, "MEMORY.md")}}); err == nil || !strings.Contains(err.Error(), "MEMORY.md:1") {
+	if _, err := k.Maintenance().Audit(context.Background(), api.AuditOptions{JobFiles: []string{filepath.Join(dir, "MEMORY.md")}}); err == nil || !strings.Contains(err.Error(), "MEMORY.md:1") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestAuditOfRealWorkspaces(t *testing.T) {
 	}
 	for _, dir := range suite.Some(dirs, 1) {
 		before := photograph(t, dir)
-		r := audited(t, dir, maintenance.AuditOptions{Now: time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)})
+		r := audited(t, dir, api.AuditOptions{Now: time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)})
 		if diff := cmp.Diff(before, photograph(t, dir)); diff != "" {
 			t.Errorf("%s changed: %s", filepath.Base(dir), diff)
 		}
@@ -333,7 +333,7 @@ func TestRememberWithTags(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	for range 2 {
-		if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "a", Text: "- ports move\n- names stay",
+		if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "a", Text: "- ports move\n- names stay",
 			Tags: consolidation.Tags{consolidation.Lesson, consolidation.Decision}}); err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +357,7 @@ func TestFlushTags(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer k.Close()
-		if _, err := k.Flush(context.Background(), kernel.Boundary{SessionKey: at.Format(time.DateOnly), Model: s.Model, Messages: msgs, Now: at}); err != nil {
+		if _, err := k.Flush(context.Background(), api.Boundary{SessionKey: at.Format(time.DateOnly), Model: s.Model, Messages: msgs, Now: at}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "memory", at.Format(time.DateOnly)+".md"))

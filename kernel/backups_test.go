@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // stateHas tells which files of the state folder hold a text.
@@ -68,7 +66,7 @@ func TestSecretsOfFilesStayThere(t *testing.T) {
 						t.Errorf("after the undo %s is\n%s\nwant\n%s", path, after[path], text)
 					}
 				}
-				if _, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt.Add(2 * time.Hour)}); err != nil {
+				if _, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt.Add(2 * time.Hour)}); err != nil {
 					t.Error(err)
 				}
 				for _, word := range strings.Fields(line) {
@@ -94,17 +92,17 @@ func TestBackupsEnd(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if r := retain(t, k, retention.RetainRequest{Backups: day, Now: nightAt, Apply: true}); r.Backups != 0 {
+	if r := retain(t, k, api.RetainRequest{Backups: day, Now: nightAt, Apply: true}); r.Backups != 0 {
 		t.Errorf("%+v", r)
 	}
 	curated(t, k, true)
 	before := texts(t, dir)
 	pruned(t, k, true)
 	all := backups(t, dir)
-	if r := retain(t, k, retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(29 * day), Apply: true}); r.Backups != 0 || backups(t, dir) != all {
+	if r := retain(t, k, api.RetainRequest{Backups: 30 * day, Now: nightAt.Add(29 * day), Apply: true}); r.Backups != 0 || backups(t, dir) != all {
 		t.Errorf("they are young: %+v", r)
 	}
-	late := retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(40 * day)}
+	late := api.RetainRequest{Backups: 30 * day, Now: nightAt.Add(40 * day)}
 	preview := retain(t, k, late)
 	if preview.Backups == 0 || preview.Backups == all || preview.BackupBytes == 0 || backups(t, dir) != all {
 		t.Fatalf("%d of %d would go", preview.Backups, all)
@@ -142,7 +140,7 @@ func TestForgetReachesBackups(t *testing.T) {
 	c := newConversation(3)
 	c.add("user", words(said))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, Model: model, Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, Model: model, Now: c.now})
 	pruned(t, k, true)
 	inBackups := func() (n int) {
 		for _, f := range stateHas(t, dir, "third barrel") {

@@ -14,15 +14,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // planned plans req and holds the plan against everything that must be true.
-func planned(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
+func planned(t fataler, k *kernel.Kernel, req api.PlanRequest) *api.ContextPlan {
 	t.Helper()
 	p := mustPlan(t, k, req)
 	msgs, _ := transcript.Repair(req.Messages, false)
@@ -31,7 +32,7 @@ func planned(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.Contex
 }
 
 // body renders a plan as the request that would be sent.
-func body(t *testing.T, p *kernel.ContextPlan) string {
+func body(t *testing.T, p *api.ContextPlan) string {
 	t.Helper()
 	b, _, err := transcript.Render(p.Format, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers})
 	if err != nil {
@@ -43,17 +44,17 @@ func body(t *testing.T, p *kernel.ContextPlan) string {
 	return string(b)
 }
 
-func get(t *testing.T, k *kernel.Kernel, id string) *content.Content {
+func get(t *testing.T, k *kernel.Kernel, id string) *api.Content {
 	t.Helper()
 	c, err := k.Get(context.Background(), "s", id)
-	if err != nil || c.Reason != content.OK {
+	if err != nil || c.Reason != api.GetOK {
 		t.Fatalf("get %s: %v, %v", id, c, err)
 	}
 	return c
 }
 
 // pageOf is the page of a call's result, by the plan that shows it.
-func pageOf(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, call string) *content.Content {
+func pageOf(t *testing.T, k *kernel.Kernel, p *api.ContextPlan, call string) *api.Content {
 	t.Helper()
 	for _, row := range p.Debug.Included {
 		if row.Kind != string(pagevm.Evidence) {
@@ -233,7 +234,7 @@ func TestMalformedConversations(t *testing.T) {
 				t.Errorf("a reopened kernel repairs it in another way:\n%s", diff)
 			}
 			clean(t, k)
-			for _, p := range []*kernel.ContextPlan{p, q, r} {
+			for _, p := range []*api.ContextPlan{p, q, r} {
 				readable(t, k, p, c.msgs, lost)
 			}
 		})
@@ -242,7 +243,7 @@ func TestMalformedConversations(t *testing.T) {
 
 // readable: if the host sent the text, the plan either shows it or lists a page
 // by which it can be read.
-func readable(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, msgs []memkernel.Message, text string) {
+func readable(t *testing.T, k *kernel.Kernel, p *api.ContextPlan, msgs []memkernel.Message, text string) {
 	t.Helper()
 	if sent, _ := json.Marshal(msgs); !strings.Contains(string(sent), text) || strings.Contains(stream(p), text) {
 		return
@@ -266,12 +267,12 @@ func TestNothingToPlan(t *testing.T) {
 		name string
 		msgs []memkernel.Message
 		want error
-	}{{"no messages", nil, kernel.ErrNoMessages}, {"only blank ones", blank, kernel.ErrNoMessages}, {"answered", answered.msgs, kernel.ErrAnswered}} {
+	}{{"no messages", nil, api.ErrNoMessages}, {"only blank ones", blank, api.ErrNoMessages}, {"answered", answered.msgs, api.ErrAnswered}} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			k := openKernel(t, dir)
 			defer k.Close()
-			req := kernel.PlanRequest{SessionKey: "s", Model: model, Messages: tt.msgs, Now: answered.now}
+			req := api.PlanRequest{SessionKey: "s", Model: model, Messages: tt.msgs, Now: answered.now}
 			if _, err := k.PlanContext(context.Background(), req); !errors.Is(err, tt.want) {
 				t.Errorf("plan: got %v, want %v", err, tt.want)
 			}
@@ -283,7 +284,7 @@ func TestNothingToPlan(t *testing.T) {
 					t.Errorf("%s was written", f)
 				}
 			}
-			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model}); !errors.Is(err, kernel.ErrNoMessages) {
+			if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model}); !errors.Is(err, api.ErrNoMessages) {
 				t.Errorf("observe: got %v", err)
 			}
 		})
@@ -319,26 +320,26 @@ func TestTooSmallNamesSizes(t *testing.T) {
 	defer k.Close()
 	c := newConversation(30)
 	c.user()
-	for name, set := range map[string]func(*kernel.PlanRequest){
-		"fixed part": func(r *kernel.PlanRequest) { r.FixedTokens = 90_000 },
-		"system": func(r *kernel.PlanRequest) {
+	for name, set := range map[string]func(*api.PlanRequest){
+		"fixed part": func(r *api.PlanRequest) { r.FixedTokens = 90_000 },
+		"system": func(r *api.PlanRequest) {
 			r.System = []memkernel.Part{words(strings.Repeat("be kind to people. ", 20_000))}
 		},
-		"tools": func(r *kernel.PlanRequest) {
+		"tools": func(r *api.PlanRequest) {
 			r.Tools = []memkernel.Tool{{Name: "t", Raw: `{"name":"t","d":"` + strings.Repeat("many words ", 40_000) + `"}`}}
 		},
-		"newest": func(r *kernel.PlanRequest) {
+		"newest": func(r *api.PlanRequest) {
 			paper := memkernel.Part{Kind: memkernel.PartDocument, Text: strings.Repeat("many words ", 40_000), Media: &memkernel.Media{Type: "text/plain"}}
 			r.Messages = []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{paper}}}
 		},
-		"reserve": func(r *kernel.PlanRequest) { r.Reserve = 64_000 },
+		"reserve": func(r *api.PlanRequest) { r.Reserve = 64_000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := request(c)
 			set(&req)
-			for _, plan := range []func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error){k.Peek, k.PlanContext} {
+			for _, plan := range []func(context.Context, api.PlanRequest) (*api.ContextPlan, error){k.Peek, k.PlanContext} {
 				_, err := plan(context.Background(), req)
-				var small *kernel.TooSmallError
+				var small *budget.TooSmallError
 				if !errors.As(err, &small) || small.Over <= 0 || small.Window != 64_000 || len(small.Largest) == 0 || small.Largest[0].Tokens < 10 && name != "reserve" {
 					t.Fatalf("got %v, want a TooSmallError with sizes", err)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -26,8 +27,8 @@ func TestUsageOfMessages(t *testing.T) {
 	want := 0
 	for i := range 6 {
 		c.user()
-		var plan *kernel.ContextPlan
-		turn := kernel.Turn{}
+		var plan *api.ContextPlan
+		turn := api.Turn{}
 		if i%2 == 0 {
 			plan = mustPlan(t, k, request(c))
 			turn.PlanID = plan.ID
@@ -65,12 +66,12 @@ func TestUsageWithoutAPlan(t *testing.T) {
 		c.user()
 		c.say()
 		for range 2 {
-			observe(t, k, kernel.Turn{Messages: c.msgs, Usage: &memkernel.Usage{InputTokens: 50, CacheReadTokens: 150}, Now: c.now})
+			observe(t, k, api.Turn{Messages: c.msgs, Usage: &memkernel.Usage{InputTokens: 50, CacheReadTokens: 150}, Now: c.now})
 		}
 		c.gap(time.Minute)
 	}
 	c.user() // nobody has answered: whose bill is it?
-	observe(t, k, kernel.Turn{Messages: c.msgs, Usage: &memkernel.Usage{InputTokens: 7}, Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, Usage: &memkernel.Usage{InputTokens: 7}, Now: c.now})
 	tot := usage(t, k, billing.Options{}).Total
 	if tot.Calls != 3 || tot.Turns != 3 || tot.Compared != 0 || tot.Billed.InputTokens != 600 || *tot.HitRatio != 0.75 || tot.BilledCostUSD == nil {
 		t.Errorf("%+v", tot)
@@ -92,8 +93,8 @@ func TestUsageOfAHostThatCompacts(t *testing.T) {
 	for i := range c.msgs {
 		c.msgs[i].Key = ""
 	}
-	observe(t, k, kernel.Turn{Messages: c.msgs, Now: c.now})
-	observe(t, k, kernel.Turn{Messages: c.msgs[4:], Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs[4:], Now: c.now})
 	if tot := usage(t, k, billing.Options{}).Total; tot.Calls != 4 || tot.Turns != 4 {
 		t.Errorf("4 calls of 4 turns: %+v", tot)
 	}

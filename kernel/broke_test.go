@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -21,25 +21,25 @@ func TestTheHostBreaksTheCache(t *testing.T) {
 	tools := []memkernel.Tool{tool("Glob", "find files"), tool("Read", "read a file"), tool("Edit", "edit a file")}
 	system := []memkernel.Part{words("You work in the repository of a ferry's timetable. "), words("Answer briefly.")}
 	for name, tt := range map[string]struct {
-		change            func(req *kernel.PlanRequest, c *conversation)
+		change            func(req *api.PlanRequest, c *conversation)
 		what, place, anew string // anew is the place that a process that began since can name
 	}{
-		"a description":  {func(r *kernel.PlanRequest, _ *conversation) { r.Tools[1] = tool("Read", "read one file") }, "tools", "tools[1].description", "tools"},
-		"a tool is new":  {func(r *kernel.PlanRequest, _ *conversation) { r.Tools = append(r.Tools, tool("Bash", "run")) }, "tools", "tools[3] (Bash) was added", "tools"},
-		"a tool is gone": {func(r *kernel.PlanRequest, _ *conversation) { r.Tools = r.Tools[1:] }, "tools", "tools[0] (Glob) was removed", "tools"},
-		"another order":  {func(r *kernel.PlanRequest, _ *conversation) { slices.Reverse(r.Tools) }, "tools", "tools[0], another order", "tools"},
-		"a schema": {func(r *kernel.PlanRequest, _ *conversation) {
+		"a description":  {func(r *api.PlanRequest, _ *conversation) { r.Tools[1] = tool("Read", "read one file") }, "tools", "tools[1].description", "tools"},
+		"a tool is new":  {func(r *api.PlanRequest, _ *conversation) { r.Tools = append(r.Tools, tool("Bash", "run")) }, "tools", "tools[3] (Bash) was added", "tools"},
+		"a tool is gone": {func(r *api.PlanRequest, _ *conversation) { r.Tools = r.Tools[1:] }, "tools", "tools[0] (Glob) was removed", "tools"},
+		"another order":  {func(r *api.PlanRequest, _ *conversation) { slices.Reverse(r.Tools) }, "tools", "tools[0], another order", "tools"},
+		"a schema": {func(r *api.PlanRequest, _ *conversation) {
 			r.Tools[2].Raw = `{"name":"Edit","description":"edit a file","input_schema":{"type":"object","properties":{"path":{"type":"number"}}}}`
 		}, "tools", "tools[2].input_schema.properties.path.type", "tools"},
-		"the system prompt": {func(r *kernel.PlanRequest, _ *conversation) { r.System[1] = words("Answer at length.") }, "system", "system, byte 58", "system"},
-		"an old result": {func(r *kernel.PlanRequest, c *conversation) {
+		"the system prompt": {func(r *api.PlanRequest, _ *conversation) { r.System[1] = words("Answer at length.") }, "system", "system, byte 58", "system"},
+		"an old result": {func(r *api.PlanRequest, c *conversation) {
 			r.Messages = slices.Clone(r.Messages)
 			m := r.Messages[2]
 			m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: m.Parts[0].Result.CallID, Content: []memkernel.Part{words("[cleared]")}, Text: true}}}
 			r.Messages[2] = m
 		}, "messages", "message 3 (tool result of Read)", "message 3 (tool result of Read)"},
-		"effort":    {func(r *kernel.PlanRequest, _ *conversation) { r.Effort = "high" }, "effort", "effort, from none to high", "effort, from none to high"},
-		"the model": {func(r *kernel.PlanRequest, _ *conversation) { r.Model = "claude-sonnet-5" }, "model", "model, from claude-opus-5 to claude-sonnet-5", "model, from claude-opus-5 to claude-sonnet-5"},
+		"effort":    {func(r *api.PlanRequest, _ *conversation) { r.Effort = "high" }, "effort", "effort, from none to high", "effort, from none to high"},
+		"the model": {func(r *api.PlanRequest, _ *conversation) { r.Model = "claude-sonnet-5" }, "model", "model, from claude-opus-5 to claude-sonnet-5", "model, from claude-opus-5 to claude-sonnet-5"},
 	} {
 		for _, reopen := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestTheHostBreaksTheCache(t *testing.T) {
 				c.loop(1, 9000)
 				c.say()
 				c.user()
-				ask := func() *kernel.ContextPlan {
+				ask := func() *api.ContextPlan {
 					req := request(c)
 					req.Model, req.Tools, req.System = "claude-opus-5", slices.Clone(tools), slices.Clone(system)
 					if c.n > 5 {
@@ -83,7 +83,7 @@ func TestTheHostBreaksTheCache(t *testing.T) {
 				if want := float64(h.Tokens) * price / 1e6; math.Abs(*h.USD-want) > want/100 && p.Layout.Bill.Write1hTokens == 0 {
 					t.Errorf("%d tokens cost $%v more, want $%v", h.Tokens, *h.USD, want)
 				}
-				o, err := k.ObserveToolResult(t.Context(), kernel.Turn{SessionKey: p.SessionKey, Model: p.Model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}})
+				o, err := k.ObserveToolResult(t.Context(), api.Turn{SessionKey: p.SessionKey, Model: p.Model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}})
 				if err != nil || len(o.Bills) != 1 {
 					t.Fatal(err, o)
 				}
@@ -106,7 +106,7 @@ func TestTheHostBreaksTheCache(t *testing.T) {
 			c.loop(1, 9000)
 			c.say()
 			c.user()
-			ask := func(late bool) *kernel.ContextPlan {
+			ask := func(late bool) *api.ContextPlan {
 				req := request(c)
 				req.Model, req.Tools, req.System = "claude-opus-5", slices.Clone(tools), slices.Clone(system)
 				if late {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -16,7 +16,7 @@ func TestRecalledByAHook(t *testing.T) {
 	put(t, dir, "memory/harbour.md", "# Harbour\n\n- The lantern on the mole is lit at 21:30 from May on.\n- The crane is greased every second Tuesday.\n")
 	k := openKernel(t, dir)
 	defer k.Close()
-	if _, err := k.Search(t.Context(), kernel.SearchRequest{Query: "lantern", Private: true}); err != nil {
+	if _, err := k.Search(t.Context(), api.SearchRequest{Query: "lantern", Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	block := retrieval.Render([]retrieval.Item{{Citation: "memory/harbour.md:3", Text: "The lantern on the mole is lit at 21:30 from May on."}})

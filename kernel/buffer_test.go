@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -47,14 +48,14 @@ func TestBufferTurns(t *testing.T) {
 		strings.Count(text, "- [user] ") != 1 || strings.Count(text, "- [agent] ") != 1 || !strings.Contains(text, "- [read] pkg/queue/worker_") {
 		t.Errorf("the buffer says\n%s", text)
 	}
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs, Private: true, Now: c.now})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs, Private: true, Now: c.now})
 	c.user()
 	c.say()
 	spoken(t, k, c)
 	if after := read(t, dir, "memory/working-buffer.md"); !strings.HasPrefix(after, text) || strings.Count(after, "# Working buffer of session s, ") != 2 {
 		t.Errorf("after a compaction:\n%s", strings.TrimPrefix(after, text))
 	}
-	if c, err := k.Read(context.Background(), kernel.ReadRequest{Path: "memory/working-buffer.md"}); !errors.Is(err, markdownstore.ErrDenied) {
+	if c, err := k.Read(context.Background(), api.ReadRequest{Path: "memory/working-buffer.md"}); !errors.Is(err, markdownstore.ErrDenied) {
 		t.Errorf("a shared session reads %+v %v", c, err)
 	}
 	reindex(t, k)
@@ -65,7 +66,7 @@ func TestBufferTurns(t *testing.T) {
 
 func search(t *testing.T, k *kernel.Kernel, q string) []string {
 	t.Helper()
-	r, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: true})
+	r, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/canary"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -172,14 +173,14 @@ func TestNoDoorLetsASecretIn(t *testing.T) {
 				}
 			}
 			spoken(t, k, c)
-			if _, err := k.Checkpoint(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Private: true, Now: c.now}); err != nil {
+			if _, err := k.Checkpoint(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Private: true, Now: c.now}); err != nil {
 				t.Errorf("checkpoint: %v", err)
 			}
-			pass(t, k.Compact, kernel.Boundary{Messages: c.msgs, Private: true, Now: c.now})
+			pass(t, k.Compact, api.Boundary{Messages: c.msgs, Private: true, Now: c.now})
 			c.user()
 			c.say()
 			spoken(t, k, c)
-			pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs, Private: true, Now: c.now})
+			pass(t, k.EndSession, api.Boundary{Messages: c.msgs, Private: true, Now: c.now})
 			reindex(t, k)
 			if err := k.Close(); err != nil {
 				t.Fatal(err)
@@ -195,26 +196,26 @@ func TestNoCallKeepsASecret(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
 	for name, do := range map[string]func(t *testing.T, k *kernel.Kernel, text string, i int) error{
 		"remember": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {
-			_, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: text, Now: now})
+			_, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: text, Now: now})
 			return err
 		},
 		"an update": func(t *testing.T, k *kernel.Kernel, text string, i int) error {
 			u := pin(fmt.Sprint("r", i), "x")
 			u.Value = json.RawMessage(strings.Replace(string(u.Value), `"x"`, escapedASCII(text), 1))
-			_, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}})
+			_, err := k.Write(ctx, api.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}})
 			return err
 		},
 		"a flush": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {
-			_, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: "- " + text, Now: now})
+			_, err := k.ObserveFlush(ctx, api.FlushReply{SessionKey: "s", Text: "- " + text, Now: now})
 			return err
 		},
 		"a reason": func(_ *testing.T, k *kernel.Kernel, text string, i int) error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: "s", Key: fmt.Sprint("b", i), Reason: text, Now: now,
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: "s", Key: fmt.Sprint("b", i), Reason: text, Now: now,
 				Messages: []memkernel.Message{{Key: "u1", Role: memkernel.RoleUser, Parts: []memkernel.Part{words("Go on.")}}}})
 			return err
 		},
 		"an ask": func(_ *testing.T, k *kernel.Kernel, text string, i int) error {
-			_, err := k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Prompt: text, Now: now, Private: true})
+			_, err := k.PlanContext(ctx, api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Prompt: text, Now: now, Private: true})
 			return err
 		},
 	} {
@@ -250,7 +251,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, func(c *embed.Config) { c.BatchSize = 64 })})
 	reindex(t, k)
 	for _, c := range texts {
-		if _, err := k.Search(context.Background(), kernel.SearchRequest{Query: c.Text, Private: true}); err != nil {
+		if _, err := k.Search(context.Background(), api.SearchRequest{Query: c.Text, Private: true}); err != nil {
 			t.Errorf("%s: %v", c.Kind, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestDeletedStateIsNamed: whoever deletes what was captured of a session, one file of it or
@@ -21,7 +21,7 @@ func TestDeletedStateIsNamed(t *testing.T) {
 		{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "We decided: the queue stays on NATS. Never deploy on a Friday.", Typed: true}}},
 		{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Understood. TODO: write the migration for the queue. I will begin with the tests."}}},
 	}
-	observe(t, k, kernel.Turn{SessionKey: "s", Messages: msgs})
+	observe(t, k, api.Turn{SessionKey: "s", Messages: msgs})
 	found := func() (said []string) {
 		t.Helper()
 		f, err := k.Check(ctx)
@@ -65,7 +65,7 @@ func TestDeletedStateIsNamed(t *testing.T) {
 	}
 	k.Close()
 	k = openKernel(t, dir)
-	observe(t, k, kernel.Turn{SessionKey: "s", Messages: append(msgs,
+	observe(t, k, api.Turn{SessionKey: "s", Messages: append(msgs,
 		memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Go on.", Typed: true}}},
 		memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "The tests are written."}}})})
 	if said := found(); said != nil {

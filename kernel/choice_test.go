@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // chosen are a conversation in which a person picks one of several options in two words,
@@ -35,10 +35,10 @@ func TestChoicesStandInEveryNet(t *testing.T) {
 			c.add(memkernel.RoleAssistant, words(chosen.offers))
 			c.add(memkernel.RoleUser, words(chosen.picks))
 			c.add(memkernel.RoleAssistant, words("We decided to name it parcels.log. I build it now."))
-			if o := spoken(t, k, c); o.Outcome != kernel.Committed || len(o.Faults) > 0 {
+			if o := spoken(t, k, c); o.Outcome != api.Committed || len(o.Faults) > 0 {
 				t.Fatalf("%+v", o)
 			}
-			pass(t, k.Compact, kernel.Boundary{Messages: c.msgs, Private: true, Now: c.now.Add(time.Minute)})
+			pass(t, k.Compact, api.Boundary{Messages: c.msgs, Private: true, Now: c.now.Add(time.Minute)})
 			k.Close()
 			day := ""
 			days, _ := filepath.Glob(filepath.Join(dir, "memory", "2*.md"))
@@ -62,7 +62,7 @@ func TestChoicesStandInEveryNet(t *testing.T) {
 			}
 			k = n.open(t, dir)
 			defer k.Close()
-			r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
+			r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Options.Now is the clock of everything that is written down without a time of its own:
@@ -24,7 +24,7 @@ func TestClockReachesEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	r, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
+	r, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
 	if err != nil || r.Late != "" || r.Ref.Path != "memory/2031-05-05.md" {
 		t.Fatalf("%+v %v", r, err)
 	}
@@ -34,25 +34,25 @@ func TestClockReachesEverything(t *testing.T) {
 	for i := range c.msgs {
 		c.msgs[i].Time = at
 	}
-	o, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true})
-	if err != nil || o.Outcome != kernel.Committed {
+	o, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true})
+	if err != nil || o.Outcome != api.Committed {
 		t.Fatalf("%+v %v", o, err)
 	}
-	for _, pass := range []func(context.Context, kernel.Boundary) (*kernel.Passed, error){k.Flush, k.Compact, k.EndSession, k.Reset} {
-		if p, err := pass(ctx, kernel.Boundary{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}); err != nil {
+	for _, pass := range []func(context.Context, api.Boundary) (*api.Passed, error){k.Flush, k.Compact, k.EndSession, k.Reset} {
+		if p, err := pass(ctx, api.Boundary{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}); err != nil {
 			t.Fatalf("%+v %v", p, err)
 		}
 	}
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
+	pages, err := k.Forget(ctx, api.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
 	if err != nil {
 		t.Fatalf("%+v %v", pages, err)
 	}
 	// The next day a late entry goes to that day's log.
 	at = at.AddDate(0, 0, 1)
-	late, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "t", Path: "memory/2031-05-05.md", Text: "It left at ten."})
+	late, err := k.Remember(ctx, api.RememberRequest{SessionKey: "t", Path: "memory/2031-05-05.md", Text: "It left at ten."})
 	if err != nil || late.Ref.Path != "memory/2031-05-06.md" || late.Late != "memory/2031-05-05.md" {
 		t.Errorf("%+v %v", late, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // compactScript is a session that is compacted, refused by the provider, and planned
@@ -28,12 +29,12 @@ func TestCompactCrashChild(t *testing.T) {
 	k := openKernel(t, crashtest.Child(t))
 	first, last := compactScript()
 	mustPlan(t, k, request(first))
-	got := compact(t, k, kernel.Boundary{Messages: first.msgs, Now: first.now.Add(time.Second)})
+	got := compact(t, k, api.Boundary{Messages: first.msgs, Now: first.now.Add(time.Second)})
 	fmt.Printf("COMPACTED %d\n", got.TokensAfter)
 	p := mustPlan(t, k, request(last))
 	fmt.Printf("PLAN %s\n", p.ID)
 	req := request(last)
-	req.Overflow = &kernel.Overflow{Text: overflowed, PlanID: p.ID}
+	req.Overflow = &api.Overflow{Text: overflowed, PlanID: p.ID}
 	q := mustPlan(t, k, req)
 	fmt.Printf("REPLANNED %d\n", q.Budgets.PlannedInputTokens)
 	k.Close()
@@ -59,13 +60,13 @@ func TestCompactKillAnywhere(t *testing.T) {
 			}
 		}
 		req := request(last)
-		req.Overflow = &kernel.Overflow{Text: overflowed}
+		req.Overflow = &api.Overflow{Text: overflowed}
 		p := mustPlan(t, k, req)
 		checkPlan(t, p, last.msgs)
 		if p.Budgets.ContextWindow != 22_000 {
 			t.Fatalf("killed at %d: the refusal is forgotten: window %d", n, p.Budgets.ContextWindow)
 		}
-		compact(t, k, kernel.Boundary{Messages: last.msgs, Now: last.now.Add(2 * time.Second), Compact: &kernel.CompactWish{Force: true}})
+		compact(t, k, api.Boundary{Messages: last.msgs, Now: last.now.Add(2 * time.Second), Compact: &api.CompactWish{Force: true}})
 		for line := range strings.Lines(dailyLogs(t, dir)) {
 			if strings.HasPrefix(line, "- [") && strings.Count(dailyLogs(t, dir), line) != 1 {
 				t.Fatalf("killed at %d: flushed twice: %s", n, line)

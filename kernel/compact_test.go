@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
 )
 
-func compact(t fataler, k *kernel.Kernel, b kernel.Boundary) *kernel.Compaction {
+func compact(t fataler, k *kernel.Kernel, b api.Boundary) *api.Compaction {
 	t.Helper()
 	return compacted(t, k, b).Compaction
 }
 
-func compacted(t fataler, k *kernel.Kernel, b kernel.Boundary) *kernel.Passed {
+func compacted(t fataler, k *kernel.Kernel, b api.Boundary) *api.Passed {
 	t.Helper()
 	if b.SessionKey == "" {
 		b.SessionKey = "s"
@@ -31,7 +31,7 @@ func compacted(t fataler, k *kernel.Kernel, b kernel.Boundary) *kernel.Passed {
 	if err != nil {
 		t.Fatalf("compact: %v", err)
 	}
-	if c := p.Compaction; (c.Reason == kernel.CompactOK) != (c.ReclaimedTokens > 0) || c.ReclaimedTokens != c.TokensBefore-c.TokensAfter || c.ReclaimedTokens < 0 {
+	if c := p.Compaction; (c.Reason == api.CompactOK) != (c.ReclaimedTokens > 0) || c.ReclaimedTokens != c.TokensBefore-c.TokensAfter || c.ReclaimedTokens < 0 {
 		t.Fatalf("%s reclaims %d of %d to %d: %s", c.Reason, c.ReclaimedTokens, c.TokensBefore, c.TokensAfter, c.Detail)
 	}
 	return p
@@ -57,7 +57,7 @@ func TestCompactNumbersAreTheNextPlans(t *testing.T) {
 		if rapid.Bool().Draw(t, "planned") || !handed {
 			mustPlan(t, k, request(c))
 		}
-		b := kernel.Boundary{Model: model, Now: c.now.Add(2 * time.Second), Compact: &kernel.CompactWish{Force: rapid.Bool().Draw(t, "force")}}
+		b := api.Boundary{Model: model, Now: c.now.Add(2 * time.Second), Compact: &api.CompactWish{Force: rapid.Bool().Draw(t, "force")}}
 		req := request(c)
 		b.Compact.Call = &req
 		if handed {
@@ -68,7 +68,7 @@ func TestCompactNumbersAreTheNextPlans(t *testing.T) {
 		}
 		before := peek(t, k, req)
 		got := compact(t, k, b)
-		if handed && got.Reason == kernel.CompactNextPlan {
+		if handed && got.Reason == api.CompactNextPlan {
 			t.Fatalf("%+v", got)
 		}
 		if before.Layout.Made == nil && !shows(before, got.TokensBefore) {
@@ -78,7 +78,7 @@ func TestCompactNumbersAreTheNextPlans(t *testing.T) {
 		next.Now = req.Now.Add(3 * time.Second)
 		p := mustPlan(t, k, next)
 		checkPlan(t, p, c.msgs)
-		if p.Layout.Made == nil && !shows(p, got.TokensAfter) || p.Layout.Made != nil && got.Reason == kernel.CompactOK {
+		if p.Layout.Made == nil && !shows(p, got.TokensAfter) || p.Layout.Made != nil && got.Reason == api.CompactOK {
 			t.Fatalf("after: the plan has %d (cut %v), the compaction says %+v", standing(p), p.Layout.Made, got)
 		}
 		if kept := got.FirstKept; kept != nil && c.msgs[kept.Index].Key != kept.Key {
@@ -95,22 +95,22 @@ func talk(t *rapid.T, c *conversation) {
 }
 
 // shows tells whether a plan is of that size, but for what it recalled itself.
-func shows(p *kernel.ContextPlan, tokens int) bool {
+func shows(p *api.ContextPlan, tokens int) bool {
 	return p.Budgets.PlannedInputTokens == tokens || standing(p) == tokens
 }
 
 // standing is a plan without what was recalled for its turn.
-func standing(p *kernel.ContextPlan) int {
+func standing(p *api.ContextPlan) int {
 	n := p.Budgets.PlannedInputTokens
 	for _, r := range p.Regions {
-		if r.Name == outline.RegionRetrieval {
+		if r.Name == api.RegionRetrieval {
 			n -= r.Tokens
 		}
 	}
 	return n
 }
 
-func peek(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
+func peek(t fataler, k *kernel.Kernel, req api.PlanRequest) *api.ContextPlan {
 	t.Helper()
 	p, err := k.Peek(context.Background(), req)
 	if err != nil {
@@ -127,16 +127,16 @@ func TestCompactWithoutMessages(t *testing.T) {
 	c := session(201, 6, 2, 2500)
 	mustPlan(t, k, request(c))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	c.user()
 	mustPlan(t, k, request(c))
-	p := compacted(t, k, kernel.Boundary{Now: c.now.Add(2 * time.Second)})
+	p := compacted(t, k, api.Boundary{Now: c.now.Add(2 * time.Second)})
 	got := p.Compaction
-	if got.Reason != kernel.CompactOK || got.Messages == 0 || got.Atoms == 0 || len(got.Spans) != 1 || got.FirstKept == nil || got.FirstKept.Index < got.Messages ||
+	if got.Reason != api.CompactOK || got.Messages == 0 || got.Atoms == 0 || len(got.Spans) != 1 || got.FirstKept == nil || got.FirstKept.Index < got.Messages ||
 		!strings.Contains(got.Summary, "Please look at service") || got.SummaryVersion == 0 || !strings.Contains(got.Restore, got.Checkpoint) || got.Checkpoint == "" || got.ContextWindow != 64_000 {
 		t.Fatalf("%+v", got)
 	}
-	if r, err := k.Get(context.Background(), "s", got.Spans[0]); err != nil || r.Reason != content.OK {
+	if r, err := k.Get(context.Background(), "s", got.Spans[0]); err != nil || r.Reason != api.GetOK {
 		t.Errorf("what left restores as %+v %v", r, err)
 	}
 	k.Close()
@@ -159,8 +159,8 @@ func TestCompactIsKeptForTheNextPlan(t *testing.T) {
 	before := mustPlan(t, k, request(c))
 	k.Close()
 	k = openKernel(t, dir)
-	got := compact(t, k, kernel.Boundary{Now: c.now.Add(time.Second)})
-	if got.Reason != kernel.CompactNextPlan || got.TokensBefore != before.Budgets.PlannedInputTokens {
+	got := compact(t, k, api.Boundary{Now: c.now.Add(time.Second)})
+	if got.Reason != api.CompactNextPlan || got.TokensBefore != before.Budgets.PlannedInputTokens {
 		t.Fatalf("%+v, planned %d", got, before.Budgets.PlannedInputTokens)
 	}
 	k.Close()
@@ -183,7 +183,7 @@ func TestCompactSaysWhyNot(t *testing.T) {
 		c := newConversation(203)
 		c.user()
 		mustPlan(t, k, request(c))
-		if got := compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != kernel.CompactNothing {
+		if got := compact(t, k, api.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != api.CompactNothing {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -196,15 +196,15 @@ func TestCompactSaysWhyNot(t *testing.T) {
 			c.loop(1, 3000)
 		}
 		p := mustPlan(t, k, request(c))
-		b := kernel.Boundary{Messages: c.msgs, Now: c.now.Add(2 * time.Second)}
-		if got := compact(t, k, b); got.Reason != kernel.CompactOpenLoop || len(got.Largest) == 0 {
+		b := api.Boundary{Messages: c.msgs, Now: c.now.Add(2 * time.Second)}
+		if got := compact(t, k, b); got.Reason != api.CompactOpenLoop || len(got.Largest) == 0 {
 			t.Errorf("%+v", got)
 		}
 		if q := mustPlan(t, k, request(c)); stream(q) != stream(p) {
 			t.Error("a compaction that was refused changed the prompt")
 		}
-		b.Compact = &kernel.CompactWish{Force: true}
-		if got := compact(t, k, b); got.Reason != kernel.CompactOK {
+		b.Compact = &api.CompactWish{Force: true}
+		if got := compact(t, k, b); got.Reason != api.CompactOK {
 			t.Errorf("forced: %+v", got)
 		}
 	})
@@ -212,15 +212,15 @@ func TestCompactSaysWhyNot(t *testing.T) {
 		k := memoryKernel(t)
 		defer k.Close()
 		c := session(205, 3, 2, 500)
-		if _, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: "s"}); !errors.Is(err, kernel.ErrNoSession) {
+		if _, err := k.Compact(context.Background(), api.Boundary{SessionKey: "s"}); !errors.Is(err, api.ErrNoSession) {
 			t.Errorf("no session: %v", err)
 		}
-		observe(t, k, kernel.Turn{Messages: c.msgs})
-		if got := compact(t, k, kernel.Boundary{}); got.Reason != kernel.CompactUnplanned {
+		observe(t, k, api.Turn{Messages: c.msgs})
+		if got := compact(t, k, api.Boundary{}); got.Reason != api.CompactUnplanned {
 			t.Errorf("no messages: %+v", got)
 		}
-		got := compact(t, k, kernel.Boundary{Messages: c.msgs, Model: "nobody-knows-this-model", Now: c.now})
-		if got.Reason != kernel.CompactOK || got.Summary == "" || got.ReclaimedTokens <= 0 || got.ContextWindow != 0 {
+		got := compact(t, k, api.Boundary{Messages: c.msgs, Model: "nobody-knows-this-model", Now: c.now})
+		if got.Reason != api.CompactOK || got.Summary == "" || got.ReclaimedTokens <= 0 || got.ContextWindow != 0 {
 			t.Errorf("on demand, of an unknown window: %+v", got)
 		}
 	})
@@ -232,23 +232,23 @@ func TestBreaker(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(206)
-	var got *kernel.Compaction
+	var got *api.Compaction
 	small := 0
 	for range 6 {
 		c.user()
 		c.loop(1, 50)
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs})
+		observe(t, k, api.Turn{Messages: c.msgs})
 		c.user()
 		mustPlan(t, k, request(c))
-		if got = compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now}); got.Reason == kernel.CompactOK {
+		if got = compact(t, k, api.Boundary{Messages: c.msgs, Now: c.now}); got.Reason == api.CompactOK {
 			small++
 		}
-		if got.Reason == kernel.CompactNoProgress {
+		if got.Reason == api.CompactNoProgress {
 			break
 		}
 	}
-	if small != 2 || got.Reason != kernel.CompactNoProgress || len(got.Largest) == 0 || !strings.Contains(got.Detail, "1000") {
+	if small != 2 || got.Reason != api.CompactNoProgress || len(got.Largest) == 0 || !strings.Contains(got.Detail, "1000") {
 		t.Fatalf("%d small ones, then %+v", small, got)
 	}
 	st, err := k.Status(context.Background(), nil)
@@ -259,7 +259,7 @@ func TestBreaker(t *testing.T) {
 	c.say()
 	c.user()
 	mustPlan(t, k, request(c))
-	if got = compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != kernel.CompactOK || got.ReclaimedTokens < 1000 {
+	if got = compact(t, k, api.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != api.CompactOK || got.ReclaimedTokens < 1000 {
 		t.Errorf("after the conversation grew: %+v", got)
 	}
 }
@@ -276,13 +276,13 @@ func TestDeathSpiral(t *testing.T) {
 		c.say()
 		c.user()
 		mustPlan(t, k, request(c))
-		got := compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now.Add(time.Second)})
+		got := compact(t, k, api.Boundary{Messages: c.msgs, Now: c.now.Add(time.Second)})
 		warned = append(warned, got.Warning != "")
 	}
 	if warned[0] || warned[1] || !warned[2] {
 		t.Errorf("warned %v", warned)
 	}
-	later := compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now.Add(2 * time.Hour)})
+	later := compact(t, k, api.Boundary{Messages: c.msgs, Now: c.now.Add(2 * time.Hour)})
 	if later.Warning != "" {
 		t.Errorf("two hours later: %q", later.Warning)
 	}
@@ -322,16 +322,16 @@ func compactRecorded(t *testing.T, path string) (done, reclaimed int) {
 			continue
 		}
 		head := msgs[:calls[at].Index:calls[at].Index]
-		req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 128_000, Messages: head, Now: calls[at].Start, Resolver: "memory_get"}
+		req := api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 128_000, Messages: head, Now: calls[at].Start, Resolver: "memory_get"}
 		if _, err := k.PlanContext(t.Context(), req); err != nil {
-			if !errors.As(err, new(*kernel.TooSmallError)) && !errors.Is(err, kernel.ErrAnswered) {
+			if !errors.As(err, new(*budget.TooSmallError)) && !errors.Is(err, api.ErrAnswered) {
 				t.Fatalf("%s, call %d: %v", path, at, err)
 			}
 			continue
 		}
-		c := compact(t, k, kernel.Boundary{Messages: head, Model: model, Now: req.Now, Compact: &kernel.CompactWish{Force: i%2 == 0}})
+		c := compact(t, k, api.Boundary{Messages: head, Model: model, Now: req.Now, Compact: &api.CompactWish{Force: i%2 == 0}})
 		done++
-		if c.Reason == kernel.CompactOK {
+		if c.Reason == api.CompactOK {
 			reclaimed++
 		}
 		p := mustPlan(t, k, req)
@@ -352,19 +352,19 @@ func TestCompactDeliveredTwice(t *testing.T) {
 	c := session(77, 8, 3, 3000)
 	mustPlan(t, k, request(c))
 	c.say()
-	b := kernel.Boundary{SessionKey: "s", Model: model, Messages: c.msgs, Key: "c1", Now: c.now, Compact: &kernel.CompactWish{Share: 0.1}}
+	b := api.Boundary{SessionKey: "s", Model: model, Messages: c.msgs, Key: "c1", Now: c.now, Compact: &api.CompactWish{Share: 0.1}}
 	first, err := k.Compact(context.Background(), b)
 	if err != nil || first.Compaction.ReclaimedTokens == 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	b.Now = b.Now.Add(time.Minute)
 	again, err := other.Compact(context.Background(), b)
-	if err != nil || again.Outcome != kernel.Duplicate || again.Compaction.Reason != first.Compaction.Reason || again.Compaction.Generation != first.Compaction.Generation || again.Compaction.ReclaimedTokens != 0 {
+	if err != nil || again.Outcome != api.Duplicate || again.Compaction.Reason != first.Compaction.Reason || again.Compaction.Generation != first.Compaction.Generation || again.Compaction.ReclaimedTokens != 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
 	// Who asks anew gets another.
-	b.Key, b.Compact = "c2", &kernel.CompactWish{Share: 0.05}
-	if more, err := k.Compact(context.Background(), b); err != nil || more.Outcome != kernel.Committed {
+	b.Key, b.Compact = "c2", &api.CompactWish{Share: 0.05}
+	if more, err := k.Compact(context.Background(), b); err != nil || more.Outcome != api.Committed {
 		t.Errorf("%+v, %v", more, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
@@ -77,7 +78,7 @@ func TestCompressorAtIngest(t *testing.T) {
 	c, cs := &squeezer{}, session(5, 3, 4, 3000)
 	k := openSqueezed(t, dir, c, time.Hour)
 	half := len(cs.msgs) / 2
-	if _, err := k.ObserveToolResult(t.Context(), kernel.Turn{SessionKey: "s", Model: model, Messages: cs.msgs[:half], Now: cs.now}); err != nil {
+	if _, err := k.ObserveToolResult(t.Context(), api.Turn{SessionKey: "s", Model: model, Messages: cs.msgs[:half], Now: cs.now}); err != nil {
 		t.Fatal(err)
 	}
 	if c.asked.Load() == 0 {

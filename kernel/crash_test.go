@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -32,14 +32,14 @@ func TestCrashChild(t *testing.T) {
 		}
 		fmt.Printf("PLAN %s\n", p.ID)
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 		fmt.Printf("TURN %d\n", i+1)
 	}
 	write(t, k, pin("r1", "Rule r1 binds."))
 	fmt.Println("PIN")
 	last := crashScript()[3]
-	pass(t, k.Compact, kernel.Boundary{Messages: last.msgs})
-	pass(t, k.Reset, kernel.Boundary{Messages: last.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: last.msgs})
+	pass(t, k.Reset, api.Boundary{Messages: last.msgs})
 	fmt.Println("RESET")
 	k.Close()
 }
@@ -72,7 +72,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	turns := 0
 	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 		if id, ok := strings.CutPrefix(s.Text(), "ACK "); ok {
-			if c, err := k.Get(ctx, "s", id); err != nil || c.Reason != content.OK {
+			if c, err := k.Get(ctx, "s", id); err != nil || c.Reason != api.GetOK {
 				t.Fatalf("killed at %d: acknowledged page %s is gone: %v %v", n, id, c, err)
 			}
 		}
@@ -97,7 +97,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	if bytes.Contains(out, []byte("PIN")) && strings.Count(stream(p), "Rule r1 binds.") != 1 {
 		t.Fatalf("killed at %d: the pin that was acknowledged does not stand", n)
 	}
-	if epoch := pass(t, k.Flush, kernel.Boundary{Messages: last.msgs}).Epoch; bytes.Contains(out, []byte("RESET")) && epoch != 1 {
+	if epoch := pass(t, k.Flush, api.Boundary{Messages: last.msgs}).Epoch; bytes.Contains(out, []byte("RESET")) && epoch != 1 {
 		t.Fatalf("killed at %d: the reset that was acknowledged is epoch %d", n, epoch)
 	}
 	if hasFault(p, fault.NotTraced) {

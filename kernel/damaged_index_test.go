@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -135,7 +135,7 @@ func tryDamaged(t *testing.T, dir, path string, good []byte, refused error, kept
 	k := asItIs(t, dir)
 	ask := func() *retrieval.Result {
 		t.Helper()
-		res, err := k.Search(ctx, kernel.SearchRequest{Query: "heron number 7", Private: true})
+		res, err := k.Search(ctx, api.SearchRequest{Query: "heron number 7", Private: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func tryDamaged(t *testing.T, dir, path string, good []byte, refused error, kept
 	if _, err := k.Check(ctx); err != nil {
 		t.Errorf("check: %v", err)
 	}
-	r, err := k.Reindex(ctx, &indexing.Options{Full: full})
+	r, err := k.Reindex(ctx, &api.ReindexOptions{Full: full})
 	if refused != nil && !full {
 		if !errors.Is(err, refused) {
 			t.Errorf("error %v, want %v", err, refused)
@@ -215,7 +215,7 @@ func TestDamagedIndexesKept(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	for i := range 6 {
-		if _, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil {
+		if _, err := k.Reindex(context.Background(), &api.ReindexOptions{Full: true}); err != nil {
 			t.Fatal(err)
 		}
 		writeBytes(t, path, append(bytes.Repeat([]byte{byte(i)}, 100), good[100:]...))
@@ -245,7 +245,7 @@ func TestDamagedIndexInUse(t *testing.T) {
 	var both sync.WaitGroup
 	for _, full := range []bool{false, true} {
 		both.Go(func() {
-			if _, err := k.Reindex(context.Background(), &indexing.Options{Full: full}); !errors.Is(err, index.ErrBusy) {
+			if _, err := k.Reindex(context.Background(), &api.ReindexOptions{Full: full}); !errors.Is(err, index.ErrBusy) {
 				t.Errorf("full %v: %v", full, err)
 			}
 		})
@@ -279,7 +279,7 @@ func TestLockedIndexNamed(t *testing.T) {
 	}
 	defer k.Close()
 	for query, reason := range map[string]retrieval.Reason{"bittern": retrieval.BackendError, "heron": retrieval.StaleIndex} {
-		res, err := k.Search(ctx, kernel.SearchRequest{Query: query, Private: true})
+		res, err := k.Search(ctx, api.SearchRequest{Query: query, Private: true})
 		if err != nil || res.Reason != reason || !errors.Is(res.Err, index.ErrBusy) || !strings.Contains(res.Detail, "another process is using the index") {
 			t.Errorf("%s: %+v, %v", query, res, err)
 		}
@@ -287,7 +287,7 @@ func TestLockedIndexNamed(t *testing.T) {
 	if _, err := db.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := k.Search(ctx, kernel.SearchRequest{Query: "bittern", Private: true}); err != nil || res.Reason != retrieval.OK || res.Err != nil {
+	if res, err := k.Search(ctx, api.SearchRequest{Query: "bittern", Private: true}); err != nil || res.Reason != retrieval.OK || res.Err != nil {
 		t.Errorf("without the lock: %+v, %v", res, err)
 	}
 }
@@ -327,7 +327,7 @@ func TestIndexHintMends(t *testing.T) {
 				t.Errorf("%s: %+v", q, f)
 			}
 		}
-		if _, err := k.Reindex(ctx, &indexing.Options{Full: true}); err != nil {
+		if _, err := k.Reindex(ctx, &api.ReindexOptions{Full: true}); err != nil {
 			t.Fatal(err)
 		}
 		if found := check(); len(found) > 0 {

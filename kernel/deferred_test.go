@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -15,7 +14,7 @@ func TestDeferred(t *testing.T) {
 	k, dir := workspaceKernel(t, nil)
 	c := newConversation(17)
 	c.user()
-	plan := func() *kernel.ContextPlan {
+	plan := func() *api.ContextPlan {
 		t.Helper()
 		req := private(c)
 		req.Deferred = true
@@ -33,23 +32,23 @@ func TestDeferred(t *testing.T) {
 	put(t, dir, "AGENTS.md", "# Rules\n\n- Never push at night.\n")
 	c.user()
 	p := plan()
-	why := map[string]outline.Deferred{}
+	why := map[string]api.Deferred{}
 	for _, d := range p.Deferred {
 		why[d.Why] = d
 		if d.Waits == "" || d.SavedTokens <= 0 || d.To >= d.From {
 			t.Errorf("%+v", d)
 		}
 	}
-	if d := why[outline.WhySuperseded]; d.From != pagevm.Full || d.To != pagevm.Pointer || !strings.HasPrefix(d.Page, "ev-") {
+	if d := why[api.WhySuperseded]; d.From != pagevm.Full || d.To != pagevm.Pointer || !strings.HasPrefix(d.Page, "ev-") {
 		t.Errorf("superseded: %+v", p.Deferred)
 	}
-	if d := why[outline.WhyChanged]; !strings.HasPrefix(d.Page, "nt-") {
+	if d := why[api.WhyChanged]; !strings.HasPrefix(d.Page, "nt-") {
 		t.Errorf("changed in the workspace: %+v", p.Deferred)
 	}
 	if len(read.Deferred) != 0 {
 		t.Errorf("the only read is up to date: %+v", read.Deferred)
 	}
-	stale := why[outline.WhySuperseded].Page
+	stale := why[api.WhySuperseded].Page
 	for p.Layout.Made == nil {
 		c.loop(2, 6000)
 		c.say()
@@ -57,7 +56,7 @@ func TestDeferred(t *testing.T) {
 		p = plan()
 	}
 	for _, d := range p.Deferred {
-		if d.Page == stale || d.Why == outline.WhyChanged {
+		if d.Page == stale || d.Why == api.WhyChanged {
 			t.Errorf("the cut left %+v", d)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -49,7 +49,7 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 	}
 }
 
-func hasFault(p *kernel.ContextPlan, code fault.Code) bool {
+func hasFault(p *api.ContextPlan, code fault.Code) bool {
 	for _, f := range p.Faults {
 		if f.Code == code {
 			return true

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -288,7 +289,7 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]outline.Included{}
+	kinds := map[string]api.Included{}
 	for _, r := range p.Debug.Included {
 		kinds[r.Note] = r
 	}
@@ -313,7 +314,7 @@ func TestFixedPartTooLarge(t *testing.T) {
 	req.System = []memkernel.Part{{Kind: memkernel.PartText, Text: strings.Repeat("Write down every barge that comes in. ", 900)}}
 	req.Tools = []memkernel.Tool{{Name: "Look", Raw: `{"name":"Look","description":"` + strings.Repeat("looks at the quay ", 2400) + `"}`}}
 	_, err := k.PlanContext(t.Context(), req)
-	var small *kernel.TooSmallError
+	var small *budget.TooSmallError
 	if !errors.As(err, &small) || !small.Always() || small.System < 5_000 || small.Tools < 7_000 || small.System+small.Tools > small.Fixed {
 		t.Fatalf("%v: %+v", err, small)
 	}

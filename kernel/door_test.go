@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -24,7 +25,7 @@ func shopOrders(n int) string {
 }
 
 // wide is a request with a window in which none of these results is large.
-func wide(c *conversation) kernel.PlanRequest {
+func wide(c *conversation) api.PlanRequest {
 	req := request(c)
 	req.ContextWindow = 200_000
 	return req
@@ -112,11 +113,11 @@ func TestFirstSightIsCounted(t *testing.T) {
 	c.user()
 	text := shopOrders(220)
 	c.ask("mcp__shop__orders", `{"city":"Lund"}`, text)
-	call := func() *kernel.ContextPlan {
+	call := func() *api.ContextPlan {
 		req := wide(c)
 		req.Model = "claude-opus-5"
 		p := mustPlan(t, k, req)
-		_, err := k.ObserveToolResult(t.Context(), kernel.Turn{SessionKey: p.SessionKey, Model: p.Model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}})
+		_, err := k.ObserveToolResult(t.Context(), api.Turn{SessionKey: p.SessionKey, Model: p.Model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestEconomy: a request's economy stands over the kernel's, a compaction that comes with
@@ -37,7 +38,7 @@ func TestEconomy(t *testing.T) {
 		if low := p.Layout.Cut.Figures.LowWater; (low > 400_000) == c.cuts {
 			t.Errorf("%+v: a cut would keep %d", c, low)
 		}
-		got, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: req.SessionKey, Compact: &kernel.CompactWish{}})
+		got, err := k.Compact(context.Background(), api.Boundary{SessionKey: req.SessionKey, Compact: &api.CompactWish{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +66,7 @@ func TestEconomyIsChecked(t *testing.T) {
 	if _, err := k.PlanContext(context.Background(), req); !errors.As(err, &wrong) || wrong.Value != "1.5" {
 		t.Errorf("plan: %v", err)
 	}
-	if _, err := k.Compact(context.Background(), kernel.Boundary{Compact: &kernel.CompactWish{Call: &req}}); !errors.As(err, &wrong) {
+	if _, err := k.Compact(context.Background(), api.Boundary{Compact: &api.CompactWish{Call: &req}}); !errors.As(err, &wrong) {
 		t.Errorf("compact: %v", err)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // checkEdits refuses a rule that there is not: nobody is to change more than was meant.
-func checkEdits(r editing.Rule) error {
+func checkEdits(r api.EditRule) error {
 	switch r {
-	case "", editing.Own, editing.Any, editing.None:
+	case "", api.EditOwn, api.EditAny, api.EditNone:
 		return nil
 	}
 	return fmt.Errorf("Memory.Edits is %q: give own, any or none", r)
@@ -32,7 +32,7 @@ func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 // file is touched, so that a kill between is made good. What a person wrote is left alone
 // with an [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in
 // the text are masked. The same request is carried out once.
-func (e MemoryEditor) Passage(ctx context.Context, req editing.PassageRequest) (*editing.Edited, error) {
+func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
 	if !visible.Name(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
@@ -42,7 +42,7 @@ func (e MemoryEditor) Passage(ctx context.Context, req editing.PassageRequest) (
 // Rewrite makes whole files of memory what is asked for, makes new ones and removes
 // others, by the same rules as [MemoryEditor.Passage]. Where one of them is not what was read,
 // none is changed.
-func (e MemoryEditor) Rewrite(ctx context.Context, req editing.Request) (*editing.Edited, error) {
+func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	for i := range req.Files {
 		if p := req.Files[i].Path; !visible.Name(p) {
 			return nil, &markdownstore.DeniedError{Path: p, Reason: markdownstore.DenyName}
@@ -53,13 +53,13 @@ func (e MemoryEditor) Rewrite(ctx context.Context, req editing.Request) (*editin
 
 // Undo takes an edit of memory back: its files become what they were. If one of them
 // has changed since, nothing is done, and the error is an [editing.StaleError].
-func (e MemoryEditor) Undo(ctx context.Context, req editing.UndoRequest) (*editing.Undone, error) {
+func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
 	return e.k.desk.UndoEdit(ctx, &req)
 }
 
 // Content is a file of memory as it may be edited, secrets masked. That there is no
 // such file is no error.
-func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*editing.Content, error) {
+func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
 	if !visible.Name(path) {
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
 	}
@@ -88,9 +88,9 @@ func (e MemoryEditor) Files(ctx context.Context, private bool) ([]markdownstore.
 }
 
 // Rule says what agents may change of memory.
-func (e MemoryEditor) Rule() editing.Rule {
+func (e MemoryEditor) Rule() api.EditRule {
 	if e.k.memory == nil {
-		return editing.None
+		return api.EditNone
 	}
 	return e.k.desk.Edits
 }

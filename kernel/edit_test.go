@@ -17,15 +17,14 @@ import (
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 var ctxb = context.Background()
 
 // editor is a kernel whose agents edit memory by a rule.
-func editor(t testing.TB, dir string, rule editing.Rule) *kernel.Kernel {
+func editor(t testing.TB, dir string, rule api.EditRule) *kernel.Kernel {
 	t.Helper()
 	now := func() time.Time { return nightAt }
 	k, err := kernel.Open(ctxb, dir, &kernel.Options{Now: now, Memory: kernel.MemoryOptions{Edits: rule, Store: markdownstore.Options{Timezone: time.UTC, Now: now}}})
@@ -37,17 +36,17 @@ func editor(t testing.TB, dir string, rule editing.Rule) *kernel.Kernel {
 }
 
 // made is a file that an agent makes.
-func made(t testing.TB, k *kernel.Kernel, path, text string) *editing.Edited {
+func made(t testing.TB, k *kernel.Kernel, path, text string) *api.Edited {
 	t.Helper()
-	e, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{{Path: path, Text: text}}})
+	e, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: path, Text: text}}})
 	if err != nil {
 		t.Fatalf("make %s: %v", path, err)
 	}
 	return e
 }
 
-func passage(path, old, text string) editing.PassageRequest {
-	return editing.PassageRequest{SessionKey: "s", Path: path, Old: old, Text: text, Delete: text == "", Private: true}
+func passage(path, old, text string) api.PassageRequest {
+	return api.PassageRequest{SessionKey: "s", Path: path, Old: old, Text: text, Delete: text == "", Private: true}
 }
 
 const port = "memory/ports.md"
@@ -71,15 +70,15 @@ func TestEditPassage(t *testing.T) {
 	// By version and line, a part of a line, several lines, all of it.
 	at := e.Files[0].Version
 	for _, c := range []struct {
-		req  editing.PassageRequest
+		req  api.PassageRequest
 		want string
 	}{
-		{editing.PassageRequest{Version: at, From: 4, Text: "- The crane is gone."}, "# Ports\n\n- The sweeper listens on port 9111.\n- The crane is gone.\n"},
-		{editing.PassageRequest{Old: "9111", Text: "9112"}, "# Ports\n\n- The sweeper listens on port 9112.\n- The crane is gone.\n"},
-		{editing.PassageRequest{Old: "- The sweeper listens on port 9112.\n- The crane is gone.\n", Text: "- All is on port 1.\n"}, "# Ports\n\n- All is on port 1.\n"},
-		{editing.PassageRequest{Old: "port", From: 3, Text: "gate"}, "# Ports\n\n- All is on gate 1.\n"},
-		{editing.PassageRequest{Text: "# Ports\n\none\ntwo\nthree\n"}, "# Ports\n\none\ntwo\nthree\n"},
-		{editing.PassageRequest{From: 3, Lines: 2, Delete: true}, "# Ports\n\nthree\n"},
+		{api.PassageRequest{Version: at, From: 4, Text: "- The crane is gone."}, "# Ports\n\n- The sweeper listens on port 9111.\n- The crane is gone.\n"},
+		{api.PassageRequest{Old: "9111", Text: "9112"}, "# Ports\n\n- The sweeper listens on port 9112.\n- The crane is gone.\n"},
+		{api.PassageRequest{Old: "- The sweeper listens on port 9112.\n- The crane is gone.\n", Text: "- All is on port 1.\n"}, "# Ports\n\n- All is on port 1.\n"},
+		{api.PassageRequest{Old: "port", From: 3, Text: "gate"}, "# Ports\n\n- All is on gate 1.\n"},
+		{api.PassageRequest{Text: "# Ports\n\none\ntwo\nthree\n"}, "# Ports\n\none\ntwo\nthree\n"},
+		{api.PassageRequest{From: 3, Lines: 2, Delete: true}, "# Ports\n\nthree\n"},
 	} {
 		c.req.Path, c.req.SessionKey, c.req.Private = port, "s", true
 		if c.req.Old == "" {
@@ -94,7 +93,7 @@ func TestEditPassage(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.req, got, c.want)
 		}
 	}
-	if _, err := k.Editor().Passage(ctxb, editing.PassageRequest{SessionKey: "s", Path: port, Version: at, Delete: true}); err != nil {
+	if _, err := k.Editor().Passage(ctxb, api.PassageRequest{SessionKey: "s", Path: port, Version: at, Delete: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, port)); !os.IsNotExist(err) {
@@ -113,27 +112,27 @@ func TestEditStale(t *testing.T) {
 	put(t, dir, port, "# Ports\n\n- The sweeper listens on port 7000.\n- The crane listens on port 9200.\n- twice\n- twice\n")
 	before := readFile(t, dir, port)
 	for name, c := range map[string]struct {
-		req   editing.PassageRequest
+		req   api.PassageRequest
 		why   string
 		shows string
 	}{
 		"old":        {passage(port, "- The sweeper listens on port 9100.", "x"), "old does not stand there", "port 7000"},
-		"version":    {editing.PassageRequest{Path: port, Version: v, From: 3, Text: "x"}, "not the version that was read", "port 7000"},
+		"version":    {api.PassageRequest{Path: port, Version: v, From: 3, Text: "x"}, "not the version that was read", "port 7000"},
 		"twice":      {passage(port, "- twice", "x"), "2 times, on lines 5, 6", "- twice"},
-		"other line": {editing.PassageRequest{Path: port, Old: "9200", From: 3, Text: "x"}, "stands on line 4, not on line 3", "7000"},
-		"beyond":     {editing.PassageRequest{Path: port, Old: "9200", From: 300, Text: "x"}, "no line 300", "- twice"},
+		"other line": {api.PassageRequest{Path: port, Old: "9200", From: 3, Text: "x"}, "stands on line 4, not on line 3", "7000"},
+		"beyond":     {api.PassageRequest{Path: port, Old: "9200", From: 300, Text: "x"}, "no line 300", "- twice"},
 		"no file":    {passage("memory/none.md", "x", "y"), "there is no such file", ""},
 	} {
 		c.req.Private, c.req.SessionKey = true, "s"
-		var stale *editing.StaleError
+		var stale *api.StaleError
 		if _, err := k.Editor().Passage(ctxb, c.req); !errors.As(err, &stale) || !strings.Contains(stale.Why, c.why) || !strings.Contains(stale.Text, c.shows) {
 			t.Errorf("%s: %v, shows %+v", name, err, stale)
 		} else if c.shows != "" && (len(stale.Version) != 64 || stale.Lines != 6) {
 			t.Errorf("%s: %+v", name, stale)
 		}
 	}
-	var refused *editing.RefusedError
-	for _, req := range []editing.PassageRequest{{Path: port, Text: "x"}, {Path: port, Old: "9200"}, {Path: port, Old: "9200", Text: " \n"}} {
+	var refused *api.EditError
+	for _, req := range []api.PassageRequest{{Path: port, Text: "x"}, {Path: port, Old: "9200"}, {Path: port, Old: "9200", Text: " \n"}} {
 		if req.SessionKey, req.Private = "s", true; true {
 			if _, err := k.Editor().Passage(ctxb, req); !errors.As(err, &refused) {
 				t.Errorf("%+v: %v", req, err)
@@ -153,20 +152,20 @@ func TestEditLeavesPeopleAlone(t *testing.T) {
 	fill := func() {
 		t.Helper()
 		put(t, dir, "memory/shed.md", "---\nowner: Mika\n---\n# Shed\n\nThe shed is Mika's,\nand she has the key.\n\n- Mika likes tea.\n\n```\ncode\n```\n\n[key]: https://a.example\n\nSee the [key].\n")
-		if _, err := k.Remember(ctxb, kernel.RememberRequest{SessionKey: "s", Path: "memory/shed.md", Text: own, Private: true}); err != nil {
+		if _, err := k.Remember(ctxb, api.RememberRequest{SessionKey: "s", Path: "memory/shed.md", Text: own, Private: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fill()
 	now := readFile(t, dir, "memory/shed.md")
-	whole := func(old, new string) editing.PassageRequest {
+	whole := func(old, new string) api.PassageRequest {
 		c, err := k.Editor().Content(ctxb, "memory/shed.md", true)
 		if err != nil || !strings.Contains(c.Text, old) {
 			t.Fatalf("%q: %+v, %v", old, c, err)
 		}
-		return editing.PassageRequest{SessionKey: "s", Path: "memory/shed.md", Version: c.Version, Text: strings.Replace(c.Text, old, new, 1), Private: true}
+		return api.PassageRequest{SessionKey: "s", Path: "memory/shed.md", Version: c.Version, Text: strings.Replace(c.Text, old, new, 1), Private: true}
 	}
-	for name, req := range map[string]editing.PassageRequest{
+	for name, req := range map[string]api.PassageRequest{
 		"a line":                   passage("memory/shed.md", "- Mika likes tea.", "- Mika likes coffee."),
 		"taken out":                passage("memory/shed.md", "- Mika likes tea.", ""),
 		"a part":                   passage("memory/shed.md", "Mika's", "mine"),
@@ -197,7 +196,7 @@ func TestEditLeavesPeopleAlone(t *testing.T) {
 			put(t, dir, "memory/shed.md", now)
 			continue
 		}
-		var p *editing.PersonError
+		var p *api.PersonError
 		if !errors.As(err, &p) || !strings.Contains(err.Error(), "memory_append") || p.Path != "memory/shed.md" || p.StartLine == 0 || p.Text == "" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -205,12 +204,12 @@ func TestEditLeavesPeopleAlone(t *testing.T) {
 			t.Fatalf("%s changed it to\n%s", name, got)
 		}
 	}
-	for name, files := range map[string][]editing.File{
+	for name, files := range map[string][]api.EditFile{
 		"removed": {{Path: "memory/shed.md", Version: whole("code", "code").Version, Remove: true}},
 		"moved":   {{Path: "memory/barn.md", Text: now}, {Path: "memory/shed.md", Version: whole("code", "code").Version, Remove: true}},
 	} {
-		var p *editing.PersonError
-		if _, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: files}); !errors.As(err, &p) {
+		var p *api.PersonError
+		if _, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: files}); !errors.As(err, &p) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -229,11 +228,11 @@ func TestEditLeavesPeopleAlone(t *testing.T) {
 	}
 	// Repeating a person's line does not make it the agent's.
 	fill()
-	if _, err := k.Remember(ctxb, kernel.RememberRequest{SessionKey: "s", Path: "memory/shed.md", Text: "- Mika likes tea.", Private: true}); err != nil {
+	if _, err := k.Remember(ctxb, api.RememberRequest{SessionKey: "s", Path: "memory/shed.md", Text: "- Mika likes tea.", Private: true}); err != nil {
 		t.Fatal(err)
 	}
-	var p *editing.PersonError
-	if _, err := k.Editor().Passage(ctxb, editing.PassageRequest{SessionKey: "s", Path: "memory/shed.md", Old: "- Mika likes tea.", From: 9, Delete: true, Private: true}); !errors.As(err, &p) {
+	var p *api.PersonError
+	if _, err := k.Editor().Passage(ctxb, api.PassageRequest{SessionKey: "s", Path: "memory/shed.md", Old: "- Mika likes tea.", From: 9, Delete: true, Private: true}); !errors.As(err, &p) {
 		t.Errorf("a person's line that was repeated: %v", err)
 	}
 }
@@ -243,7 +242,7 @@ func TestEditKeepsMarksApart(t *testing.T) {
 	dir := t.TempDir()
 	k := editor(t, dir, "")
 	put(t, dir, "memory/2026-03-09.md", "# 2026-03-09\n\n- Mika came.\n")
-	if _, err := k.Remember(ctxb, kernel.RememberRequest{SessionKey: "s", Text: "- agent: The agent worked.\n- agent: It went on."}); err != nil {
+	if _, err := k.Remember(ctxb, api.RememberRequest{SessionKey: "s", Text: "- agent: The agent worked.\n- agent: It went on."}); err != nil {
 		t.Fatal(err)
 	}
 	log := "memory/2026-03-09.md"
@@ -259,7 +258,7 @@ func TestEditKeepsMarksApart(t *testing.T) {
 		"drawn near": strings.Replace(c.Text, "- Mika came.\n\n", "- Mika came.\n", 1),
 		"marked":     strings.Replace(c.Text, "- Mika came.\n", "- Mika came.\n<!-- mk:me-00 -->\n", 1),
 	} {
-		if _, err := k.Editor().Passage(ctxb, editing.PassageRequest{SessionKey: "s", Path: log, Version: c.Version, Text: text, Private: true}); err == nil {
+		if _, err := k.Editor().Passage(ctxb, api.PassageRequest{SessionKey: "s", Path: log, Version: c.Version, Text: text, Private: true}); err == nil {
 			if p, err := k.Maintenance().Provenance(ctxb, log, 3); err != nil || p.Origin.Machine() {
 				t.Errorf("%s: %+v, %v\n%s", name, p, err, readFile(t, dir, log))
 			}
@@ -277,14 +276,14 @@ func TestEditKeepsMarksApart(t *testing.T) {
 func TestEditRules(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "MEMORY.md", "# Memory\n\n- Mika likes tea.\n")
-	none := editor(t, dir, editing.None)
-	if _, err := none.Editor().Passage(ctxb, passage("MEMORY.md", "tea", "coffee")); !errors.Is(err, editing.ErrOff) || none.Editor().Rule() != editing.None {
+	none := editor(t, dir, api.EditNone)
+	if _, err := none.Editor().Passage(ctxb, passage("MEMORY.md", "tea", "coffee")); !errors.Is(err, api.ErrEditsOff) || none.Editor().Rule() != api.EditNone {
 		t.Errorf("none: %v", err)
 	}
-	if _, err := none.Editor().Undo(ctxb, editing.UndoRequest{}); !errors.Is(err, editing.ErrOff) {
+	if _, err := none.Editor().Undo(ctxb, api.UndoRequest{}); !errors.Is(err, api.ErrEditsOff) {
 		t.Errorf("none: %v", err)
 	}
-	all := editor(t, dir, editing.Any)
+	all := editor(t, dir, api.EditAny)
 	req := passage("MEMORY.md", "tea", "coffee")
 	req.Private = false
 	if _, err := all.Editor().Passage(ctxb, req); !errors.Is(err, markdownstore.ErrDenied) {
@@ -296,7 +295,7 @@ func TestEditRules(t *testing.T) {
 	if _, err := kernel.Open(ctxb, dir, &kernel.Options{Memory: kernel.MemoryOptions{Edits: "all"}}); err == nil {
 		t.Error("an unknown rule is taken")
 	}
-	if _, err := all.Editor().Undo(ctxb, editing.UndoRequest{SessionKey: "s", Private: true}); err != nil {
+	if _, err := all.Editor().Undo(ctxb, api.UndoRequest{SessionKey: "s", Private: true}); err != nil {
 		t.Error(err)
 	}
 	if got := readFile(t, dir, "MEMORY.md"); !strings.Contains(got, "tea") {
@@ -306,14 +305,14 @@ func TestEditRules(t *testing.T) {
 
 func TestEditSecrets(t *testing.T) {
 	dir := t.TempDir()
-	k := editor(t, dir, editing.Any)
+	k := editor(t, dir, api.EditAny)
 	secret := "AKIA" + "IOSFODNN7EXAMPLE"
 	e := made(t, k, "memory/keys.md", "The key is "+secret+" today.\n")
 	if got := readFile(t, dir, "memory/keys.md"); strings.Contains(got, secret) || e.Masked != 1 {
 		t.Errorf("%+v: %q", e, got)
 	}
 	put(t, dir, "memory/theirs.md", "The key is "+secret+" today.\nNothing else.\n")
-	var held *editing.SecretError
+	var held *api.SecretError
 	if _, err := k.Editor().Passage(ctxb, passage("memory/theirs.md", "Nothing else.", "More.")); !errors.As(err, &held) || strings.Contains(err.Error(), secret) {
 		t.Errorf("a file with a secret: %v", err)
 	}
@@ -321,8 +320,8 @@ func TestEditSecrets(t *testing.T) {
 	if err != nil || strings.Contains(c.Text, secret) || !c.Secrets {
 		t.Errorf("%+v, %v", c, err)
 	}
-	var stale *editing.StaleError
-	if _, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{{Path: "memory/theirs.md", Version: strings.Repeat("0", 64), Text: "x"}}}); !errors.As(err, &stale) || strings.Contains(stale.Text, secret) {
+	var stale *api.StaleError
+	if _, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: "memory/theirs.md", Version: strings.Repeat("0", 64), Text: "x"}}}); !errors.As(err, &stale) || strings.Contains(stale.Text, secret) {
 		t.Errorf("%+v, %v", stale, err)
 	}
 	if at := holding(t, dir, secret); len(at) > 0 {
@@ -338,7 +337,7 @@ func TestEditUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{
+	moved, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{
 		{Path: port, Version: second.Files[0].Version, Remove: true}, {Path: "memory/sub/gates.md", Text: "one is the only line\n"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -348,14 +347,14 @@ func TestEditUndo(t *testing.T) {
 			t.Errorf("%s: %+v, %v", path, p, err)
 		}
 	}
-	undo := func(edit, session string) (*editing.Undone, error) {
-		return k.Editor().Undo(ctxb, editing.UndoRequest{SessionKey: session, Edit: edit, Private: true})
+	undo := func(edit, session string) (*api.EditUndone, error) {
+		return k.Editor().Undo(ctxb, api.UndoRequest{SessionKey: session, Edit: edit, Private: true})
 	}
-	var stale *editing.StaleError
+	var stale *api.StaleError
 	if _, err := undo(second.Edit, "s"); !errors.As(err, &stale) || !strings.Contains(stale.Why, moved.Edit+" back first") {
 		t.Errorf("an older one: %v", err)
 	}
-	var refused *editing.RefusedError
+	var refused *api.EditError
 	if _, err := undo("", "other"); !errors.As(err, &refused) {
 		t.Errorf("another session's: %v", err)
 	}
@@ -416,8 +415,8 @@ func TestEditRaces(t *testing.T) {
 						t.Errorf("%q: %v", c.Text, err)
 						return
 					}
-					_, err = ks[w].Editor().Passage(ctxb, editing.PassageRequest{SessionKey: fmt.Sprint("w", w), Path: port, Version: c.Version, From: 1, Text: fmt.Sprintf("count %d of the sweeper", n+1), Private: true})
-					var stale *editing.StaleError
+					_, err = ks[w].Editor().Passage(ctxb, api.PassageRequest{SessionKey: fmt.Sprint("w", w), Path: port, Version: c.Version, From: 1, Text: fmt.Sprintf("count %d of the sweeper", n+1), Private: true})
+					var stale *api.StaleError
 					if errors.As(err, &stale) {
 						if stale.Text == "" || stale.Version == c.Version {
 							t.Errorf("%+v", stale)
@@ -461,17 +460,17 @@ func TestEditPaths(t *testing.T) {
 	if err := os.Symlink("there.md", filepath.Join(dir, "memory/alias.md")); err != nil {
 		t.Skip(err)
 	}
-	k := editor(t, dir, editing.Any)
+	k := editor(t, dir, api.EditAny)
 	before := regular(t, dir)
 	more := []string{"AGENTS.md", "memory/2026-03-01.md", "memory/working-buffer.md", "memory/SESSION-STATE.md", "memory/alias.md", "memory/.facts/x.md", "memory/there.md/x.md", "memory/THERE.md", "SOUL.md", "memory/x.txt", "memory/x"}
 	for _, p := range append(append(escapes.Paths(), links...), more...) {
 		if c := markdownstoreClean(p); c != "" {
 			continue // it is a name like any other
 		}
-		if _, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{{Path: p, Text: "planted\n"}}}); err == nil {
+		if _, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: p, Text: "planted\n"}}}); err == nil {
 			t.Errorf("%q was written", p)
 		}
-		for _, req := range []editing.PassageRequest{passage(p, "outside", "x"), passage(p, escapes.Secret, "")} {
+		for _, req := range []api.PassageRequest{passage(p, "outside", "x"), passage(p, escapes.Secret, "")} {
 			if _, err := k.Editor().Passage(ctxb, req); err == nil {
 				t.Errorf("%q was edited", p)
 			} else if strings.Contains(err.Error(), escapes.Secret) {
@@ -538,14 +537,14 @@ func TestForgetReachesEdits(t *testing.T) {
 	dir := t.TempDir()
 	k := editor(t, dir, "")
 	first := made(t, k, port, "The harbour pays "+secretWord+" on every second Friday.\n")
-	if _, err := k.Editor().Passage(ctxb, editing.PassageRequest{SessionKey: "s", Path: port, Version: first.Files[0].Version, From: 1, Text: "It pays nobody now.", Private: true}); err != nil {
+	if _, err := k.Editor().Passage(ctxb, api.PassageRequest{SessionKey: "s", Path: port, Version: first.Files[0].Version, From: 1, Text: "It pays nobody now.", Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	made(t, k, "memory/still.md", "The harbour still asks "+secretWord+" for the ledger.\n")
 	if len(holding(t, dir, secretWord)) == 0 {
 		t.Fatal("no backup holds what was written: nothing is tested")
 	}
-	f, err := k.Forget(ctxb, retention.ForgetRequest{SessionKey: "s", Session: true})
+	f, err := k.Forget(ctxb, api.ForgetRequest{SessionKey: "s", Session: true})
 	if err != nil || len(f.Backups) < 2 || !strings.Contains(strings.Join(f.Elsewhere, "; "), "memory/still.md, which an agent edited") {
 		t.Fatalf("a look: %+v, %v", f, err)
 	}
@@ -553,8 +552,8 @@ func TestForgetReachesEdits(t *testing.T) {
 	if at := holding(t, dir, secretWord); len(at) > 0 {
 		t.Errorf("it is in %v", at)
 	}
-	var refused *editing.RefusedError
-	if _, err := k.Editor().Undo(ctxb, editing.UndoRequest{SessionKey: "s", Edit: "run-2", Private: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "no longer kept") {
+	var refused *api.EditError
+	if _, err := k.Editor().Undo(ctxb, api.UndoRequest{SessionKey: "s", Edit: "run-2", Private: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "no longer kept") {
 		t.Errorf("undo: %v", err)
 	}
 }
@@ -564,7 +563,7 @@ func TestEditIsFound(t *testing.T) {
 	k := editor(t, dir, "")
 	made(t, k, port, "The sweeper listens on a gate of amber.\n")
 	found := func(q string) bool {
-		r, err := k.Search(ctxb, kernel.SearchRequest{Query: q, Private: true, Wait: -1})
+		r, err := k.Search(ctxb, api.SearchRequest{Query: q, Private: true, Wait: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -584,7 +583,7 @@ func TestEditIsFound(t *testing.T) {
 // edits is what TestEditKillAnywhere kills: after every step it says how far it is.
 var edits = []func(k *kernel.Kernel) error{
 	func(k *kernel.Kernel) error {
-		_, err := k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{{Path: port, Text: "# Ports\n\n- The sweeper is on gate one.\n- The crane is on gate two.\n"}}})
+		_, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: port, Text: "# Ports\n\n- The sweeper is on gate one.\n- The crane is on gate two.\n"}}})
 		return err
 	},
 	func(k *kernel.Kernel) error {
@@ -598,12 +597,12 @@ var edits = []func(k *kernel.Kernel) error{
 	func(k *kernel.Kernel) error {
 		c, err := k.Editor().Content(ctxb, port, true)
 		if err == nil {
-			_, err = k.Editor().Rewrite(ctxb, editing.Request{SessionKey: "s", Private: true, Files: []editing.File{{Path: port, Version: c.Version, Remove: true}, {Path: "memory/sub/gates.md", Text: c.Text}}})
+			_, err = k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: port, Version: c.Version, Remove: true}, {Path: "memory/sub/gates.md", Text: c.Text}}})
 		}
 		return err
 	},
 	func(k *kernel.Kernel) error {
-		_, err := k.Editor().Undo(ctxb, editing.UndoRequest{SessionKey: "s", Private: true})
+		_, err := k.Editor().Undo(ctxb, api.UndoRequest{SessionKey: "s", Private: true})
 		return err
 	},
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -30,7 +30,7 @@ func withEmbedder(t *testing.T, dir string, o kernel.MemoryOptions) *kernel.Kern
 
 func searchMode(t *testing.T, k *kernel.Kernel) *retrieval.Result {
 	t.Helper()
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "retry test of the queue worker", Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: "retry test of the queue worker", Private: true})
 	if err != nil || len(res.Hits) == 0 {
 		t.Fatalf("%v, %+v", err, res)
 	}
@@ -115,7 +115,7 @@ func TestLengthChangesUnderTheSameName(t *testing.T) {
 	}
 	s.Refuse(short(s))
 	k = open()
-	r, err := k.Reindex(context.Background(), &indexing.Options{Full: true})
+	r, err := k.Reindex(context.Background(), &api.ReindexOptions{Full: true})
 	if err != nil || r.EmbedErr != nil || r.Stats.Dim != 3 || r.Stats.Vectors != r.Stats.Chunks {
 		t.Errorf("nothing new, but --full: %+v, %v, %v", r, err, r.EmbedErr)
 	}
@@ -137,13 +137,13 @@ func TestEmbedLimit(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
 	p := &counting{name: "far"} // not on this machine, as far as is known
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p, EmbedLimit: indexing.Limit{USD: 1, Tokens: 10}})
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p, EmbedLimit: api.EmbedLimit{USD: 1, Tokens: 10}})
 	r := reindex(t, k)
-	var limit *indexing.LimitError
+	var limit *api.EmbedLimitError
 	if !errors.As(r.EmbedErr, &limit) || p.documents+p.asked != 0 || limit.Estimate.Texts != int(r.Stats.Chunks) || limit.Estimate.Tokens <= 10 || !strings.Contains(r.EmbedErr.Error(), "more than the 10 tokens") {
 		t.Fatalf("%v, %d texts sent", r.EmbedErr, p.documents)
 	}
-	if r, err := k.Reindex(context.Background(), &indexing.Options{Approved: true}); err != nil || r.EmbedErr != nil || p.documents == 0 {
+	if r, err := k.Reindex(context.Background(), &api.ReindexOptions{Approved: true}); err != nil || r.EmbedErr != nil || p.documents == 0 {
 		t.Fatalf("%v %v", err, r.EmbedErr)
 	}
 	if r = reindex(t, k); r.EmbedErr != nil || r.Estimate.Texts != 0 {
@@ -154,13 +154,13 @@ func TestEmbedLimit(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	price := &embed.Price{USD: 0.02}
 	for _, c := range []struct {
-		e    indexing.Estimate
+		e    api.EmbedEstimate
 		want string
 	}{
-		{indexing.Estimate{Texts: 2, Tokens: 3, Free: true}, "about 3 tokens in 2 texts, on this machine"},
-		{indexing.Estimate{Texts: 2, Tokens: 3}, "about 3 tokens in 2 texts, at a price that is not known"},
-		{indexing.Estimate{Texts: 2, Tokens: 3, Price: price}, "about 3 tokens in 2 texts, under a cent"},
-		{indexing.Estimate{Texts: 2, Tokens: 50_000_000, Price: price}, "about 50000000 tokens in 2 texts, about $1.00"},
+		{api.EmbedEstimate{Texts: 2, Tokens: 3, Free: true}, "about 3 tokens in 2 texts, on this machine"},
+		{api.EmbedEstimate{Texts: 2, Tokens: 3}, "about 3 tokens in 2 texts, at a price that is not known"},
+		{api.EmbedEstimate{Texts: 2, Tokens: 3, Price: price}, "about 3 tokens in 2 texts, under a cent"},
+		{api.EmbedEstimate{Texts: 2, Tokens: 50_000_000, Price: price}, "about 50000000 tokens in 2 texts, about $1.00"},
 	} {
 		if got := c.e.String(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

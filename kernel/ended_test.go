@@ -11,14 +11,13 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // ended is what retention does a year from now, and so from when the test wrote.
-func ended(t fataler, k *kernel.Kernel, apply bool) *retention.Retained {
+func ended(t fataler, k *kernel.Kernel, apply bool) *api.Retained {
 	t.Helper()
-	return retain(t, k, retention.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(365 * day), Apply: apply})
+	return retain(t, k, api.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(365 * day), Apply: apply})
 }
 
 // large plans a session of a key with a blob for each of seed calls, long ago by the
@@ -44,7 +43,7 @@ func large(t fataler, k *kernel.Kernel, key string, seed int64) string {
 	return page
 }
 
-func getIn(t fataler, k *kernel.Kernel, key, id string) *content.Content {
+func getIn(t fataler, k *kernel.Kernel, key, id string) *api.Content {
 	t.Helper()
 	c, err := k.Get(context.Background(), key, id)
 	if err != nil {
@@ -63,7 +62,7 @@ func TestSessionsEnd(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	if r := retain(t, k, retention.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(29 * day), Apply: true}); len(r.Ended) != 0 {
+	if r := retain(t, k, api.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(29 * day), Apply: true}); len(r.Ended) != 0 {
 		t.Fatalf("they are young: %+v", r.Ended)
 	}
 	// One of them is planned again, and stays in memory.
@@ -85,18 +84,18 @@ func TestSessionsEnd(t *testing.T) {
 			t.Errorf("%s is left", f)
 		}
 	}
-	if c := getIn(t, k, "old/one", page); c.Reason != content.Forgotten || !strings.Contains(c.Detail, "ended on") {
+	if c := getIn(t, k, "old/one", page); c.Reason != api.GetForgotten || !strings.Contains(c.Detail, "ended on") {
 		t.Errorf("%+v", c)
 	}
-	if c := getIn(t, k, "old/one", "hello"); c.Reason != content.NoMatch {
+	if c := getIn(t, k, "old/one", "hello"); c.Reason != api.GetNoMatch {
 		t.Errorf("%+v", c)
 	}
-	if c := getIn(t, k, "kept", kept); c.Reason != content.OK {
+	if c := getIn(t, k, "kept", kept); c.Reason != api.GetOK {
 		t.Errorf("%+v", c)
 	}
 	clean(t, k)
 	// The host takes the key up again: it is a session like any other.
-	if again := large(t, k, "old/one", 1); getIn(t, k, "old/one", again).Reason != content.OK {
+	if again := large(t, k, "old/one", 1); getIn(t, k, "old/one", again).Reason != api.GetOK {
 		t.Error("it can't be taken up again")
 	}
 	clean(t, k)
@@ -135,21 +134,21 @@ func TestSessionsThatStay(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	// The blobs go first; that is written to the journal today.
-	if r := retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: time.Now()}); r.Blobs == 0 {
+	if r := retain(t, k, api.RetainRequest{Blobs: 30 * day, Now: time.Now()}); r.Blobs == 0 {
 		t.Fatalf("%+v", r)
 	}
 	lock.Unlock()
-	retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: time.Now(), Apply: true})
+	retain(t, k, api.RetainRequest{Blobs: 30 * day, Now: time.Now(), Apply: true})
 	if ok, err := lock.TryLock(); !ok {
 		t.Fatal(err)
 	}
-	r, err := k.Retain(context.Background(), retention.RetainRequest{Sessions: 400 * day, Now: time.Now()})
+	r, err := k.Retain(context.Background(), api.RetainRequest{Sessions: 400 * day, Now: time.Now()})
 	if err != nil || len(r.Ended) != 2 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	done := make(chan *retention.Retained)
+	done := make(chan *api.Retained)
 	go func() {
-		r, _ := k.Retain(context.Background(), retention.RetainRequest{Sessions: 400 * day, Now: time.Now(), Apply: true})
+		r, _ := k.Retain(context.Background(), api.RetainRequest{Sessions: 400 * day, Now: time.Now(), Apply: true})
 		done <- r
 	}()
 	for { // what is asked of the other sessions waits for the lock
@@ -180,10 +179,10 @@ func TestEndedBehindMyBack(t *testing.T) {
 	if r := ended(t, other, true); len(r.Ended) != 1 {
 		t.Fatalf("%+v", r)
 	}
-	if c := getIn(t, mine, "s", page); c.Reason != content.Forgotten {
+	if c := getIn(t, mine, "s", page); c.Reason != api.GetForgotten {
 		t.Errorf("%+v", c)
 	}
-	if again := large(t, mine, "s", 1); getIn(t, other, "s", again).Reason != content.OK {
+	if again := large(t, mine, "s", 1); getIn(t, other, "s", again).Reason != api.GetOK {
 		t.Error("what was planned after it ended is lost")
 	}
 	clean(t, other)
@@ -201,13 +200,13 @@ func TestEndedKilledAnywhere(t *testing.T) {
 			return // it was not planned yet
 		}
 		switch c := getIn(t, k, "s", page); c.Reason {
-		case content.OK, content.Forgotten:
+		case api.GetOK, api.GetForgotten:
 		default:
 			t.Fatalf("killed at %d: %+v", n, c)
 		}
 		k.Release("s")
 		ended(t, k, true)
-		if c := getIn(t, k, "s", page); c.Reason != content.Forgotten {
+		if c := getIn(t, k, "s", page); c.Reason != api.GetForgotten {
 			t.Fatalf("killed at %d: %+v", n, c)
 		}
 		for _, f := range tree(t, filepath.Join(dir, ".memkernel")) {

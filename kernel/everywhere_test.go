@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // holdingWords are the files below a folder that hold words, by any case.
@@ -46,10 +45,10 @@ func TestForgetEverywhere(t *testing.T) {
 		c.add(memkernel.RoleUser, words("Please note: Anna lives at ELM STREET 7, and "+elsewhere+"."))
 		c.ask("Read", `{"file_path":"/p/elm.txt"}`, strings.Repeat("berth 9 is free\n", 40)+"Elm Street 7\n")
 		c.say()
-		if _, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: key, Messages: c.msgs, Private: true, Now: nightAt}); err != nil {
+		if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: key, Messages: c.msgs, Private: true, Now: nightAt}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.Checkpoint(t.Context(), kernel.Boundary{SessionKey: key, Messages: c.msgs, Private: true, Now: nightAt}); err != nil {
+		if _, err := k.Checkpoint(t.Context(), api.Boundary{SessionKey: key, Messages: c.msgs, Private: true, Now: nightAt}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,14 +60,14 @@ func TestForgetEverywhere(t *testing.T) {
 	if len(before) < 4 {
 		t.Fatalf("only %v hold it", before)
 	}
-	preview, err := k.ForgetEverywhere(t.Context(), retention.EverywhereRequest{Words: words1})
+	preview, err := k.ForgetEverywhere(t.Context(), api.EverywhereRequest{Words: words1})
 	if err != nil || preview.Applied || len(preview.Sessions) != 2 || len(preview.Lines) < 3 {
 		t.Fatalf("%+v, %v", preview, err)
 	}
 	if now := holdingWords(t, dir, words1); len(now) != len(before) {
 		t.Errorf("a preview changed something: %v, there were %v", now, before)
 	}
-	out, err := k.ForgetEverywhere(t.Context(), retention.EverywhereRequest{Words: words1, Reason: "she asked", Apply: true})
+	out, err := k.ForgetEverywhere(t.Context(), api.EverywhereRequest{Words: words1, Reason: "she asked", Apply: true})
 	if err != nil || len(out.Left) > 0 || !out.Indexed || out.Files == 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -81,7 +80,7 @@ func TestForgetEverywhere(t *testing.T) {
 		}
 	}
 	clean(t, k)
-	again, err := k.ForgetEverywhere(t.Context(), retention.EverywhereRequest{Words: words1, Apply: true})
+	again, err := k.ForgetEverywhere(t.Context(), api.EverywhereRequest{Words: words1, Apply: true})
 	if err != nil || len(again.Sessions)+len(again.Lines)+len(again.Backups)+len(again.Left) > 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
@@ -96,17 +95,17 @@ func TestForgetSessionEverywhere(t *testing.T) {
 	const long = "The lighthouse keeper of Skerry wants his letters brought by the second boat of the day."
 	c.add(memkernel.RoleUser, words(long))
 	c.say()
-	if _, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: "keeper", Messages: c.msgs, Private: true}); err != nil {
+	if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "keeper", Messages: c.msgs, Private: true}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := k.ForgetEverywhere(t.Context(), retention.EverywhereRequest{Words: "keeper", Apply: true})
+	out, err := k.ForgetEverywhere(t.Context(), api.EverywhereRequest{Words: "keeper", Apply: true})
 	if err != nil || len(out.Sessions) != 1 || !out.Sessions[0].Whole || len(out.Left) > 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if left := holdingWords(t, dir, long); len(left) > 0 {
 		t.Errorf("%v hold it", left)
 	}
-	if _, err := k.ForgetEverywhere(t.Context(), retention.EverywhereRequest{Words: "ab"}); err == nil || !strings.Contains(err.Error(), "too short") {
+	if _, err := k.ForgetEverywhere(t.Context(), api.EverywhereRequest{Words: "ab"}); err == nil || !strings.Contains(err.Error(), "too short") {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -32,7 +33,7 @@ func Example() {
 		Key: "m1", Role: memkernel.RoleUser, Time: now,
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Which port does the server listen on?", Typed: true}},
 	}}
-	plan, err := k.PlanContext(ctx, kernel.PlanRequest{
+	plan, err := k.PlanContext(ctx, api.PlanRequest{
 		SessionKey: "demo", Model: "claude-opus-4-5", Messages: messages, Now: now,
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func Example() {
 		Key: "m2", Role: memkernel.RoleAssistant, Time: now.Add(3 * time.Second),
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "On 8080."}},
 	})
-	observed, err := k.ObserveTurn(ctx, kernel.Turn{
+	observed, err := k.ObserveTurn(ctx, api.Turn{
 		SessionKey: "demo", Model: "claude-opus-4-5", Messages: messages, PlanID: plan.ID,
 		Usage: &memkernel.Usage{InputTokens: 17, OutputTokens: 6}, Now: now.Add(4 * time.Second),
 	})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -49,9 +49,9 @@ func talkLog(t *testing.T, dir string) string {
 	return text
 }
 
-func ask(t *testing.T, k *kernel.Kernel, m summary.Model, apply bool, now time.Time) *maintenance.Curated {
+func ask(t *testing.T, k *kernel.Kernel, m summary.Model, apply bool, now time.Time) *api.Curated {
 	t.Helper()
-	c, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Now: now, Model: m, Apply: apply, Price: func(in, out int) (float64, bool) { return float64(in+out) / 1e6, true }})
+	c, err := k.Maintenance().Curate(context.Background(), api.CurateRequest{Now: now, Model: m, Apply: apply, Price: func(in, out int) (float64, bool) { return float64(in+out) / 1e6, true }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestFactsOfADay(t *testing.T) {
 // TestFactsWithoutTheModel: a model that is away, or answers anything else, leaves the
 // workspace byte for byte as it is without one, and is left alone for a while.
 func TestFactsWithoutTheModel(t *testing.T) {
-	night := func(m summary.Model) (map[string]string, *maintenance.Curated) {
+	night := func(m summary.Model) (map[string]string, *api.Curated) {
 		dir := t.TempDir()
 		talkLog(t, dir)
 		putAt(t, filepath.Join(dir, "memory/2026-03-08.md"), "# 2026-03-08\n\n- Ana: The boats are out.\n- Ben: All of them are.\n", nightAt.Add(-time.Hour))
@@ -181,7 +181,7 @@ func TestLongLogsAreReadInPieces(t *testing.T) {
 	defer k.Close()
 	m := &factual{facts: `{"facts":[]}`}
 	for i := range 9 {
-		if _, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Now: nightAt.Add(time.Duration(i) * time.Minute), Model: m, FactTokens: 700, Apply: true}); err != nil {
+		if _, err := k.Maintenance().Curate(context.Background(), api.CurateRequest{Now: nightAt.Add(time.Duration(i) * time.Minute), Model: m, FactTokens: 700, Apply: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestFlushStatesFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := k.ObserveFlush(context.Background(), kernel.FlushReply{SessionKey: "s", Text: text, Now: nightAt})
+		f, err := k.ObserveFlush(context.Background(), api.FlushReply{SessionKey: "s", Text: text, Now: nightAt})
 		if err != nil || f.Items == 0 {
 			t.Fatalf("%+v, %v", f, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -18,7 +19,7 @@ const logPath, factPath = "memory/2026-03-09.md", "memory/.facts/2026-03-09.md"
 
 func hitsOf(t *testing.T, k *kernel.Kernel, q string, private bool) *retrieval.Result {
 	t.Helper()
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: private, MaxResults: 5, Lines: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: private, MaxResults: 5, Lines: true})
 	if err != nil {
 		t.Fatal(err)
 	}

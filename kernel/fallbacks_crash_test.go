@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // netsScript is a session at the ends of its turns.
@@ -28,7 +29,7 @@ func netsScript() []*conversation {
 func fullTurn(t *testing.T, k *kernel.Kernel, turn int) {
 	t.Helper()
 	c := netsScript()[turn]
-	_, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now.Add(time.Second),
+	_, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now.Add(time.Second),
 		Usage: &memkernel.Usage{InputTokens: 130_000 + 40_000*turn}})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +54,7 @@ func TestNetsCrashChild(t *testing.T) {
 		fullTurn(t, k, i)
 		fmt.Printf("TURN %d\n", i+1)
 	}
-	pass(t, k.Reset, kernel.Boundary{Messages: netsScript()[1].msgs, Private: true})
+	pass(t, k.Reset, api.Boundary{Messages: netsScript()[1].msgs, Private: true})
 	fmt.Println("RESET")
 	k.Close()
 }
@@ -73,8 +74,8 @@ func TestNetsKillAnywhere(t *testing.T) {
 		if bytes.Contains(out, []byte("TURN 1")) {
 			for _, only := range fallbacks {
 				alone, back := only.open(t, dir), only.aside(t, dir)
-				r, err := alone.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
-				if err != nil || r.Net != only.name && only.name != kernel.NetCheckpoint {
+				r, err := alone.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
+				if err != nil || r.Net != only.name && only.name != api.NetCheckpoint {
 					t.Fatalf("killed at %d: %s restores from %q, %v", n, only.name, r.Net, err)
 				}
 				if r.Net != "" {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // What every record has to carry, in the words of ruledWork.
@@ -51,14 +51,14 @@ func ruledWork(share float64) *conversation {
 
 // fallback is one record, and the options under which it is the only one.
 type fallback struct {
-	name kernel.Net
+	name api.Net
 	life kernel.LifeOptions
 }
 
 var fallbacks = []fallback{
-	{kernel.NetCheckpoint, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}},
-	{kernel.NetSessionState, kernel.LifeOptions{Buffer: kernel.BufferOptions{Off: true}}},
-	{kernel.NetBuffer, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}}},
+	{api.NetCheckpoint, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}},
+	{api.NetSessionState, kernel.LifeOptions{Buffer: kernel.BufferOptions{Off: true}}},
+	{api.NetBuffer, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}}},
 }
 
 func (n fallback) open(t fataler, dir string) *kernel.Kernel {
@@ -74,14 +74,14 @@ func (n fallback) open(t fataler, dir string) *kernel.Kernel {
 // could know.
 func (n fallback) bare(t *testing.T, dir string) {
 	t.Helper()
-	if n.name != kernel.NetCheckpoint {
+	if n.name != api.NetCheckpoint {
 		for _, d := range []string{"state", "checkpoints"} {
 			if err := os.RemoveAll(sessionFile(dir, d)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for path, of := range map[string]kernel.Net{"SESSION-STATE.md": kernel.NetSessionState, "memory/working-buffer.md": kernel.NetBuffer} {
+	for path, of := range map[string]api.Net{"SESSION-STATE.md": api.NetSessionState, "memory/working-buffer.md": api.NetBuffer} {
 		if _, err := os.Stat(filepath.Join(dir, path)); (err == nil) != (n.name == of) {
 			t.Errorf("%s alone: %s is there: %v", n.name, path, err == nil)
 		}
@@ -91,7 +91,7 @@ func (n fallback) bare(t *testing.T, dir string) {
 // aside moves what bare takes away, until the function that it returns is called.
 func (n fallback) aside(t *testing.T, dir string) (back func()) {
 	t.Helper()
-	if n.name == kernel.NetCheckpoint {
+	if n.name == api.NetCheckpoint {
 		return func() {}
 	}
 	move := func(from, to string) {
@@ -122,19 +122,19 @@ func carries(t *testing.T, where, text string) {
 }
 
 // privately asks as a private session with a small window.
-func privately(c *conversation) kernel.PlanRequest {
+func privately(c *conversation) api.PlanRequest {
 	r := request(c)
 	r.ContextWindow, r.Reserve, r.Private = 40_000, 1000, true
 	return r
 }
 
 // turnOf is the turn that a conversation ends with.
-func turnOf(c *conversation, p *kernel.ContextPlan) kernel.Turn {
-	return kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Private: true, Now: c.now.Add(time.Second)}
+func turnOf(c *conversation, p *api.ContextPlan) api.Turn {
+	return api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Private: true, Now: c.now.Add(time.Second)}
 }
 
 // spoken plans and observes a conversation that ended a turn.
-func spoken(t fataler, k *kernel.Kernel, c *conversation) *kernel.Observation {
+func spoken(t fataler, k *kernel.Kernel, c *conversation) *api.Observation {
 	t.Helper()
 	asked := *c
 	asked.msgs = c.msgs[:len(c.msgs)-1]
@@ -168,10 +168,10 @@ func TestEachNetAlone(t *testing.T) {
 				dir := t.TempDir()
 				k := n.open(t, dir)
 				c := ruledWork(0.65)
-				if o := spoken(t, k, c); o.Outcome != kernel.Committed || len(o.Faults) > 0 {
+				if o := spoken(t, k, c); o.Outcome != api.Committed || len(o.Faults) > 0 {
 					t.Fatalf("%+v", o)
 				}
-				b := kernel.Boundary{Messages: c.msgs, Private: true, Now: c.now.Add(time.Minute)}
+				b := api.Boundary{Messages: c.msgs, Private: true, Now: c.now.Add(time.Minute)}
 				switch over {
 				case "reset":
 					pass(t, k.Reset, b)
@@ -186,8 +186,8 @@ func TestEachNetAlone(t *testing.T) {
 				n.bare(t, dir)
 				k = n.open(t, dir)
 				defer k.Close()
-				r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
-				killed := over == "kill" && n.name == kernel.NetCheckpoint
+				r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
+				killed := over == "kill" && n.name == api.NetCheckpoint
 				if err != nil || r.Net != n.name && !killed {
 					t.Fatalf("restored from %q: %v", r.Net, err)
 				}
@@ -231,27 +231,27 @@ func TestRecoveryOrder(t *testing.T) {
 	k := all.open(t, dir)
 	c := ruledWork(0.65)
 	spoken(t, k, c)
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs, Private: true})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs, Private: true})
 	k.Close()
 	for _, step := range []struct {
-		want  kernel.Net
+		want  api.Net
 		spoil func()
 	}{
-		{kernel.NetCheckpoint, func() {}},
-		{kernel.NetSessionState, func() {
+		{api.NetCheckpoint, func() {}},
+		{api.NetSessionState, func() {
 			for _, f := range checkpoints(t, dir) {
 				os.WriteFile(f, []byte("schema: nonsense\n"), 0o600)
 			}
 			os.RemoveAll(sessionFile(dir, "state"))
 		}},
-		{kernel.NetBuffer, func() { os.Remove(filepath.Join(dir, "SESSION-STATE.md")) }},
-		{kernel.NetJournal, func() { os.Remove(filepath.Join(dir, "memory/working-buffer.md")) }},
+		{api.NetBuffer, func() { os.Remove(filepath.Join(dir, "SESSION-STATE.md")) }},
+		{api.NetJournal, func() { os.Remove(filepath.Join(dir, "memory/working-buffer.md")) }},
 		{"", func() { os.RemoveAll(filepath.Dir(sessionFile(dir, "state"))) }},
 	} {
 		step.spoil()
 		k := all.open(t, dir)
-		r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
-		if step.want == "" && errors.Is(err, kernel.ErrNoSession) {
+		r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
+		if step.want == "" && errors.Is(err, api.ErrNoSession) {
 			k.Close()
 			continue
 		}
@@ -261,7 +261,7 @@ func TestRecoveryOrder(t *testing.T) {
 			continue
 		}
 		carries(t, string(step.want), r.Text)
-		if damaged := step.want != kernel.NetCheckpoint; damaged != (len(r.Damaged) > 0) {
+		if damaged := step.want != api.NetCheckpoint; damaged != (len(r.Damaged) > 0) {
 			t.Errorf("%s: damaged are %v", step.want, r.Damaged)
 		}
 		k.Close()
@@ -286,9 +286,9 @@ func TestFallbackIsCarriedOn(t *testing.T) {
 	fresh.user()
 	fresh.say()
 	spoken(t, k, fresh)
-	pass(t, k.Reset, kernel.Boundary{Messages: fresh.msgs, Private: true})
-	r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
-	if err != nil || r.Net != kernel.NetCheckpoint {
+	pass(t, k.Reset, api.Boundary{Messages: fresh.msgs, Private: true})
+	r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
+	if err != nil || r.Net != api.NetCheckpoint {
 		t.Fatalf("%+v %v", r, err)
 	}
 	for _, what := range []string{"constraint", "decision"} {
@@ -316,9 +316,9 @@ func TestDump(t *testing.T) {
 	for range 8 {
 		c.loop(1, 1500)
 	}
-	tool := func() *kernel.Observation {
+	tool := func() *api.Observation {
 		t.Helper()
-		o, err := k.ObserveToolResult(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now})
+		o, err := k.ObserveToolResult(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now})
 		if err != nil || len(o.Faults) > 0 {
 			t.Fatalf("%+v %v", o, err)
 		}
@@ -354,7 +354,7 @@ func TestWhoWritesNoMarkdown(t *testing.T) {
 	c := ruledWork(0.9)
 	asked := *c
 	asked.msgs = c.msgs[:len(c.msgs)-1]
-	turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}
+	turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}
 	off := kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}
 	for name, tt := range map[string]struct {
 		life kernel.LifeOptions
@@ -420,7 +420,7 @@ func TestForgetReachesTheNets(t *testing.T) {
 			first = row.ID
 		}
 	}
-	if _, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", IDs: []string{first}, Apply: true, Now: c.now}); err != nil {
+	if _, err := k.Forget(context.Background(), api.ForgetRequest{SessionKey: "s", IDs: []string{first}, Apply: true, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, dir, "SESSION-STATE.md"); strings.Contains(got, "parcel") || !strings.HasPrefix(got, "# Mine\n\nLunch at noon.\n") {
@@ -429,7 +429,7 @@ func TestForgetReachesTheNets(t *testing.T) {
 	if got := read(t, dir, "memory/working-buffer.md"); strings.Contains(got, "parcel tracker") || !strings.HasPrefix(got, "# Mine too\n") {
 		t.Errorf("working-buffer.md: %q", got)
 	}
-	if r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"}); err != nil || strings.Contains(r.Text, "parcel tracker") {
+	if r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"}); err != nil || strings.Contains(r.Text, "parcel tracker") {
 		t.Errorf("restored: %+v %v", r, err)
 	}
 }
@@ -443,9 +443,9 @@ func TestBoundaryAfterReopening(t *testing.T) {
 		"all": {}, "no state file": {StateFile: kernel.StateFileOptions{Off: true}}, "no buffer": {Buffer: kernel.BufferOptions{Off: true}},
 		"checkpoints alone": fallbacks[0].life,
 	} {
-		for point, end := range map[string]func(*kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error){
-			"flush": func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush },
-			"end": func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) {
+		for point, end := range map[string]func(*kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error){
+			"flush": func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) { return k.Flush },
+			"end": func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) {
 				return k.EndSession
 			},
 		} {
@@ -454,7 +454,7 @@ func TestBoundaryAfterReopening(t *testing.T) {
 				dir := t.TempDir()
 				n := fallback{life: life}
 				k := n.open(t, dir)
-				if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now}); err != nil {
+				if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now}); err != nil {
 					t.Fatal(err)
 				}
 				switch between {
@@ -467,7 +467,7 @@ func TestBoundaryAfterReopening(t *testing.T) {
 				case "released":
 					k.ReleaseIdle(0)
 				}
-				p, err := end(k)(context.Background(), kernel.Boundary{SessionKey: "s", Private: true, Now: c.now.Add(time.Minute)})
+				p, err := end(k)(context.Background(), api.Boundary{SessionKey: "s", Private: true, Now: c.now.Add(time.Minute)})
 				if err != nil || len(p.Faults) > 0 || p.Flushed == 0 {
 					t.Errorf("%s, %s, %s: %+v %v", name, point, between, p, err)
 				}

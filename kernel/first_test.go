@@ -15,8 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -52,7 +51,7 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 			k.Close() // what it did is written down by then
 			k = openKernel(t, dir)
 			defer k.Close()
-			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != status.SyncSearch {
+			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != api.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != api.SyncSearch {
 				t.Errorf("%v %+v", err, st.Memory)
 			}
 		})
@@ -63,7 +62,7 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 		c := newConversation(3)
 		c.user()
 		c.msgs[len(c.msgs)-1].Parts[0] = words("What does the heron eat?")
-		if p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now}); p.Retrieval.Reason != "OK" || p.Retrieval.Items == 0 {
+		if p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now}); p.Retrieval.Reason != "OK" || p.Retrieval.Items == 0 {
 			t.Errorf("%+v", p.Retrieval)
 		}
 	})
@@ -84,10 +83,10 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 }
 
 // wrapped is a backend whose index a test changes.
-func wrapped(dir string, open func(indexing.Index, *index.Options) (indexing.Index, error)) indexing.Backend {
-	b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+func wrapped(dir string, open func(api.MemoryIndex, *index.Options) (api.MemoryIndex, error)) api.Backend {
+	b := api.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 	file := b.Open
-	b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+	b.Open = func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 		ix, err := file(ctx, o)
 		if err != nil {
 			return nil, err
@@ -99,7 +98,7 @@ func wrapped(dir string, open func(indexing.Index, *index.Options) (indexing.Ind
 
 // gated is an index whose reading waits behind the first file of a name.
 type gated struct {
-	indexing.Index
+	api.MemoryIndex
 	at      string
 	reached chan<- bool
 	gate    <-chan bool
@@ -111,7 +110,7 @@ func (g gated) Sync(ctx context.Context, files iter.Seq2[index.FileStat, error],
 		small = *o
 	}
 	small.BatchChunks = 1
-	return g.Index.Sync(ctx, files, func(path string) ([]index.Chunk, error) {
+	return g.MemoryIndex.Sync(ctx, files, func(path string) ([]index.Chunk, error) {
 		if path == g.at {
 			select {
 			case g.reached <- true:
@@ -138,7 +137,7 @@ func TestSlowIndex(t *testing.T) {
 	put(t, dir, "memory/c.md", "The stork flies.\n")
 	reached, gate := make(chan bool, 1), make(chan bool)
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: time.Millisecond},
-		Backend: wrapped(dir, func(ix indexing.Index, o *index.Options) (indexing.Index, error) {
+		Backend: wrapped(dir, func(ix api.MemoryIndex, o *index.Options) (api.MemoryIndex, error) {
 			return gated{ix, "memory/c.md", reached, gate}, nil
 		})})
 	res := found(t, k, "the stork flies") // begins it
@@ -157,7 +156,7 @@ func TestSlowIndex(t *testing.T) {
 	}
 	close(gate)
 	told := 0
-	all, err := k.Search(context.Background(), kernel.SearchRequest{Query: "the stork flies", Wait: -1, Progress: func(indexing.Progress) { told++ }})
+	all, err := k.Search(context.Background(), api.SearchRequest{Query: "the stork flies", Wait: -1, Progress: func(api.ReindexProgress) { told++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func TestIndexingGoesOnInTheNextProcess(t *testing.T) {
 	dir := birds(t)
 	reached, gate := make(chan bool, 1), make(chan bool)
 	slow := withEmbedder(t, dir, kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: time.Millisecond},
-		Backend: wrapped(dir, func(ix indexing.Index, o *index.Options) (indexing.Index, error) {
+		Backend: wrapped(dir, func(ix api.MemoryIndex, o *index.Options) (api.MemoryIndex, error) {
 			return gated{ix, "memory/birds.md", reached, gate}, nil
 		})})
 	if res := found(t, slow, "heron"); res.Reason != retrieval.Indexing {
@@ -200,9 +199,9 @@ func TestNoIndexCanBeKept(t *testing.T) {
 			if indexed {
 				reindexed(t, dir, nil)
 			}
-			b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+			b := api.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 			file := b.Open
-			b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+			b.Open = func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 				if !o.ReadOnly {
 					return nil, refuse("")
 				}
@@ -231,8 +230,8 @@ func TestNoIndexCanBeKept(t *testing.T) {
 	t.Run("too many", func(t *testing.T) {
 		dir := birds(t)
 		put(t, dir, "memory/large.md", strings.Repeat("The walrus. ", 800_000))
-		b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
-		b.Open = func(context.Context, *index.Options) (indexing.Index, error) { return nil, refuse("") }
+		b := api.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+		b.Open = func(context.Context, *index.Options) (api.MemoryIndex, error) { return nil, refuse("") }
 		k := withEmbedder(t, dir, kernel.MemoryOptions{Backend: b})
 		if res := found(t, k, "heron"); res.Reason != retrieval.BackendError || len(res.Hits) > 0 {
 			t.Errorf("%+v", res)
@@ -268,7 +267,7 @@ func TestManyAskFirst(t *testing.T) {
 		defer k.Close()
 		for range 4 {
 			wg.Go(func() {
-				res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "heron", Wait: time.Minute})
+				res, err := k.Search(context.Background(), api.SearchRequest{Query: "heron", Wait: time.Minute})
 				if err != nil || len(res.Hits) == 0 {
 					t.Errorf("%v %+v", err, res)
 				}
@@ -287,7 +286,7 @@ func TestWrittenIsFoundAtOnce(t *testing.T) {
 	found(t, k, "heron")
 	ctx := context.Background()
 	for i, text := range []string{"The stork flies.", "鶴は千年。", "The owl is awake."} {
-		if _, err := k.Remember(ctx, kernel.RememberRequest{Text: text, Private: true}); err != nil {
+		if _, err := k.Remember(ctx, api.RememberRequest{Text: text, Private: true}); err != nil {
 			t.Fatal(err)
 		}
 		if res := found(t, k, text); len(res.Hits) == 0 || res.Reason != retrieval.OK || !strings.Contains(res.Hits[0].Text, text) {
@@ -297,7 +296,7 @@ func TestWrittenIsFoundAtOnce(t *testing.T) {
 	other := openKernel(t, dir)
 	defer other.Close()
 	found(t, other, "heron") // it looks, and believes for a while what it saw
-	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: "The bittern booms.", Private: true}); err != nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{Text: "The bittern booms.", Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	if res := found(t, other, "bittern"); len(res.Hits) == 0 {
@@ -341,8 +340,8 @@ func TestASearchMendsTheIndex(t *testing.T) {
 func TestFirstSearchSendsNothing(t *testing.T) {
 	far := &counting{name: "far"}
 	dir := birds(t)
-	runs := make(chan status.SyncRun, 10)
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r status.SyncRun) { runs <- r }}})
+	runs := make(chan api.SyncRun, 10)
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r api.SyncRun) { runs <- r }}})
 	res := found(t, k, "heron")
 	hit(t, res, "memory/birds.md")
 	if res.Mode != retrieval.Keyword || !strings.Contains(res.Detail, "there are no vectors yet") {
@@ -370,7 +369,7 @@ func TestWithheld(t *testing.T) {
 	before := newConversation(5)
 	before.user()
 	before.say()
-	observe(t, k, kernel.Turn{SessionKey: "before", Messages: before.msgs, Now: before.now})
+	observe(t, k, api.Turn{SessionKey: "before", Messages: before.msgs, Now: before.now})
 	names := func(of []retrieval.Withheld) string {
 		var out []string
 		for _, w := range of {
@@ -389,11 +388,11 @@ func TestWithheld(t *testing.T) {
 		{"heron", "", false, "MEMORY.md sessions"},
 		{"Ebbe harbour", "", false, "MEMORY.md sessions"},
 		{"walrus", "", false, "MEMORY.md sessions"},
-		{"walrus", kernel.SourceMemory, false, "MEMORY.md"},
-		{"walrus", kernel.SourceSessions, false, "sessions"},
+		{"walrus", api.SourceMemory, false, "MEMORY.md"},
+		{"walrus", api.SourceSessions, false, "sessions"},
 		{"Ebbe harbour", "", true, ""},
 	} {
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: c.query, Source: c.source, Private: c.private})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: c.query, Source: c.source, Private: c.private})
 		if err != nil || names(res.Withheld) != c.want {
 			t.Errorf("%+v: %v %+v", c, err, res.Withheld)
 		}
@@ -404,7 +403,7 @@ func TestWithheld(t *testing.T) {
 	put(t, dir, "USER.md", "# User\n\nMika.\n")
 	c := newConversation(4)
 	c.user()
-	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
+	p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
 	if names(p.Retrieval.Withheld) != "MEMORY.md USER.md sessions" {
 		t.Errorf("%+v", p.Retrieval)
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
@@ -75,7 +76,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 					at := c.msgs[len(c.msgs)-1].Key
 					req := request(c)
 					req.ContextWindow, req.Resolver = 28_000, resolver
-					shown := func(p *kernel.ContextPlan) []memkernel.Part {
+					shown := func(p *api.ContextPlan) []memkernel.Part {
 						for _, m := range p.Messages {
 							switch {
 							case m.Key == at && in == "result":
@@ -107,8 +108,8 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 					if v := transcript.Validate(transcript.ProviderGemini, &transcript.Request{Model: "gemini-2.5-pro", Messages: p.Messages}, nil); len(v) > 0 {
 						t.Errorf("gemini: %v", v)
 					}
-					boundary, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Now: c.now, Compact: &kernel.CompactWish{Force: true}})
-					if err != nil || boundary.Compaction.Reason == kernel.CompactTooLarge {
+					boundary, err := k.Compact(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Now: c.now, Compact: &api.CompactWish{Force: true}})
+					if err != nil || boundary.Compaction.Reason == api.CompactTooLarge {
 						t.Errorf("compact: %v, %+v", err, boundary)
 					}
 					for range suite.Pick(3, 6) {
@@ -143,7 +144,7 @@ func TestPicturesAloneAreNamed(t *testing.T) {
 	}
 	c.add(memkernel.RoleUser, result(c.msgs[1].Parts[2].Call.ID, append(parts, words(c.code(40_000)))...))
 	_, err := k.PlanContext(context.Background(), request(c))
-	var small *kernel.TooSmallError
+	var small *budget.TooSmallError
 	if !errors.As(err, &small) || !strings.Contains(err.Error(), "90 media") {
 		t.Errorf("got %v, want an error that names the pictures", err)
 	}
@@ -172,7 +173,7 @@ func TestPasteLargerThanTheWindow(t *testing.T) {
 					c.say()
 				}
 				text := paste(c, kind, suite.Pick(150_000, 300_000))
-				req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: suite.Pick(36_000, 64_000), Now: c.now}
+				req := api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: suite.Pick(36_000, 64_000), Now: c.now}
 				switch at {
 				case "prompt":
 					req.Messages, req.Prompt, req.Turn = c.msgs, text, "t1"

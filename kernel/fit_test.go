@@ -14,9 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"pgregory.net/rapid"
@@ -92,7 +93,7 @@ func TestAnySizeIsPlanned(t *testing.T) {
 		defer func() { k.Close(); stay.Close(); pair[0].Close(); pair[1].Close() }()
 		c := newConversation(rapid.Int64().Draw(t, "seed"))
 		window := rapid.IntRange(16_000, suite.Pick(26_000, 300_000)).Draw(t, "window")
-		req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: window, Resolver: rapid.SampledFrom([]string{"", "memory_get"}).Draw(t, "resolver")}
+		req := api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: window, Resolver: rapid.SampledFrom([]string{"", "memory_get"}).Draw(t, "resolver")}
 		last, plans, pictures := "", 0, 0
 		parts := func() (out []memkernel.Part) {
 			for range rapid.IntRange(1, 4).Draw(t, "parts") {
@@ -131,7 +132,7 @@ func TestAnySizeIsPlanned(t *testing.T) {
 			if (err == nil) != (other == nil) || (err == nil) != (third == nil) {
 				t.Fatalf("a kernel that is opened anew says %v, one that stays %v, one of two %v", err, other, third)
 			}
-			var small *kernel.TooSmallError
+			var small *budget.TooSmallError
 			if errors.As(err, &small) && pictures*650 > (window-8_000)/4 {
 				return
 			}
@@ -185,13 +186,13 @@ func deciderSaw(t fataler, dir string) (plans []string) {
 }
 
 // free is the room that a plan leaves.
-func free(p *kernel.ContextPlan) int {
+func free(p *api.ContextPlan) int {
 	b := p.Budgets
 	return b.ContextWindow - b.ReserveTokens - b.MarginTokens - b.PlannedInputTokens
 }
 
 // reducedTokens is what stands of the results that are not shown in full, by level.
-func reducedTokens(p *kernel.ContextPlan) map[pagevm.Level]int {
+func reducedTokens(p *api.ContextPlan) map[pagevm.Level]int {
 	out := map[pagevm.Level]int{}
 	for _, row := range p.Debug.Included {
 		if row.Level < pagevm.Full && row.Kind != "carry" {
@@ -229,7 +230,7 @@ func TestLargeResultTakesTheRoom(t *testing.T) {
 					t.Errorf("%v of %d tokens are shown, cut %v", shown, shown[pagevm.Compressed]+free(p), p.Layout.Made)
 				}
 				for _, r := range p.Reduced {
-					if got := get(t, k, r.Handle); got.Reason != content.OK || len(got.Text) < 200_000 {
+					if got := get(t, k, r.Handle); got.Reason != api.GetOK || len(got.Text) < 200_000 {
 						t.Errorf("%s restores to %d bytes", r.Handle, len(got.Text))
 					}
 				}

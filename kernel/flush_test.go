@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -37,7 +37,7 @@ func TestMechanicalFlush(t *testing.T) {
 			h := map[string]hook{"flush": k.Flush, "compact": k.Compact, "reset": k.Reset, "end": k.EndSession}[name]
 			c := session(61, 4, 2, 2000)
 			c.say() // with a question that stays open
-			p := pass(t, h, kernel.Boundary{Messages: c.msgs})
+			p := pass(t, h, api.Boundary{Messages: c.msgs})
 			text := logs(t, dir)
 			if len(p.Faults) > 0 || noted(text) == 0 || !strings.Contains(text, p.Checkpoint) {
 				t.Fatalf("%+v\n%s", p, text)
@@ -45,7 +45,7 @@ func TestMechanicalFlush(t *testing.T) {
 			if open := strings.Contains(text, "[open]"); open != (name == "reset" || name == "end") {
 				t.Errorf("open items are in the log: %v", open)
 			}
-			pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs})
+			pass(t, k.EndSession, api.Boundary{Messages: c.msgs})
 			if n := noted(logs(t, dir)); n != noted(text) {
 				t.Errorf("%d entries, then %d", noted(text), n)
 			}
@@ -59,7 +59,7 @@ func TestSecondSurgeIsFlushed(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	c := session(62, 3, 1, 1500)
-	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Flush, api.Boundary{Messages: c.msgs})
 	first := noted(logs(t, dir))
 	for range 3 {
 		c.loop(1, 1500)
@@ -69,7 +69,7 @@ func TestSecondSurgeIsFlushed(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir) // what was flushed is known after a restart
 	defer k.Close()
-	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Flush, api.Boundary{Messages: c.msgs})
 	text := logs(t, dir)
 	if n := noted(text); n <= first {
 		t.Errorf("%d entries after the second surge, %d before", n, first)
@@ -95,7 +95,7 @@ func TestFlushSkipsReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	p := pass(t, k.Compact, kernel.Boundary{Messages: session(63, 3, 1, 800).msgs})
+	p := pass(t, k.Compact, api.Boundary{Messages: session(63, 3, 1, 800).msgs})
 	if len(p.Faults) != 1 || p.Faults[0].Code != fault.FlushSkipped || p.Checkpoint == "" {
 		t.Errorf("%+v", p)
 	}
@@ -107,8 +107,8 @@ func TestFlushTurn(t *testing.T) {
 	defer k.Close()
 	ctx := context.Background()
 	now := time.Now()
-	f, err := k.FlushTurn(ctx, kernel.FlushRequest{Now: now, Prompt: "Mine: what is worth keeping?"})
-	if err != nil || !strings.Contains(f.Prompt, "Mine:") || !strings.Contains(f.Prompt, kernel.NoReply) || !strings.Contains(f.Prompt, f.Path) || !strings.Contains(f.System, "read-only") {
+	f, err := k.FlushTurn(ctx, api.FlushRequest{Now: now, Prompt: "Mine: what is worth keeping?"})
+	if err != nil || !strings.Contains(f.Prompt, "Mine:") || !strings.Contains(f.Prompt, api.NoReply) || !strings.Contains(f.Prompt, f.Path) || !strings.Contains(f.System, "read-only") {
 		t.Fatalf("%+v %v", f, err)
 	}
 	secret := "AKIA" + "IOSFODNN7EXAMPLE"
@@ -116,19 +116,19 @@ func TestFlushTurn(t *testing.T) {
 		text, reason string
 		items        int
 	}{
-		{"NO_REPLY", kernel.NoReply, 0},
-		{" `NO_REPLY` ", kernel.NoReply, 0},
+		{"NO_REPLY", api.NoReply, 0},
+		{" `NO_REPLY` ", api.NoReply, 0},
 		{"", "EMPTY", 0},
 		{strings.Repeat("x", 40<<10), "TOO_LARGE", 0},
-		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", content.OK, 2},
-		{"- The port is 8443.\n- It moved to 9443.", content.OK, 1},
+		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", api.GetOK, 2},
+		{"- The port is 8443.\n- It moved to 9443.", api.GetOK, 1},
 		{"I am afraid I can't do that.\nAsk again later.", "EMPTY", 0},
-		{"Here is what matters:\n\n1. [decision] Deploys go out daily,\n   unless it is Friday.\n2. Berths:\n   - north is closed\n   - south is open\n\nThat is all.", content.OK, 2},
-		{"  - [human] Tea at four.\n  - [human] Coffee at five.", content.OK, 2},
-		{"[human] Rum at six.", content.OK, 1},
-		{"- The port is 8443.", content.OK, 0},
+		{"Here is what matters:\n\n1. [decision] Deploys go out daily,\n   unless it is Friday.\n2. Berths:\n   - north is closed\n   - south is open\n\nThat is all.", api.GetOK, 2},
+		{"  - [human] Tea at four.\n  - [human] Coffee at five.", api.GetOK, 2},
+		{"[human] Rum at six.", api.GetOK, 1},
+		{"- The port is 8443.", api.GetOK, 0},
 	} {
-		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: test.text, Now: now})
+		got, err := k.ObserveFlush(ctx, api.FlushReply{SessionKey: "s", Text: test.text, Now: now})
 		if err != nil || got.Reason != test.reason || got.Items != test.items {
 			t.Errorf("%.40q: %+v %v", test.text, got, err)
 		}
@@ -188,11 +188,11 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 	c := newConversation(81)
 	c.add("user", words("We move the harbour job to Lisbon, the key is "+secret+"."))
 	c.say()
-	ask := func(want ...string) *kernel.FlushTurn {
+	ask := func(want ...string) *api.FlushTurn {
 		t.Helper()
 		c.user()
 		mustPlan(t, k, request(c))
-		f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now})
+		f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "s", Now: c.now})
 		if err != nil || f.MaxTokens <= 0 {
 			t.Fatalf("%+v %v", f, err)
 		}
@@ -206,17 +206,17 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 		}
 		return f
 	}
-	answer := func(text string, section bool) *kernel.Flushed {
+	answer := func(text string, section bool) *api.Flushed {
 		t.Helper()
-		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: text, Section: section, Now: c.now})
+		got, err := k.ObserveFlush(ctx, api.FlushReply{SessionKey: "s", Text: text, Section: section, Now: c.now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	ask("Lisbon", kernel.NoReply)
+	ask("Lisbon", api.NoReply)
 	// A model that doesn't answer is not asked again and again.
-	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
+	if f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
 		t.Errorf("asked again: %v\n%s", err, f.Prompt)
 	}
 	got := answer("- [decision] The harbour job runs in Lisbon, the key is "+secret+".\n- [lesson] Ask the pilot.", false)
@@ -230,7 +230,7 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 	c.say()
 	c.user()
 	mustPlan(t, k, request(c))
-	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
+	if f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
 		t.Errorf("a second turn in the cycle, for little: %v\n%s", err, f.Prompt)
 	}
 	c.say()
@@ -241,10 +241,10 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 	if f := ask("Porto"); strings.Contains(f.Prompt, "Lisbon") || len(f.Prompt) > 80_000 {
 		t.Errorf("the prompt has %d bytes, and what was asked about before: %v", len(f.Prompt), strings.Contains(f.Prompt, "Lisbon"))
 	}
-	if got := answer(kernel.NoReply, false); got.Line != "flush: nothing new to keep" {
+	if got := answer(api.NoReply, false); got.Line != "flush: nothing new to keep" {
 		t.Errorf("%+v", got)
 	}
-	f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now})
+	f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "s", Now: c.now})
 	if err != nil || f.Prompt != "" || !strings.Contains(f.Section, "<memory>") {
 		t.Errorf("asked again about the same: %+v %v", f, err)
 	}
@@ -274,16 +274,16 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 		}
 		bare = append(bare, memkernel.Message{Role: role, Parts: []memkernel.Part{words(text)}})
 	}
-	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || !strings.Contains(f.Prompt, "Faro") || !strings.Contains(f.Prompt, "Lagos") {
+	if f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || !strings.Contains(f.Prompt, "Faro") || !strings.Contains(f.Prompt, "Lagos") {
 		t.Errorf("%+v %v", f, err)
 	}
-	if _, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "bare", Text: kernel.NoReply, Now: c.now}); err != nil {
+	if _, err := k.ObserveFlush(ctx, api.FlushReply{SessionKey: "bare", Text: api.NoReply, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || f.Prompt != "" {
+	if f, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || f.Prompt != "" {
 		t.Errorf("nothing is new: %+v %v", f, err)
 	}
-	if _, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
+	if _, err := k.FlushTurn(ctx, api.FlushRequest{SessionKey: "nobody"}); !errors.Is(err, api.ErrNoSession) {
 		t.Errorf("a session that is not there: %v", err)
 	}
 }
@@ -302,7 +302,7 @@ func TestCutIsFlushed(t *testing.T) {
 		t.Fatal("no cut was made: the window is too large for this test")
 	}
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Private: true})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Private: true})
 	if !strings.Contains(logs(t, dir), "[decision]") {
 		t.Error("the log has nothing of what was cut")
 	}
@@ -323,10 +323,10 @@ func TestRememberThis(t *testing.T) {
 	c.say()
 	for i := range c.msgs {
 		if i%2 == 1 {
-			observe(t, k, kernel.Turn{Messages: c.msgs[:i+1], Now: time.Now()})
+			observe(t, k, api.Turn{Messages: c.msgs[:i+1], Now: time.Now()})
 		}
 	}
-	observe(t, k, kernel.Turn{Messages: c.msgs, Now: time.Now()})
+	observe(t, k, api.Turn{Messages: c.msgs, Now: time.Now()})
 	text := logs(t, dir)
 	for _, want := range asks {
 		if strings.Count(text, want) != 1 {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // asked is one ended turn in which a memory is asked for.
@@ -24,7 +23,7 @@ func asked() *conversation {
 // TestAskedCrashChild is the turn that TestAskedSurvivesAKillAnywhere kills.
 func TestAskedCrashChild(t *testing.T) {
 	k := openKernel(t, crashtest.Child(t))
-	observe(t, k, kernel.Turn{Messages: asked().msgs, Now: time.Now()})
+	observe(t, k, api.Turn{Messages: asked().msgs, Now: time.Now()})
 	fmt.Println("TURN")
 	k.Close()
 }
@@ -47,7 +46,7 @@ func TestAskedSurvivesAKillAnywhere(t *testing.T) {
 		if count > 1 || stood && count != 1 || strings.Contains(string(out), "TURN") && !stood {
 			t.Fatalf("killed at %d: the turn stands %v, the memory %d times", n, stood, count)
 		}
-		observe(t, k, kernel.Turn{Messages: asked().msgs, Now: time.Now()})
+		observe(t, k, api.Turn{Messages: asked().msgs, Now: time.Now()})
 		if count := strings.Count(logs(t, dir), "the tide turns at six"); count != 1 {
 			t.Fatalf("killed at %d: after the turn was delivered again the memory stands %d times", n, count)
 		}
@@ -65,9 +64,9 @@ func TestNothingIsFlushedTwice(t *testing.T) {
 		c.add(memkernel.RoleAssistant, words("Noted.\n\nShall I go on?"))
 		c.add(memkernel.RoleUser, words("yes"))
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs})
+		observe(t, k, api.Turn{Messages: c.msgs})
 	}
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	text := logs(t, dir)
 	if strings.Count(text, "[human] Remember this: the tide") != 1 || strings.Count(text, "Shall I go on? → yes") != 1 {
 		t.Errorf("the log says\n%s", text)
@@ -89,7 +88,7 @@ func TestHostsOwnCompaction(t *testing.T) {
 		t.Fatal("a cut was made: the test shows nothing")
 	}
 	c.say()
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	c.msgs = []memkernel.Message{{Key: "sum", Role: memkernel.RoleUser, Origin: memkernel.OriginSummary, Time: c.now, Parts: []memkernel.Part{words("The host's summary says little.")}}}
 	c.user()
 	for range 2 {
@@ -117,21 +116,21 @@ func TestPrunedCheckpointIsAnswered(t *testing.T) {
 	defer k.Close()
 	c := session(83, 1, 1, 800)
 	for range 7 {
-		pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+		pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 		c.loop(1, 400)
 	}
-	for id, want := range map[string]string{"cp_001": "cp_007", "cp_001.resources": "cp_007", "cp_007": "", "cp_008": content.NoMatch} {
+	for id, want := range map[string]string{"cp_001": "cp_007", "cp_001.resources": "cp_007", "cp_007": "", "cp_008": api.GetNoMatch} {
 		got, err := k.Get(context.Background(), "s", id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == content.NoMatch {
+		if want == api.GetNoMatch {
 			if got.Reason != want {
 				t.Errorf("%s: %+v", id, got)
 			}
 			continue
 		}
-		if got.Reason != content.OK || (want == "") != (got.Detail == "") || want != "" && !strings.Contains(got.Text, "# cp_00") {
+		if got.Reason != api.GetOK || (want == "") != (got.Detail == "") || want != "" && !strings.Contains(got.Text, "# cp_00") {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}

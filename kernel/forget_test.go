@@ -12,8 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -49,7 +48,7 @@ func live(t fataler, k *kernel.Kernel, c *conversation) {
 			at.msgs = c.msgs[: i+1 : i+1]
 			at.now = at.msgs[i].Time
 			p := mustPlan(t, k, narrow(&at))
-			observe(t, k, kernel.Turn{Messages: c.msgs[: i+2 : i+2], PlanID: p.ID})
+			observe(t, k, api.Turn{Messages: c.msgs[: i+2 : i+2], PlanID: p.ID})
 		}
 	}
 }
@@ -69,9 +68,9 @@ func holding(t *testing.T, dir, word string) (files []string) {
 	return files
 }
 
-func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *retention.Forgotten {
+func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *api.Forgotten {
 	t.Helper()
-	f, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", IDs: ids, Session: len(ids) == 0, Reason: "asked for", Apply: apply})
+	f, err := k.Forget(context.Background(), api.ForgetRequest{SessionKey: "s", IDs: ids, Session: len(ids) == 0, Reason: "asked for", Apply: apply})
 	if err != nil {
 		t.Fatalf("forget: %v", err)
 	}
@@ -79,7 +78,7 @@ func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *retention.F
 }
 
 // fetch is Get, whatever it answers.
-func fetch(t fataler, k *kernel.Kernel, id string) *content.Content {
+func fetch(t fataler, k *kernel.Kernel, id string) *api.Content {
 	t.Helper()
 	g, err := k.Get(context.Background(), "s", id)
 	if err != nil {
@@ -122,7 +121,7 @@ func TestForgetPages(t *testing.T) {
 	if preview.Applied || len(preview.Pages) != 6 || len(preview.Blobs) != 2 || len(preview.Kept) != 0 || len(holding(t, dir, secretWord)) == 0 {
 		t.Fatalf("preview: %+v", preview)
 	}
-	if fetch(t, k, ids[0]).Reason != content.OK {
+	if fetch(t, k, ids[0]).Reason != api.GetOK {
 		t.Fatal("the preview forgot")
 	}
 	done := forget(t, k, true, ids...)
@@ -133,7 +132,7 @@ func TestForgetPages(t *testing.T) {
 		t.Errorf("it still stands in %s", strings.Join(left, "\n"))
 	}
 	for _, id := range append(ids, done.Blobs...) {
-		if g := fetch(t, k, id); g.Reason != content.Forgotten || g.Text != "" || g.Fault != nil {
+		if g := fetch(t, k, id); g.Reason != api.GetForgotten || g.Text != "" || g.Fault != nil {
 			t.Errorf("%s: %+v", id, g)
 		}
 	}
@@ -148,8 +147,8 @@ func TestForgetPages(t *testing.T) {
 			t.Error("the prompt shows it")
 		}
 		c.say()
-		o := observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
-		if o.Outcome == kernel.Conflict {
+		o := observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
+		if o.Outcome == api.Conflict {
 			t.Errorf("%+v", o)
 		}
 		c.user()
@@ -160,7 +159,7 @@ func TestForgetPages(t *testing.T) {
 		k.Close()
 		k = openKernel(t, dir)
 	}
-	if g := fetch(t, k, ids[0]); g.Reason != content.Forgotten || !strings.Contains(g.Detail, "asked for") {
+	if g := fetch(t, k, ids[0]); g.Reason != api.GetForgotten || !strings.Contains(g.Detail, "asked for") {
 		t.Errorf("%+v", g)
 	}
 	if again := forget(t, k, true, ids...); len(again.Pages) != 0 || len(again.Already) != 6 {
@@ -170,7 +169,7 @@ func TestForgetPages(t *testing.T) {
 	// An observed turn that is delivered again is no conflict.
 	for i := range c.msgs {
 		if i > 0 && c.msgs[i].Role == memkernel.RoleAssistant && len(c.msgs[i].Parts) == 1 {
-			if o := observe(t, k, kernel.Turn{Messages: c.msgs[: i+1 : i+1]}); o.Outcome == kernel.Conflict {
+			if o := observe(t, k, api.Turn{Messages: c.msgs[: i+1 : i+1]}); o.Outcome == api.Conflict {
 				t.Errorf("turn that ends at %d: %+v", i, o)
 			}
 			break
@@ -200,16 +199,16 @@ func TestForgetSharedBlob(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	clean(t, k)
-	if g, err := k.Get(context.Background(), "other", page); err != nil || g.Reason != content.OK {
+	if g, err := k.Get(context.Background(), "other", page); err != nil || g.Reason != api.GetOK {
 		t.Errorf("the other session lost it: %+v %v", g, err)
 	}
-	if g := fetch(t, k, page); g.Reason != content.Forgotten {
+	if g := fetch(t, k, page); g.Reason != api.GetForgotten {
 		t.Errorf("%+v", g)
 	}
 	if f := forget(t, k, true, hash); len(f.Pages) != 1 || f.Pages[0].Session != "other" || len(f.Blobs) != 1 {
 		t.Errorf("%+v", f)
 	}
-	if g, _ := k.Get(context.Background(), "other", page); g.Reason != content.Forgotten {
+	if g, _ := k.Get(context.Background(), "other", page); g.Reason != api.GetForgotten {
 		t.Errorf("%+v", g)
 	}
 	clean(t, k)
@@ -244,7 +243,7 @@ func TestForgetSpanAndChangedMessage(t *testing.T) {
 	if !strings.Contains(stream(q), "forgotten on request") && q.Layout.Made == nil {
 		t.Error("nothing stands in the place of what was forgotten")
 	}
-	if g := fetch(t, k, key); g.Reason != content.Forgotten {
+	if g := fetch(t, k, key); g.Reason != api.GetForgotten {
 		t.Errorf("%+v", g)
 	}
 	clean(t, k)
@@ -284,7 +283,7 @@ func TestForgetRefuses(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	mustPlan(t, k, request(session(4, 1, 1, 500)))
-	for name, req := range map[string]retention.ForgetRequest{
+	for name, req := range map[string]api.ForgetRequest{
 		"nothing": {SessionKey: "s"}, "both": {SessionKey: "s", Session: true, IDs: []string{"ev-1"}},
 		"no such page": {SessionKey: "s", IDs: []string{"ev-0000000000000000"}}, "no such session": {SessionKey: "nope", Session: true},
 		"no such blob": {SessionKey: "s", IDs: []string{strings.Repeat("a", 64)}},
@@ -310,10 +309,10 @@ func TestForgetKilledAnywhere(t *testing.T) {
 		if !begun {
 			return
 		}
-		if g := fetch(t, k, string(id)); bytes.Contains(rest, []byte("FORGOT")) && g.Reason != content.Forgotten || g.Reason != content.Forgotten && g.Reason != content.OK {
+		if g := fetch(t, k, string(id)); bytes.Contains(rest, []byte("FORGOT")) && g.Reason != api.GetForgotten || g.Reason != api.GetForgotten && g.Reason != api.GetOK {
 			t.Fatalf("killed at %d: %+v", n, g)
 		}
-		promised := fetch(t, k, string(id)).Reason == content.Forgotten
+		promised := fetch(t, k, string(id)).Reason == api.GetForgotten
 		p := mustPlan(t, k, request(c))
 		if promised != !strings.Contains(stream(p), "ledger says") {
 			t.Fatalf("killed at %d: promised is %v", n, promised)

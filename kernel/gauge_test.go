@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -36,7 +37,7 @@ func gaugeOf(t *testing.T, path string, msgs []memkernel.Message, model string, 
 		if c.Index == 0 {
 			continue
 		}
-		p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 200_000, FixedTokens: 25_000,
+		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 200_000, FixedTokens: 25_000,
 			Messages: slices.Clone(msgs[:c.Index]), Now: c.Start, Tools: tools})
 		sent := stream(p)
 		fresh := sent

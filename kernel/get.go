@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/fetch"
 )
 
@@ -12,11 +12,11 @@ import (
 // An id that nothing is known of is no error: the content says NO_MATCH. Nor is
 // content that is known and gone or damaged: it says BACKEND_ERROR, with the fault,
 // and never passes for empty. What can't be read now fails the call.
-func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*content.Content, error) {
+func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	return fetch.Get(k.state, s, id, func(key string) string { return (&NoSessionError{Key: key}).Error() })
+	return fetch.Get(k.state, s, id, func(key string) string { return (&api.NoSessionError{Key: key}).Error() })
 }

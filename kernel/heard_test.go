@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"pgregory.net/rapid"
 )
 
@@ -46,12 +47,12 @@ func TestTurnCostsWhatIsNew(t *testing.T) {
 					c.loop(1, 300)
 					c.loop(1, 300)
 					c.say()
-					turn := kernel.Turn{Messages: c.msgs, Private: true}
+					turn := api.Turn{Messages: c.msgs, Private: true}
 					if vouch {
 						turn.Unchanged = known
 					}
 					o := observe(t, k, turn)
-					if o.Outcome != kernel.Committed || o.Stats.Examined < 4 {
+					if o.Outcome != api.Committed || o.Stats.Examined < 4 {
 						t.Fatalf("%+v", o)
 					}
 					sum.examined += int64(o.Stats.Examined)
@@ -159,7 +160,7 @@ func TestHeardIsAsReadAnew(t *testing.T) {
 			k := openKernel(t, dir)
 			defer k.Close()
 			for i, d := range deliveries {
-				turn := kernel.Turn{SessionKey: "s", Model: model, Messages: d.msgs, Now: time.Date(2026, 11, 3, 9, i, 0, 0, time.UTC), Private: true}
+				turn := api.Turn{SessionKey: "s", Model: model, Messages: d.msgs, Now: time.Date(2026, 11, 3, 9, i, 0, 0, time.UTC), Private: true}
 				if vouch {
 					turn.Unchanged = d.unchanged
 				}

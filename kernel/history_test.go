@@ -13,13 +13,12 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
-func historyOf(t *testing.T, k *kernel.Kernel, path string, line int) *maintenance.History {
+func historyOf(t *testing.T, k *kernel.Kernel, path string, line int) *api.History {
 	t.Helper()
-	h, err := k.Maintenance().History(context.Background(), maintenance.HistoryRequest{Path: path, Line: line, Diff: true})
+	h, err := k.Maintenance().History(context.Background(), api.HistoryRequest{Path: path, Line: line, Diff: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func lineWith(t *testing.T, dir, path, text string) int {
 }
 
 // events are what happened, newest first, each with the run that did it.
-func events(h *maintenance.History) string {
+func events(h *api.History) string {
 	var out []string
 	for _, v := range h.Versions {
 		out = append(out, strings.TrimSpace(string(v.Event)+" "+v.Run))
@@ -111,8 +110,8 @@ func TestHistoryHidesSecrets(t *testing.T) {
 func TestHistoryEndsWithBackups(t *testing.T) {
 	for name, remove := range map[string]func(t *testing.T, k *kernel.Kernel){
 		"retention": func(t *testing.T, k *kernel.Kernel) {
-			retain(t, k, retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(100 * day), Apply: true})
-			retain(t, k, retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(200 * day), Apply: true})
+			retain(t, k, api.RetainRequest{Backups: 30 * day, Now: nightAt.Add(100 * day), Apply: true})
+			retain(t, k, api.RetainRequest{Backups: 30 * day, Now: nightAt.Add(200 * day), Apply: true})
 		},
 		"forget": func(t *testing.T, k *kernel.Kernel) { forget(t, k, true) },
 	} {
@@ -128,7 +127,7 @@ func TestHistoryEndsWithBackups(t *testing.T) {
 			c := newConversation(3)
 			c.add("user", words(said))
 			c.say()
-			observe(t, k, kernel.Turn{Messages: c.msgs, Model: model, Now: c.now})
+			observe(t, k, api.Turn{Messages: c.msgs, Model: model, Now: c.now})
 			pruned(t, k, true)
 			has := func() bool {
 				for _, v := range historyOf(t, k, "MEMORY.md", 0).Versions {
@@ -143,7 +142,7 @@ func TestHistoryEndsWithBackups(t *testing.T) {
 				t.Fatal("it is in no version")
 			}
 			if name == "retention" { // the newest pruning can always be taken back
-				if _, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: maintenance.PruneOptions{MemoryLines: 1, Include: []string{"MEMORY.md"}}, Apply: true, Now: nightAt.Add(5 * day)}); err != nil {
+				if _, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 1, Include: []string{"MEMORY.md"}}, Apply: true, Now: nightAt.Add(5 * day)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -161,20 +160,20 @@ func TestHistoryErrors(t *testing.T) {
 	k, dir := workspaceKernel(t, map[string]string{"memory/trade.md": "# Trade\n\n- One thing of many.\n\n\n\n- Another one.\n"})
 	putAt(t, filepath.Join(dir, "memory", "picture.md"), "\x00\x01\x02PNG\x00", nightAt)
 	ask := func(path string, line int) error {
-		_, err := k.Maintenance().History(context.Background(), maintenance.HistoryRequest{Path: path, Line: line})
+		_, err := k.Maintenance().History(context.Background(), api.HistoryRequest{Path: path, Line: line})
 		return err
 	}
-	var none *maintenance.NoLineError
+	var none *api.NoLineError
 	if err := ask("memory/trade.md", 6); !errors.As(err, &none) || none.Near != 7 {
 		t.Errorf("%v", err)
 	}
 	if err := ask("memory/trade.md", 70); !errors.As(err, &none) || none.Near != 7 || !strings.Contains(err.Error(), "has 7 lines, and no line 70") {
 		t.Errorf("%v", err)
 	}
-	if err := ask("memory/nothing.md", 1); !errors.Is(err, maintenance.ErrNoHistory) {
+	if err := ask("memory/nothing.md", 1); !errors.Is(err, api.ErrNoHistory) {
 		t.Errorf("%v", err)
 	}
-	if err := ask("memory/picture.md", 1); !errors.Is(err, maintenance.ErrNoText) {
+	if err := ask("memory/picture.md", 1); !errors.Is(err, api.ErrNoText) {
 		t.Errorf("%v", err)
 	}
 	for _, path := range []string{"../memory/trade.md", "/etc/passwd", ".memkernel/config.yaml", "memory"} {

@@ -12,16 +12,16 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // hook is one of the lifecycle's calls.
-type hook func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+type hook func(context.Context, api.Boundary) (*api.Passed, error)
 
-func pass(t fataler, h hook, b kernel.Boundary) *kernel.Passed {
+func pass(t fataler, h hook, b api.Boundary) *api.Passed {
 	t.Helper()
 	b.SessionKey, b.Model = "s", model
 	p, err := h(context.Background(), b)
@@ -36,7 +36,7 @@ func TestEveryBoundaryCommits(t *testing.T) {
 	k := openKernel(t, dir)
 	defer func() { k.Close() }()
 	c := session(31, 2, 2, 2000)
-	if p := pass(t, k.StartSession, kernel.Boundary{}); p.Outcome != kernel.Committed || p.Epoch != 0 {
+	if p := pass(t, k.StartSession, api.Boundary{}); p.Outcome != api.Committed || p.Epoch != 0 {
 		t.Errorf("start: %+v", p)
 	}
 	for _, step := range []struct {
@@ -45,11 +45,11 @@ func TestEveryBoundaryCommits(t *testing.T) {
 	}{{"flush", func(k *kernel.Kernel) hook { return k.Flush }}, {"compact", func(k *kernel.Kernel) hook { return k.Compact }},
 		{"end", func(k *kernel.Kernel) hook { return k.EndSession }}} {
 		c.loop(1, 1500)
-		p := pass(t, step.of(k), kernel.Boundary{Messages: c.msgs})
-		if p.Outcome != kernel.Committed || p.Ingested == 0 || len(p.Faults) > 0 {
+		p := pass(t, step.of(k), api.Boundary{Messages: c.msgs})
+		if p.Outcome != api.Committed || p.Ingested == 0 || len(p.Faults) > 0 {
 			t.Errorf("%s: %+v", step.name, p)
 		}
-		if p := pass(t, step.of(k), kernel.Boundary{Messages: c.msgs}); p.Outcome != kernel.Duplicate {
+		if p := pass(t, step.of(k), api.Boundary{Messages: c.msgs}); p.Outcome != api.Duplicate {
 			t.Errorf("%s again: %+v", step.name, p)
 		}
 		k.Close()
@@ -77,7 +77,7 @@ func TestResetBeginsAnEpoch(t *testing.T) {
 	if len(p.Reduced) == 0 {
 		t.Fatal("nothing was reduced: the window is too large for this test")
 	}
-	out := pass(t, k.Reset, kernel.Boundary{Messages: c.msgs})
+	out := pass(t, k.Reset, api.Boundary{Messages: c.msgs})
 	if out.Epoch != 1 || len(out.Pinned) != 1 || len(out.Faults) > 0 {
 		t.Errorf("reset: %+v", out)
 	}
@@ -93,7 +93,7 @@ func TestResetBeginsAnEpoch(t *testing.T) {
 		}
 		checkPlan(t, q, fresh.msgs)
 		for _, r := range p.Reduced {
-			if got, err := k.Get(context.Background(), "s", r.Page); err != nil || got.Reason != content.OK {
+			if got, err := k.Get(context.Background(), "s", r.Page); err != nil || got.Reason != api.GetOK {
 				t.Fatalf("page %s is gone after the reset: %+v %v", r.Page, got, err)
 			}
 		}
@@ -110,7 +110,7 @@ func TestBoundaryWithoutMessages(t *testing.T) {
 	k := openKernel(t, dir)
 	c := session(34, 2, 2, 2000)
 	mustPlan(t, k, request(c))
-	if p := pass(t, k.Flush, kernel.Boundary{}); len(p.Faults) > 0 {
+	if p := pass(t, k.Flush, api.Boundary{}); len(p.Faults) > 0 {
 		t.Errorf("in one process: %+v", p)
 	}
 	c.loop(1, 1000)
@@ -118,7 +118,7 @@ func TestBoundaryWithoutMessages(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	p := pass(t, k.Reset, kernel.Boundary{})
+	p := pass(t, k.Reset, api.Boundary{})
 	if len(p.Faults) != 1 || p.Faults[0].Code != fault.FlushMiss {
 		t.Errorf("after a restart: %+v", p)
 	}
@@ -144,7 +144,7 @@ func TestSummaryIsCommittedBeforeACut(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	last := lastSummary(t, dir)
 	if !strings.Contains(last, "list/") {
 		t.Errorf("the turn's summary is not a delta of members: %.300s", last)
@@ -192,12 +192,12 @@ func TestOpaqueTurnsAreRead(t *testing.T) {
 	}
 	k := openKernel(t, dir)
 	c := session(7, 2, 1, 300)
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != kernel.Duplicate || o.Turns != 1 {
+	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate || o.Turns != 1 {
 		t.Errorf("the old turn: %+v", o)
 	}
 	c.loop(1, 300)
 	c.say()
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs}); o.Outcome != kernel.Committed || o.Turns != 2 {
+	if o := observe(t, k, api.Turn{Messages: c.msgs}); o.Outcome != api.Committed || o.Turns != 2 {
 		t.Errorf("a new turn: %+v", o)
 	}
 	k.Close()
@@ -206,7 +206,7 @@ func TestOpaqueTurnsAreRead(t *testing.T) {
 	if f, err := k.Check(context.Background()); err != nil || len(f) > 0 {
 		t.Errorf("check: %v %v", f, err)
 	}
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs}); o.Outcome != kernel.Duplicate || o.Turns != 2 {
+	if o := observe(t, k, api.Turn{Messages: c.msgs}); o.Outcome != api.Duplicate || o.Turns != 2 {
 		t.Errorf("the new turn again: %+v", o)
 	}
 }
@@ -218,7 +218,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	defer k.Close()
 	c := session(36, 3, 1, 500)
 	write(t, k, pin("r1", "Keep the API stable."))
-	observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
+	observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]})
 	j, err := journal.OpenJournalIn(store.Files(filepath.Join(dir, ".memkernel/sessions/s")), "journal.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.Close()
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != kernel.Duplicate || o.Turns != 1 {
+	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate || o.Turns != 1 {
 		t.Errorf("after the compaction: %+v", o)
 	}
 	if p := mustPlan(t, k, request(c)); !strings.Contains(stream(p), "Keep the API stable.") {
@@ -237,7 +237,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 
 func write(t fataler, k *kernel.Kernel, updates ...journal.Update) *journal.Receipt {
 	t.Helper()
-	r, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "s", Updates: updates, Project: true,
+	r, err := k.Write(context.Background(), api.WriteRequest{SessionKey: "s", Updates: updates, Project: true,
 		Now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)})
 	if err != nil {
 		t.Fatalf("write: %v", err)

@@ -10,20 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // narrow is a request for a window in which whole atoms leave soon.
-func narrow(c *conversation) kernel.PlanRequest {
+func narrow(c *conversation) api.PlanRequest {
 	req := request(c)
 	req.ContextWindow = 32_000
 	return req
 }
 
 // cutSession is a session of which a part left at a cut, and the plan that cut it.
-func cutSession(t *testing.T, k *kernel.Kernel, seed int64) (*conversation, *kernel.ContextPlan) {
+func cutSession(t *testing.T, k *kernel.Kernel, seed int64) (*conversation, *api.ContextPlan) {
 	t.Helper()
 	c := session(seed, 12, 6, 2500)
 	p := planned(t, k, narrow(c))
@@ -34,7 +35,7 @@ func cutSession(t *testing.T, k *kernel.Kernel, seed int64) (*conversation, *ker
 }
 
 // goneKeys are the messages that left the prompt.
-func goneKeys(p *kernel.ContextPlan) map[string]string {
+func goneKeys(p *api.ContextPlan) map[string]string {
 	gone := map[string]string{}
 	for _, r := range p.Reduced {
 		if r.Level == pagevm.Gone {
@@ -52,7 +53,7 @@ func (c *conversation) grow() {
 
 // goesOn plans another turn, which must extend the plan before, also by a kernel
 // that is opened anew.
-func goesOn(t *testing.T, k *kernel.Kernel, dir string, c *conversation, p *kernel.ContextPlan) {
+func goesOn(t *testing.T, k *kernel.Kernel, dir string, c *conversation, p *api.ContextPlan) {
 	t.Helper()
 	c.grow()
 	q := planned(t, k, narrow(c))
@@ -191,7 +192,7 @@ func TestHostRewrites(t *testing.T) {
 }
 
 // restoreAll reads everything that a plan reduced.
-func restoreAll(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan) map[string]string {
+func restoreAll(t *testing.T, k *kernel.Kernel, p *api.ContextPlan) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for i, r := range p.Reduced {
@@ -207,7 +208,7 @@ func restoreAll(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan) map[strin
 
 // upTo is the stream of a plan up to the message with key, "" for all, "-" for
 // nothing.
-func upTo(p *kernel.ContextPlan, key string) string {
+func upTo(p *api.ContextPlan, key string) string {
 	switch key {
 	case "":
 		return stream(p)
@@ -216,7 +217,7 @@ func upTo(p *kernel.ContextPlan, key string) string {
 	}
 	for i := range p.Messages {
 		if p.Messages[i].Key == key {
-			return stream(&kernel.ContextPlan{Messages: p.Messages[:i+1]})
+			return stream(&api.ContextPlan{Messages: p.Messages[:i+1]})
 		}
 	}
 	return stream(p)
@@ -235,7 +236,7 @@ func TestForkedArmsInTurn(t *testing.T) {
 	a.msgs = a.msgs[:len(a.msgs):len(a.msgs)]
 	b.n += 1000
 	b.user()
-	var last *kernel.ContextPlan
+	var last *api.ContextPlan
 	for i := range 6 {
 		for _, arm := range []*conversation{a, &b} {
 			arm.loop(1, 3000)
@@ -255,7 +256,7 @@ func TestBranchesInTurn(t *testing.T) {
 	k := openKernel(t, dir)
 	defer func() { k.Close() }()
 	arms := map[string]*conversation{"": newConversation(72), "agent-7": newConversation(73)} // equal keys and call ids
-	last := map[string]*kernel.ContextPlan{}
+	last := map[string]*api.ContextPlan{}
 	for i := range 14 {
 		for _, branch := range []string{"", "agent-7"} {
 			c := arms[branch]
@@ -269,7 +270,7 @@ func TestBranchesInTurn(t *testing.T) {
 			}
 			last[branch] = p
 			c.say()
-			if o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Branch: branch, Model: model, Messages: c.msgs, PlanID: p.ID}); err != nil || o.Outcome != kernel.Committed {
+			if o, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Branch: branch, Model: model, Messages: c.msgs, PlanID: p.ID}); err != nil || o.Outcome != api.Committed {
 				t.Fatalf("observe branch %q: %+v, %v", branch, o, err)
 			}
 		}
@@ -315,7 +316,7 @@ func TestModelsInTurn(t *testing.T) {
 	k := openKernel(t, dir)
 	defer func() { k.Close() }()
 	c := newConversation(74)
-	last, pages := map[string]*kernel.ContextPlan{}, 0
+	last, pages := map[string]*api.ContextPlan{}, 0
 	for i := range 12 {
 		c.user()
 		c.loop(2, 6000)
@@ -361,7 +362,7 @@ func TestTwoProcesses(t *testing.T) {
 			c.gap(2 * time.Hour)
 		}
 		c.loop(2, 6000)
-		turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
+		turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
 		if _, err := two[(i+1)%2].ObserveToolResult(context.Background(), turn); err != nil {
 			t.Fatal(err)
 		}
@@ -370,11 +371,11 @@ func TestTwoProcesses(t *testing.T) {
 			t.Fatalf("call %d: two processes send other bytes:\n%s", i, diff)
 		}
 		c.say()
-		observe(t, one, kernel.Turn{Messages: c.msgs, PlanID: want.ID})
-		if o := observe(t, two[i/2%2], kernel.Turn{Messages: c.msgs, PlanID: got.ID}); o.Outcome != kernel.Committed || o.Turns != i+1 {
+		observe(t, one, api.Turn{Messages: c.msgs, PlanID: want.ID})
+		if o := observe(t, two[i/2%2], api.Turn{Messages: c.msgs, PlanID: got.ID}); o.Outcome != api.Committed || o.Turns != i+1 {
 			t.Fatalf("observe: %+v", o)
 		}
-		if o := observe(t, two[(i/2+1)%2], kernel.Turn{Messages: c.msgs, PlanID: got.ID}); o.Outcome != kernel.Duplicate || o.Turns != i+1 {
+		if o := observe(t, two[(i/2+1)%2], api.Turn{Messages: c.msgs, PlanID: got.ID}); o.Outcome != api.Duplicate || o.Turns != i+1 {
 			t.Fatalf("observe again, in the other process: %+v", o)
 		}
 	}

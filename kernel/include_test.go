@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -45,7 +45,7 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 	ctx := context.Background()
 	dir := putAll(t, t.TempDir(), map[string]string{"MEMORY.md": "marmots in the workspace\n", "docs/a.md": "marmots in the docs\n", "notes:b.md": "marmots that look like notes\n"})
 	notes := putAll(t, t.TempDir(), map[string]string{"sub/ops.md": "# Ops\n\nmarmots of the notes\n", "MEMORY.md": "marmots of an index\n", "memory/2020-01-01.md": "marmots of a day\n", "node_modules/x.md": "marmots\n"})
-	o := kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{"**/*.md"}}, Folders: []indexing.Folder{{Name: "notes", Path: notes}, {Name: "gone", Path: filepath.Join(dir, "no", "such")}}}
+	o := kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{"**/*.md"}}, Folders: []api.MemoryFolder{{Name: "notes", Path: notes}, {Name: "gone", Path: filepath.Join(dir, "no", "such")}}}
 	open := func(o kernel.MemoryOptions) *kernel.Kernel {
 		t.Helper()
 		k, err := kernel.Open(ctx, dir, &kernel.Options{Memory: o})
@@ -67,7 +67,7 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 	if !slices.Contains(told, "gone:") || !slices.Contains(told, "notes:b.md") {
 		t.Errorf("skipped: %+v", r.Skipped)
 	}
-	search := func(k *kernel.Kernel, req kernel.SearchRequest) []string {
+	search := func(k *kernel.Kernel, req api.SearchRequest) []string {
 		t.Helper()
 		req.Query = "marmots"
 		res, err := k.Search(ctx, req)
@@ -77,40 +77,40 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 		return pathsOf(res)
 	}
 	for name, tt := range map[string]struct {
-		req  kernel.SearchRequest
+		req  api.SearchRequest
 		want []string
 	}{
-		"all":       {kernel.SearchRequest{Private: true}, []string{"MEMORY.md", "docs/a.md", "notes:MEMORY.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
-		"shared":    {kernel.SearchRequest{}, []string{"docs/a.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
-		"folder":    {kernel.SearchRequest{Private: true, Collection: "Notes"}, []string{"notes:MEMORY.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
-		"workspace": {kernel.SearchRequest{Private: true, Collection: "workspace"}, []string{"MEMORY.md", "docs/a.md"}},
+		"all":       {api.SearchRequest{Private: true}, []string{"MEMORY.md", "docs/a.md", "notes:MEMORY.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
+		"shared":    {api.SearchRequest{}, []string{"docs/a.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
+		"folder":    {api.SearchRequest{Private: true, Collection: "Notes"}, []string{"notes:MEMORY.md", "notes:memory/2020-01-01.md", "notes:sub/ops.md"}},
+		"workspace": {api.SearchRequest{Private: true, Collection: "workspace"}, []string{"MEMORY.md", "docs/a.md"}},
 	} {
 		if got := search(k, tt.req); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	if c, err := k.Read(ctx, kernel.ReadRequest{Path: "notes:sub/ops.md", From: 3}); err != nil || c.Text != "marmots of the notes\n" || c.Path != "notes:sub/ops.md" {
+	if c, err := k.Read(ctx, api.ReadRequest{Path: "notes:sub/ops.md", From: 3}); err != nil || c.Text != "marmots of the notes\n" || c.Path != "notes:sub/ops.md" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, p := range []string{"notes:MEMORY.md", "notes:../x.md", "notes:node_modules/x.md", "notes:/etc/passwd", "notes:"} {
-		if c, err := k.Read(ctx, kernel.ReadRequest{Path: p}); err == nil {
+		if c, err := k.Read(ctx, api.ReadRequest{Path: p}); err == nil {
 			t.Errorf("%s is read: %+v", p, c)
 		}
 	}
-	if _, err := k.Remember(ctx, kernel.RememberRequest{Path: "notes:sub/ops.md", Text: "more", Private: true}); err == nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{Path: "notes:sub/ops.md", Text: "more", Private: true}); err == nil {
 		t.Error("a folder beside the workspace is written to")
 	}
 	putAll(t, notes, map[string]string{"new.md": "marmots later\n"})
-	if _, err := k.Reindex(ctx, nil); err != nil || !slices.Contains(search(k, kernel.SearchRequest{}), "notes:new.md") {
+	if _, err := k.Reindex(ctx, nil); err != nil || !slices.Contains(search(k, api.SearchRequest{}), "notes:new.md") {
 		t.Errorf("a new file is not found: %v", err)
 	}
 	within := o
-	within.Folders = []indexing.Folder{{Name: "papers", Path: filepath.Join(dir, "docs")}}
+	within.Folders = []api.MemoryFolder{{Name: "papers", Path: filepath.Join(dir, "docs")}}
 	twice := open(within)
 	if _, err := twice.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := search(twice, kernel.SearchRequest{}); !slices.Equal(got, []string{"notes:b.md", "papers:a.md"}) {
+	if got := search(twice, api.SearchRequest{}); !slices.Equal(got, []string{"notes:b.md", "papers:a.md"}) {
 		t.Errorf("a folder of the workspace is found as %q", got)
 	}
 	if _, err := k.Reindex(ctx, nil); err != nil {
@@ -136,7 +136,7 @@ func TestLoadedByTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, loaded := range [][]string{nil, {"CLAUDE.md"}} {
-		p, err := k.Peek(ctx, kernel.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-5", ContextWindow: 200_000, Loaded: loaded,
+		p, err := k.Peek(ctx, api.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-5", ContextWindow: 200_000, Loaded: loaded,
 			Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "when is the deploy window?"}}}}})
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestLoadedByTheHost(t *testing.T) {
 			t.Errorf("loaded %q: %s", loaded, text.String())
 		}
 	}
-	if res, err := k.Search(ctx, kernel.SearchRequest{Query: "deploy window"}); err != nil || !slices.Contains(pathsOf(res), "CLAUDE.md") {
+	if res, err := k.Search(ctx, api.SearchRequest{Query: "deploy window"}); err != nil || !slices.Contains(pathsOf(res), "CLAUDE.md") {
 		t.Errorf("a search: %v, %v", res, err)
 	}
 }

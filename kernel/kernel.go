@@ -15,7 +15,7 @@
 // At the boundaries of a session's life a host calls [Kernel.StartSession],
 // [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What every
 // prompt must show it writes with [Kernel.Write]. A call that the provider refused
-// as too long it plans again with [PlanRequest.Overflow].
+// as too long it plans again with [api.PlanRequest.Overflow].
 //
 // Beside these, a model's tools and people ask memory: [Kernel.Search],
 // [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].
@@ -59,6 +59,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
@@ -70,7 +71,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -79,9 +79,6 @@ import (
 
 // DefaultStateDir is the state directory's name inside a workspace.
 const DefaultStateDir = ".memkernel"
-
-// ErrClosed is returned by every call on a closed kernel.
-var ErrClosed = session.ErrClosed
 
 // Options configure a kernel. Nil, or the zero value, means the defaults.
 type Options struct {
@@ -278,4 +275,4 @@ func (k *Kernel) Close() error {
 func (k *Kernel) StateDir() string { return k.stateDir }
 
 // Maintenance keeps the workspace's memory files good: audit, curation, pruning.
-func (k *Kernel) Maintenance() maintenance.Keeper { return k.upkeep }
+func (k *Kernel) Maintenance() api.Keeper { return k.upkeep }

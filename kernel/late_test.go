@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -30,7 +30,7 @@ func TestCallIDsUsedAgain(t *testing.T) {
 			}
 			c.user()
 			last, generation := "", 0
-			plan := func(cut bool) *kernel.ContextPlan {
+			plan := func(cut bool) *api.ContextPlan {
 				t.Helper()
 				if !tt.keys {
 					for i := range c.msgs {

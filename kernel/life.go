@@ -29,10 +29,6 @@ type LifeOptions struct {
 	Buffer    BufferOptions
 }
 
-// Source says where a session's conversation comes from. What a call says of it is
-// in the session's checkpoints from then on.
-type Source = checkpoint.Source
-
 // thresholds are those of a window, the host's compaction beginning at its reserve.
 func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -23,7 +23,7 @@ func checkpoints(t *testing.T, dir string) []string {
 
 // fill grows a session until its next plan is over a share of the window, without a
 // cut, and gives that plan.
-func fill(t *testing.T, k *kernel.Kernel, c *conversation, opt func(*kernel.PlanRequest), share float64) *kernel.ContextPlan {
+func fill(t *testing.T, k *kernel.Kernel, c *conversation, opt func(*api.PlanRequest), share float64) *api.ContextPlan {
 	t.Helper()
 	for range 200 {
 		req := request(c)
@@ -42,7 +42,7 @@ func fill(t *testing.T, k *kernel.Kernel, c *conversation, opt func(*kernel.Plan
 }
 
 // roomy makes the kernel's own cut come late.
-func roomy(r *kernel.PlanRequest) { r.ContextWindow, r.Reserve = 40_000, 1000 }
+func roomy(r *api.PlanRequest) { r.ContextWindow, r.Reserve = 40_000, 1000 }
 
 // The gauge is told when a threshold is crossed, behind the newest message, once,
 // and stays; at 80 % a checkpoint is on disk before the plan is used. What is said of the
@@ -76,7 +76,7 @@ func TestGauge(t *testing.T) {
 	if got, err := k.Get(context.Background(), "s", "cp_001.resources"); err != nil || !strings.Contains(got.Text, "/worker_") {
 		t.Errorf("a section restores as %+v %v", got, err)
 	}
-	if got, err := k.Get(context.Background(), "s", "cp_009"); err != nil || got.Reason != content.NoMatch {
+	if got, err := k.Get(context.Background(), "s", "cp_009"); err != nil || got.Reason != api.GetNoMatch {
 		t.Errorf("an unknown checkpoint: %+v %v", got, err)
 	}
 }
@@ -125,8 +125,8 @@ func TestNewSessionGoesOn(t *testing.T) {
 		t.Error("a first session restores something")
 	}
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs})
-	out := pass(t, k.Reset, kernel.Boundary{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
+	out := pass(t, k.Reset, api.Boundary{Messages: c.msgs})
 	if out.Checkpoint != "cp_001" {
 		t.Errorf("reset: %+v", out)
 	}
@@ -153,9 +153,9 @@ func TestDamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	c := session(56, 2, 2, 2000)
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	c.loop(1, 800)
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	k.Close()
 	files := checkpoints(t, dir)
 	if len(files) != 2 {
@@ -166,7 +166,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 	k = openKernel(t, dir)
 	defer k.Close()
-	p := pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+	p := pass(t, k.Flush, api.Boundary{Messages: c.msgs})
 	if p.Checkpoint != "cp_003" || len(p.Faults) != 1 || p.Faults[0].Code != fault.Checkpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
 		t.Errorf("%+v", p)
 	}

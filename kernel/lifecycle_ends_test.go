@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -31,7 +32,7 @@ func TestCheckpointsAreMaskedBySettings(t *testing.T) {
 	c.say()
 	c.add(memkernel.RoleUser, words("and "+other+" there"))
 	c.say()
-	pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.EndSession, api.Boundary{Messages: c.msgs})
 	files := append(checkpoints(t, dir), filepath.Join(dir, ".memkernel/sessions/s/state/thread.json"))
 	for _, path := range files {
 		b, err := os.ReadFile(path)
@@ -59,13 +60,13 @@ func TestTurnSyncs(t *testing.T) {
 		c.user()
 		told += mustPlan(t, k, request(c)).Stats.Syncs
 		c.loop(1, 2000)
-		o, err := k.ObserveToolResult(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Now: c.now})
+		o, err := k.ObserveToolResult(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Now: c.now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		told += o.Stats.Syncs + mustPlan(t, k, request(c)).Stats.Syncs
 		c.say()
-		done := observe(t, k, kernel.Turn{Messages: c.msgs})
+		done := observe(t, k, api.Turn{Messages: c.msgs})
 		told += done.Stats.Syncs
 		if done.Stats.StateBytes == 0 {
 			t.Error("the working state is not counted")
@@ -139,11 +140,11 @@ func TestBoundariesAskTheModel(t *testing.T) {
 			c := newConversation(234)
 			c.user()
 			c.say()
-			observe(t, k, kernel.Turn{Messages: c.msgs})
+			observe(t, k, api.Turn{Messages: c.msgs})
 			if m.asked.Load() > 0 {
 				t.Fatal("the delta was not due")
 			}
-			pass(t, pick(k), kernel.Boundary{Messages: c.msgs})
+			pass(t, pick(k), api.Boundary{Messages: c.msgs})
 			if err := k.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"pgregory.net/rapid"
 )
@@ -48,7 +49,7 @@ func (l *life) step(t *rapid.T, what string) {
 		l.c.loop(1, rapid.IntRange(100, 12_000).Draw(t, "bytes"))
 	case "turn":
 		l.c.say()
-		if o := observe(t, l.k, kernel.Turn{Messages: l.c.msgs}); o.Outcome != kernel.Committed || o.Turns != l.turns+1 {
+		if o := observe(t, l.k, api.Turn{Messages: l.c.msgs}); o.Outcome != api.Committed || o.Turns != l.turns+1 {
 			t.Fatalf("turn %d: %+v", l.turns+1, o)
 		}
 		l.turns++
@@ -67,7 +68,7 @@ func (l *life) step(t *rapid.T, what string) {
 
 func (l *life) boundary(t *rapid.T, what string) {
 	h := map[string]hook{"flush": l.k.Flush, "compact": l.k.Compact, "reset": l.k.Reset, "end": l.k.EndSession}[what]
-	p := pass(t, h, kernel.Boundary{Messages: l.c.msgs})
+	p := pass(t, h, api.Boundary{Messages: l.c.msgs})
 	if len(p.Faults) > 0 || len(p.Rejected) > 0 {
 		t.Fatalf("%s: %+v", what, p)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // A kernel that may hold two sessions serves seven, one after the other and all at
@@ -39,8 +40,8 @@ func TestManySessions(t *testing.T) {
 		}
 		c.loop(1, 300)
 		c.say()
-		o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: req.SessionKey, Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now})
-		if err == nil && o.Outcome != kernel.Committed {
+		o, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: req.SessionKey, Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now})
+		if err == nil && o.Outcome != api.Committed {
 			err = fmt.Errorf("session %d: %s", i, o.Outcome)
 		}
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -27,7 +27,7 @@ var mediaWorkspace = map[string]string{
 	"assets/empty.gif":     "",
 }
 
-func mediaReindex(t *testing.T, k *kernel.Kernel) (*indexing.Report, []string) {
+func mediaReindex(t *testing.T, k *kernel.Kernel) (*api.Reindexed, []string) {
 	t.Helper()
 	r := reindex(t, k)
 	if r.EmbedErr != nil {
@@ -70,7 +70,7 @@ func TestMedia(t *testing.T) {
 		t.Errorf("sent %q", types)
 	}
 	find := func(private bool) (paths []string) {
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "roof of the shed after the storm", Private: private})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: "roof of the shed after the storm", Private: private})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestMedia(t *testing.T) {
 		t.Errorf("a shared session found %q", got)
 	}
 	asked := len(s.Asked())
-	if _, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil {
+	if _, err := k.Reindex(context.Background(), &api.ReindexOptions{Full: true}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "assets/shed.png.md", "The shed's roof, mended.\n")
@@ -125,7 +125,7 @@ func TestMediaRefused(t *testing.T) {
 	if r.Embedded.Refused != 2 || len(skipped) != 3 || !strings.Contains(skipped[1], "found by its name only") || !strings.Contains(skipped[1], "Unable to process") {
 		t.Errorf("%+v, %q", r.Embedded, skipped)
 	}
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "shed roof storm", Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: "shed roof storm", Private: true})
 	// Its vectors are all the same, and are left out.
 	if err != nil || res.Mode != retrieval.Keyword || !slices.ContainsFunc(res.Hits, func(h retrieval.Hit) bool { return h.Path == "assets/shed.png" }) {
 		t.Errorf("%v %+v", err, res)

@@ -10,11 +10,9 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -73,23 +71,23 @@ type MemoryOptions struct {
 	// Ranking are the settings of the search; its Embedder is set by Embedder.
 	Ranking retrieval.Options
 	// Edits says what agents may change of memory's files; default [editing.Own].
-	Edits editing.Rule
+	Edits api.EditRule
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
 	// anywhere.
 	Embedder embed.Provider
 	// EmbedLimit is what a reindex may send to the Embedder unasked.
-	EmbedLimit indexing.Limit
+	EmbedLimit api.EmbedLimit
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
 	// Folders are searched beside the workspace, and never written to. Store.Include says
 	// what of the workspace is, beside memory's own files: [markdownstore.Everything] is
 	// all of its Markdown.
-	Folders []indexing.Folder
+	Folders []api.MemoryFolder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
 	// Backend keeps the index elsewhere than in that file.
-	Backend indexing.Backend
+	Backend api.Backend
 	// AutoSync is Sync.OnSearch under another name.
 	AutoSync bool
 	// Sync says when the index is brought up to date in the background.
@@ -119,13 +117,13 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
 	if o.Backend.Open == nil {
-		o.Backend = indexing.SQLite(o.IndexPath)
+		o.Backend = api.SQLite(o.IndexPath)
 	}
 }
 
 // status is how memory is set, for who asks how it is.
-func (o *MemoryOptions) status(workspace string) status.Memory {
-	st := status.Memory{Workspace: workspace, Bootstrap: []string{}, Index: status.Index{State: status.IndexOff}, Sessions: status.Past{Sources: []string{}}, Collections: []string{},
+func (o *MemoryOptions) status(workspace string) api.MemoryStatus {
+	st := api.MemoryStatus{Workspace: workspace, Bootstrap: []string{}, Index: api.IndexStatus{State: api.IndexOff}, Sessions: api.PastSessions{Sources: []string{}}, Collections: []string{},
 		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}
 	if o.Off {
 		return st
@@ -138,8 +136,8 @@ func (o *MemoryOptions) status(workspace string) status.Memory {
 	if o.Embedder != nil {
 		st.Embedder = o.Embedder.Model()
 	}
-	st.Index = status.Index{Backend: o.Backend.Name, Path: o.Backend.Place}
-	st.Sync = status.Sync{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, IntervalSeconds: o.Sync.Interval.Seconds()}
+	st.Index = api.IndexStatus{Backend: o.Backend.Name, Path: o.Backend.Place}
+	st.Sync = api.SyncStatus{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, IntervalSeconds: o.Sync.Interval.Seconds()}
 	st.Sessions.Enabled, st.Sessions.Own = o.Sessions.Enabled, o.Sessions.Enabled
 	for _, src := range o.Sessions.Sources {
 		st.Sessions.Sources = append(st.Sessions.Sources, src.Path)
@@ -147,7 +145,7 @@ func (o *MemoryOptions) status(workspace string) status.Memory {
 	return st
 }
 
-func (o *MemoryOptions) edits() editing.Rule { return cmp.Or(o.Edits, editing.Own) }
+func (o *MemoryOptions) edits() api.EditRule { return cmp.Or(o.Edits, api.EditOwn) }
 
 // carry is what of memory a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {
@@ -189,48 +187,6 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 }
 
-// SearchRequest is a question to memory.
-type SearchRequest struct {
-	// Query is the question in the user's words; nothing in it is syntax.
-	Query string
-	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
-	Prompt bool
-	// SessionKey names the session whose past is searched beside the files; "" for
-	// files only.
-	SessionKey string
-	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
-	// doesn't say is shared.
-	Private bool
-	// Agent is whose past sessions are searched; "" is the one that SessionKey names,
-	// or the kernel's. A host sets it, never a model.
-	Agent string
-	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
-	Source string
-	// Collection is the name of a folder of [MemoryOptions.Folders], or "workspace" for
-	// the workspace's own files: only these are searched. "" is for all.
-	Collection string
-	// Loaded are files that the host shows its model by itself, by their names, such as
-	// CLAUDE.md: they are left out, in whatever folder of the workspace they are.
-	Loaded []string
-	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
-	// the score that they need, MinBest the score that the best one needs for any.
-	MaxResults        int
-	MinScore, MinBest float64
-	// Lines requests a hit for each passage; otherwise a hit is a place, see
-	// [retrieval.Query].
-	Lines bool
-	// Wait is how long the search waits for the index to be made, or brought up to date;
-	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
-	// called with how far that is.
-	Wait     time.Duration
-	Progress func(indexing.Progress)
-	// Now is the moment that ages are counted to; zero takes the kernel's clock.
-	Now time.Time
-}
-
-// MaxQuestion bounds the question of a search in bytes: 1 MiB.
-const MaxQuestion = 1 << 20
-
 // Search finds what memory has on a question. The result says why it is empty,
 // or what part of the search is missing; only a session that can't be read is an
 // error.
@@ -240,16 +196,16 @@ const MaxQuestion = 1 << 20
 // is what there is by then, with the reason INDEXING, and the rest follows in the
 // background until Close. Where no index can be written and the files are few, they are
 // searched themselves.
-func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Result, error) {
+func (k *Kernel) Search(ctx context.Context, req api.SearchRequest) (*retrieval.Result, error) {
 	done := k.watch.begin(OpSearch)
 	r, err := search(ctx, k, req)
 	k.watch.end(ctx, done, err, func(d *Done) { d.Found, d.Reason = len(r.Hits), r.Reason })
 	return r, err
 }
 
-func search(ctx context.Context, k *Kernel, req SearchRequest) (*retrieval.Result, error) {
-	if len(req.Query) > MaxQuestion && !req.Prompt {
-		return nil, fmt.Errorf("%w: %d bytes, and at most %d are taken", ErrQuestion, len(req.Query), MaxQuestion)
+func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.Result, error) {
+	if len(req.Query) > api.MaxQuestion && !req.Prompt {
+		return nil, fmt.Errorf("%w: %d bytes, and at most %d are taken", api.ErrQuestion, len(req.Query), api.MaxQuestion)
 	}
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
@@ -266,7 +222,7 @@ func search(ctx context.Context, k *Kernel, req SearchRequest) (*retrieval.Resul
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != SourceMemory && req.Collection == "" {
+	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" {
 		s, unlock, err := k.open(ctx, req.SessionKey, false)
 		if err != nil {
 			return nil, err
@@ -289,23 +245,10 @@ func Withheld(k *Kernel, private bool) []retrieval.Withheld {
 	return k.memory.Withheld(private, "")
 }
 
-// ReadRequest asks for lines of a memory file.
-type ReadRequest struct {
-	// Path is relative to the workspace.
-	Path string
-	// From is the first line, 0 meaning 1; Lines how many, 0 meaning all.
-	From, Lines int
-	// Private: MEMORY.md, USER.md and documents of past sessions may be read. A door
-	// that doesn't say is shared.
-	Private bool
-	// Agent and SessionKey: see [SearchRequest].
-	Agent, SessionKey string
-}
-
 // Read returns lines of a memory file. That the file is not there is no error:
 // the content says why it is empty. What is not memory is denied with a
 // [markdownstore.DeniedError].
-func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Content, error) {
+func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
 	}

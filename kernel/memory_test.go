@@ -12,8 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -54,7 +54,7 @@ func fillWorkspace(t fataler, dir string, more map[string]string) {
 	}
 }
 
-func reindex(t fataler, k *kernel.Kernel) *indexing.Report {
+func reindex(t fataler, k *kernel.Kernel) *api.Reindexed {
 	t.Helper()
 	r, err := k.Reindex(context.Background(), nil)
 	if err != nil {
@@ -74,14 +74,14 @@ func workspaceKernel(t *testing.T, more map[string]string) (*kernel.Kernel, stri
 	return k, dir
 }
 
-func private(c *conversation) kernel.PlanRequest {
+func private(c *conversation) api.PlanRequest {
 	req := request(c)
 	req.Private = true
 	return req
 }
 
 // shown is all text of a message that the kernel added.
-func shown(p *kernel.ContextPlan, prefix string) string {
+func shown(p *api.ContextPlan, prefix string) string {
 	var b strings.Builder
 	for i := range p.Messages {
 		if strings.HasPrefix(p.Messages[i].Key, prefix) {
@@ -140,25 +140,25 @@ func TestSharedSessionsDoNotSeePrivateFiles(t *testing.T) {
 	}
 	ctx := context.Background()
 	for _, q := range []string{"staging cluster heron", "Kim"} {
-		res, err := k.Search(ctx, kernel.SearchRequest{Query: q})
+		res, err := k.Search(ctx, api.SearchRequest{Query: q})
 		if err != nil || res.Reason != retrieval.NoMatch {
 			t.Errorf("%s: %v %+v", q, err, res)
 		}
-		if res, err = k.Search(ctx, kernel.SearchRequest{Query: q, Private: true}); err != nil || len(res.Hits) != 1 {
+		if res, err = k.Search(ctx, api.SearchRequest{Query: q, Private: true}); err != nil || len(res.Hits) != 1 {
 			t.Errorf("%s, private: %v %+v", q, err, res)
 		}
 	}
 	var denied *markdownstore.DeniedError
 	for _, path := range []string{"MEMORY.md", "USER.md", "memory/../MEMORY.md", "/etc/passwd", "../x.md", "AGENTS.md"} {
-		if _, err := k.Read(ctx, kernel.ReadRequest{Path: path}); !errors.As(err, &denied) {
+		if _, err := k.Read(ctx, api.ReadRequest{Path: path}); !errors.As(err, &denied) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if got, err := k.Read(ctx, kernel.ReadRequest{Path: "MEMORY.md", From: 3, Private: true}); err != nil || !strings.Contains(got.Text, "heron") || strings.Contains(got.Text, "#") {
+	if got, err := k.Read(ctx, api.ReadRequest{Path: "MEMORY.md", From: 3, Private: true}); err != nil || !strings.Contains(got.Text, "heron") || strings.Contains(got.Text, "#") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	mustPlan(t, k, private(c))
-	if _, err := k.PlanContext(ctx, request(c)); !errors.Is(err, kernel.ErrPrivate) {
+	if _, err := k.PlanContext(ctx, request(c)); !errors.Is(err, api.ErrPrivate) {
 		t.Errorf("a private conversation was planned as shared: %v", err)
 	}
 }
@@ -171,7 +171,7 @@ func TestWorkspaceChangesAreToldOnce(t *testing.T) {
 	c := newConversation(2)
 	c.user()
 	last := stream(mustPlan(t, k, private(c)))
-	plan := func() *kernel.ContextPlan {
+	plan := func() *api.ContextPlan {
 		t.Helper()
 		p := mustPlan(t, k, private(c))
 		checkPlan(t, p, c.msgs)
@@ -278,8 +278,8 @@ func TestQuestionIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	req := kernel.SearchRequest{Query: strings.Repeat("heron ", kernel.MaxQuestion/6+1), Private: true}
-	if _, err := k.Search(t.Context(), req); !errors.Is(err, kernel.ErrQuestion) {
+	req := api.SearchRequest{Query: strings.Repeat("heron ", api.MaxQuestion/6+1), Private: true}
+	if _, err := k.Search(t.Context(), req); !errors.Is(err, api.ErrQuestion) {
 		t.Errorf("a question of %d bytes: %v", len(req.Query), err)
 	}
 	req.Prompt = true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -35,7 +35,7 @@ func TestMisses(t *testing.T) {
 	c.user()
 	text := c.code(5000)
 	const read = `{"file_path":"pkg/queue/ledger.go"}`
-	plan := func(want fault.Code, n int) *kernel.ContextPlan {
+	plan := func(want fault.Code, n int) *api.ContextPlan {
 		t.Helper()
 		p := mustPlan(t, k, request(c))
 		f, a := codes(p.Faults), codes(p.Alerts)

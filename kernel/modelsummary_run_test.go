@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -39,12 +40,12 @@ func TestNobodyWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	<-began
 	c.user()
 	planned(t, k, request(c))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	if len(began) > 0 {
 		t.Error("the session was asked about twice at a time")
 	}
@@ -77,7 +78,7 @@ func TestStubbornModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	<-began
 	if err := k.Close(); err != nil {
 		t.Fatal(err)
@@ -102,9 +103,9 @@ func TestOneOfTwo(t *testing.T) {
 		return goodAnswer, nil
 	})
 	a, b := openNoted(t, dir, m, ck), openNoted(t, dir, m, ck)
-	observe(t, a, kernel.Turn{Messages: c.msgs})
-	observe(t, b, kernel.Turn{Messages: c.msgs})
-	observe(t, b, kernel.Turn{Messages: c.msgs})
+	observe(t, a, api.Turn{Messages: c.msgs})
+	observe(t, b, api.Turn{Messages: c.msgs})
+	observe(t, b, api.Turn{Messages: c.msgs})
 	close(release)
 	a.Close()
 	b.Close()
@@ -153,7 +154,7 @@ func TestOldTurnsAgain(t *testing.T) {
 	c.user()
 	c.say()
 	k := openKernel(t, dir)
-	observe(t, k, kernel.Turn{Messages: first})
+	observe(t, k, api.Turn{Messages: first})
 	k.Close()
 	observeNoted(t, dir, m, ck, c.msgs)
 	observeNoted(t, dir, m, ck, first)
@@ -202,7 +203,7 @@ func TestWhenAModelIsAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			talk := ruled(9)
-			observe(t, k, kernel.Turn{Messages: talk.msgs, Now: talk.msgs[0].Time.Add(c.wait)})
+			observe(t, k, api.Turn{Messages: talk.msgs, Now: talk.msgs[0].Time.Add(c.wait)})
 			k.Close()
 			if (asked == 1) != c.want {
 				t.Errorf("asked %d times, want %v", asked, c.want)
@@ -218,9 +219,9 @@ func TestResetForgetsNotes(t *testing.T) {
 	release, began := make(chan bool), make(chan bool)
 	m := stubModel(func(context.Context, summary.Prompt) (string, error) { close(began); <-release; return goodAnswer, nil })
 	k := openNoted(t, dir, m, ck)
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	<-began
-	pass(t, k.Reset, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Reset, api.Boundary{Messages: c.msgs})
 	close(release)
 	k.Close()
 	if st := statusOf(t, dir).Sessions[0].ModelSummaries; len(st) > 0 {
@@ -246,7 +247,7 @@ func TestHostRefusesNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	k.Close()
 	if st := statusOf(t, dir).Sessions[0].ModelSummaries; len(st) != 1 || st[0].Notes != 0 || st[0].Deltas != 1 {
 		t.Errorf("notes: %+v", st)

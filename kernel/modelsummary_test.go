@@ -18,8 +18,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/summary"
 	notemodel "github.com/memkernel/memkernel/summary/model"
 )
@@ -109,13 +108,13 @@ func openNoted(t fataler, dir string, m summary.Model, c *clock) *kernel.Kernel 
 func observeNoted(t fataler, dir string, m summary.Model, c *clock, msgs []memkernel.Message) {
 	t.Helper()
 	k := openNoted(t, dir, m, c)
-	observe(t, k, kernel.Turn{Messages: msgs, Now: c.Now()})
+	observe(t, k, api.Turn{Messages: msgs, Now: c.Now()})
 	if err := k.Close(); err != nil {
 		t.Fatalf("close: %v", err)
 	}
 }
 
-func statusOf(t fataler, dir string) *status.Report {
+func statusOf(t fataler, dir string) *api.Status {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
@@ -234,7 +233,7 @@ func TestModelNotes(t *testing.T) {
 			if len(st.SummaryModels) != 1 || st.SummaryModels[0].Failures != 0 || !st.SummaryModels[0].Answered.Equal(ck.Now()) {
 				t.Errorf("models: %+v", st.SummaryModels)
 			}
-			want := status.ModelSummary{Model: m.Name(), Time: ck.Now(), Messages: len(c.msgs), Operations: 4, Reason: summary.ReasonOK, Deltas: 1, Notes: 3}
+			want := api.ModelSummary{Model: m.Name(), Time: ck.Now(), Messages: len(c.msgs), Operations: 4, Reason: summary.ReasonOK, Deltas: 1, Notes: 3}
 			if got := st.Sessions[0].ModelSummaries; len(got) != 1 || got[0] != want {
 				t.Errorf("notes: %+v, want %+v", got, want)
 			}
@@ -254,7 +253,7 @@ func checkNotesPointer(t *testing.T, dir string, c *conversation) {
 	for _, in := range p.Debug.Included {
 		if strings.HasPrefix(in.ID, "su-") {
 			got, err := k.Get(context.Background(), "s", in.ID+".notes")
-			if err != nil || got.Reason != content.OK || !strings.Contains(got.Text, "  - open: Measure the retry under load\n") {
+			if err != nil || got.Reason != api.GetOK || !strings.Contains(got.Text, "  - open: Measure the retry under load\n") {
 				t.Errorf("the notes are %+v, %v", got, err)
 			}
 			return
@@ -293,7 +292,7 @@ func TestRudeModels(t *testing.T) {
 	c := ruled(2)
 	bare := t.TempDir()
 	k := openKernel(t, bare)
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	k.Close()
 	want := cutText(t, bare, c)
 	for name, r := range rude {

@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/moving"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // kept are the documents and folders of a kernel's state. What else a state directory has
 // belongs to a machine: the index, what was read of transcripts, sockets, settings.
-var kept = append([]string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", habit.Name, session.CalibrationName, notes.CooldownsFile, maintenance.JobsFile}, folder.Ended()...)
+var kept = append([]string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", habit.Name, session.CalibrationName, notes.CooldownsFile, api.JobsFile}, folder.Ended()...)
 
 // Files is the state in files of a state directory, as a kernel has it whose Options have
 // no Store.

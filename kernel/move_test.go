@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 type inStore struct{ store.Store }
@@ -44,7 +45,7 @@ func TestMoveState(t *testing.T) {
 	c := session(41, 2, 3, 9000)
 	p := mustPlan(t, k, request(c))
 	c.say()
-	if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
+	if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 	k.Close()

@@ -9,8 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // A file whose name acts where it is shown is left out of the index and of what is
@@ -46,12 +46,12 @@ func TestNamesThatCannotBeShown(t *testing.T) {
 	if len(told) != len(want) {
 		t.Errorf("%d are told, want %d", len(told), len(want))
 	}
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "heron", Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: "heron", Private: true})
 	if err != nil || len(res.Hits) != 1 || res.Hits[0].Path != "memory/fine.md" {
 		t.Errorf("%v %+v", err, res)
 	}
 	found := 0
-	for _, f := range audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files}}).Findings {
+	for _, f := range audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files}}).Findings {
 		if want[f.Path] && strings.Contains(f.What, "can't be shown") {
 			found++
 		}

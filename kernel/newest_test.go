@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // A statement that takes the place of another is what MEMORY.md, the audit, a search
@@ -22,7 +21,7 @@ func TestAllFollowTheNewest(t *testing.T) {
 	k := nightKernel(t, dir)
 	defer k.Close()
 	told := func() int {
-		r, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{Only: []health.Code{health.Contradictions}, Now: nightAt})
+		r, err := k.Maintenance().Audit(context.Background(), api.AuditOptions{Only: []health.Code{health.Contradictions}, Now: nightAt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +42,7 @@ func TestAllFollowTheNewest(t *testing.T) {
 		t.Error("what was superseded is still told")
 	}
 	reindex(t, k)
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "which port does the harbour sweeper listen on", Private: true, Now: nightAt})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: "which port does the harbour sweeper listen on", Private: true, Now: nightAt})
 	if err != nil || len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "9200") {
 		t.Fatalf("a search finds %+v, %v", res, err)
 	}

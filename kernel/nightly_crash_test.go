@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // nightAt is the moment of the nights of these tests.
@@ -59,9 +59,9 @@ func nightKernel(t *testing.T, dir string) *kernel.Kernel {
 }
 
 // named lets go what somebody wrote into the files of overgrown.
-var named = maintenance.PruneOptions{Include: []string{"MEMORY.md", "memory/observations.md"}}
+var named = api.PruneOptions{Include: []string{"MEMORY.md", "memory/observations.md"}}
 
-var onlyLosses = maintenance.AuditOptions{Only: []health.Code{health.MemoryLoss}}
+var onlyLosses = api.AuditOptions{Only: []health.Code{health.MemoryLoss}}
 
 // TestNightlyCrashChild is the night that TestNightlyKillAnywhere kills.
 func TestNightlyCrashChild(t *testing.T) {
@@ -69,7 +69,7 @@ func TestNightlyCrashChild(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
+	if n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	fmt.Println("DONE")
@@ -84,7 +84,7 @@ func TestNightlyKillAnywhere(t *testing.T) {
 	overgrown(t, want)
 	lines := markdownLines(t, want)
 	k := nightKernel(t, want)
-	if n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() || len(n.Curated.Entries) != 3 || len(n.Pruned.Moves) < 20 {
+	if n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() || len(n.Curated.Entries) != 3 || len(n.Pruned.Moves) < 20 {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	k.Close()
@@ -102,7 +102,7 @@ func TestNightlyKillAnywhere(t *testing.T) {
 		}
 		k := nightKernel(t, dir)
 		defer k.Close()
-		if night, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || night.Failed() {
+		if night, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || night.Failed() {
 			t.Fatalf("after a kill at %d: %+v, %v", n, night, err)
 		}
 		got := markdownOf(t, dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -194,7 +194,7 @@ func liveThrough(t *testing.T, a *arrival, nights int, edit func(night int, ours
 			// Headings stay as long as somebody's line stands under them.
 			most = max(most, len(slices.DeleteFunc(ours, func(l string) bool { return !strings.HasPrefix(l, "- ") })))
 		}
-		if total := len(memoryLines(t, dir)); total > maintenance.DefaultMemoryLines && len(n.Pruned.Over) == 0 {
+		if total := len(memoryLines(t, dir)); total > api.DefaultMemoryLines && len(n.Pruned.Over) == 0 {
 			t.Errorf("night %d: MEMORY.md has %d lines, and nothing is said of it", night+1, total)
 		}
 		if night == 0 || night == nights/2 || night == nights-1 {
@@ -203,14 +203,14 @@ func liveThrough(t *testing.T, a *arrival, nights int, edit func(night int, ours
 			again := lived(t, dir, at.Add(time.Minute))
 			after := photograph(t, dir)
 			for p := range after {
-				if before[p] != after[p] && !strings.HasSuffix(p, maintenance.JobsFile) {
+				if before[p] != after[p] && !strings.HasSuffix(p, api.JobsFile) {
 					t.Errorf("night %d: a second run changed %s: %+v", night+1, p, again.Curated.Entries)
 				}
 			}
 		}
 	}
-	if most > maintenance.DefaultMemoryLines {
-		t.Errorf("of what memkernel wrote %d entries stood in MEMORY.md, the limit is %d", most, maintenance.DefaultMemoryLines)
+	if most > api.DefaultMemoryLines {
+		t.Errorf("of what memkernel wrote %d entries stood in MEMORY.md, the limit is %d", most, api.DefaultMemoryLines)
 	}
 	if moved == 0 && nights > 10 {
 		t.Error("nothing was ever moved")
@@ -259,12 +259,12 @@ func kernelAt(t *testing.T, dir string, at time.Time) *kernel.Kernel {
 }
 
 // lived is a night.
-func lived(t *testing.T, dir string, at time.Time) *maintenance.Nightly {
+func lived(t *testing.T, dir string, at time.Time) *api.Nightly {
 	t.Helper()
 	k := kernelAt(t, dir, at)
 	defer k.Close()
 	// The audit is tested by itself, and sixty of them take long.
-	n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: at, Audit: maintenance.AuditOptions{Only: []health.Code{health.MemoryLoss}}})
+	n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: at, Audit: api.AuditOptions{Only: []health.Code{health.MemoryLoss}}})
 	if err != nil || n.Failed() {
 		t.Fatalf("%s: %+v, %v", at.Format(time.DateOnly), n, err)
 	}
@@ -321,7 +321,7 @@ func taggedReachable(t *testing.T, dir string) {
 				continue
 			}
 			tagged++
-			r, err := k.Search(context.Background(), kernel.SearchRequest{Query: e.Plain, Private: true, MaxResults: 10})
+			r, err := k.Search(context.Background(), api.SearchRequest{Query: e.Plain, Private: true, MaxResults: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,10 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/retention"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -25,39 +23,39 @@ func TestNoSession(t *testing.T) {
 	ctx := context.Background()
 	calls := map[string]func(k *kernel.Kernel, key string) error{
 		"restore": func(k *kernel.Kernel, key string) error {
-			_, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
+			_, err := k.Restore(ctx, api.RestoreRequest{SessionKey: key})
 			return err
 		},
 		"compact": func(k *kernel.Kernel, key string) error {
-			_, err := k.Compact(ctx, kernel.Boundary{SessionKey: key})
+			_, err := k.Compact(ctx, api.Boundary{SessionKey: key})
 			return err
 		},
 		"flush": func(k *kernel.Kernel, key string) error {
-			_, err := k.Flush(ctx, kernel.Boundary{SessionKey: key})
+			_, err := k.Flush(ctx, api.Boundary{SessionKey: key})
 			return err
 		},
 		"reset": func(k *kernel.Kernel, key string) error {
-			_, err := k.Reset(ctx, kernel.Boundary{SessionKey: key})
+			_, err := k.Reset(ctx, api.Boundary{SessionKey: key})
 			return err
 		},
 		"end": func(k *kernel.Kernel, key string) error {
-			_, err := k.EndSession(ctx, kernel.Boundary{SessionKey: key})
+			_, err := k.EndSession(ctx, api.Boundary{SessionKey: key})
 			return err
 		},
 		"checkpoint": func(k *kernel.Kernel, key string) error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key})
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: key})
 			return err
 		},
 		"forget": func(k *kernel.Kernel, key string) error {
-			_, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, Session: true, Apply: true})
+			_, err := k.Forget(ctx, api.ForgetRequest{SessionKey: key, Session: true, Apply: true})
 			return err
 		},
 		"salvage": func(k *kernel.Kernel, key string) error {
-			_, err := k.Salvage(ctx, retention.SalvageRequest{SessionKey: key, Apply: true})
+			_, err := k.Salvage(ctx, api.SalvageRequest{SessionKey: key, Apply: true})
 			return err
 		},
 		"status": func(k *kernel.Kernel, key string) error {
-			_, err := k.Status(ctx, &status.Options{Session: key})
+			_, err := k.Status(ctx, &api.StatusOptions{Session: key})
 			return err
 		},
 		"stats": func(k *kernel.Kernel, key string) error {
@@ -69,8 +67,8 @@ func TestNoSession(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	for name, call := range calls {
-		var none *kernel.NoSessionError
-		if err := call(k, "nobody"); !errors.As(err, &none) || !errors.Is(err, kernel.ErrNoSession) || none.Count != 0 || len(none.Near) != 0 {
+		var none *api.NoSessionError
+		if err := call(k, "nobody"); !errors.As(err, &none) || !errors.Is(err, api.ErrNoSession) || none.Count != 0 || len(none.Near) != 0 {
 			t.Errorf("%s without sessions: %v", name, err)
 		}
 		if entries, _ := os.ReadDir(filepath.Join(dir, ".memkernel")); len(entries) != 0 {
@@ -82,16 +80,16 @@ func TestNoSession(t *testing.T) {
 		c := newConversation(int64(i))
 		c.user()
 		c.say()
-		if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
+		if _, err := k.ObserveTurn(ctx, api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before := tree(t, dir)
 	for name, call := range calls {
 		for key, want := range map[string]string{"buidl-42": "build-42", "Build-41": "build-41", "Ünï 7": "telegram:Ünï 7", "構": "構築", "main": "agent:main:Bau", "deploys": "deploy", strings.Repeat("é", 4000): "", "../x": "x"} {
-			var none *kernel.NoSessionError
+			var none *api.NoSessionError
 			err := call(k, key)
-			if !errors.As(err, &none) || none.Key != key || none.Count != len(there) || len(none.Near) != kernel.NearSessions {
+			if !errors.As(err, &none) || none.Key != key || none.Count != len(there) || len(none.Near) != api.NearSessions {
 				t.Errorf("%s %.20q: %v", name, key, err)
 				continue
 			}
@@ -103,10 +101,10 @@ func TestNoSession(t *testing.T) {
 			}
 		}
 	}
-	if c, err := k.Get(ctx, "buidl-42", "cp_001"); err != nil || c.Reason != content.NoMatch || !strings.Contains(c.Detail, `"buidl-42"`) {
+	if c, err := k.Get(ctx, "buidl-42", "cp_001"); err != nil || c.Reason != api.GetNoMatch || !strings.Contains(c.Detail, `"buidl-42"`) {
 		t.Errorf("get: %+v, %v", c, err)
 	}
-	if c, err := k.Get(ctx, "build-42", "cp_009"); err != nil || c.Reason != content.NoMatch || c.Detail != "" {
+	if c, err := k.Get(ctx, "build-42", "cp_009"); err != nil || c.Reason != api.GetNoMatch || c.Detail != "" {
 		t.Errorf("get of a session that is there: %+v, %v", c, err)
 	}
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
@@ -124,31 +122,31 @@ func TestSessionsBegin(t *testing.T) {
 	c.user()
 	c.say()
 	for key, begin := range map[string]func(key string) error{
-		"started": func(key string) error { _, err := k.StartSession(ctx, kernel.Boundary{SessionKey: key}); return err },
+		"started": func(key string) error { _, err := k.StartSession(ctx, api.Boundary{SessionKey: key}); return err },
 		"reasoned": func(key string) error {
-			_, err := k.StartSession(ctx, kernel.Boundary{SessionKey: key, Reason: "resume"})
+			_, err := k.StartSession(ctx, api.Boundary{SessionKey: key, Reason: "resume"})
 			return err
 		},
 		"compacted": func(key string) error {
-			_, err := k.Compact(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs})
+			_, err := k.Compact(ctx, api.Boundary{SessionKey: key, Messages: c.msgs})
 			return err
 		},
 		"checkpoint": func(key string) error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs})
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: key, Messages: c.msgs})
 			return err
 		},
 		"written": func(key string) error {
-			_, err := k.Flush(ctx, kernel.Boundary{SessionKey: key, Updates: []journal.Update{pin("r", "Never push.")}})
+			_, err := k.Flush(ctx, api.Boundary{SessionKey: key, Updates: []journal.Update{pin("r", "Never push.")}})
 			return err
 		},
 	} {
 		if err := begin(key); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
-		if _, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key}); err != nil {
+		if _, err := k.Restore(ctx, api.RestoreRequest{SessionKey: key}); err != nil {
 			t.Errorf("%s: restore: %v", key, err)
 		}
-		if _, err := k.Flush(ctx, kernel.Boundary{SessionKey: key}); err != nil {
+		if _, err := k.Flush(ctx, api.Boundary{SessionKey: key}); err != nil {
 			t.Errorf("%s: flush: %v", key, err)
 		}
 	}

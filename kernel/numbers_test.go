@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Numbers that can't be meant are refused by name at every call that takes them, and
@@ -21,18 +22,18 @@ func TestNonsenseNumbers(t *testing.T) {
 	c := session(230, 2, 1, 900)
 	wantNumber := func(what string, err error, name string) {
 		t.Helper()
-		var n *kernel.NumberError
+		var n *api.NumberError
 		if !errors.As(err, &n) || n.Name != name || n.Value == "" || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want a NumberError of %s", what, err, name)
 		}
 	}
-	requests := map[string]func(*kernel.PlanRequest){
-		"ContextWindow":  func(r *kernel.PlanRequest) { r.ContextWindow = -1 },
-		"Reserve":        func(r *kernel.PlanRequest) { r.Reserve = math.MinInt },
-		"FixedTokens":    func(r *kernel.PlanRequest) { r.FixedTokens = -200_000 },
-		"TTL":            func(r *kernel.PlanRequest) { r.TTL = -time.Minute },
-		"Overflow.Input": func(r *kernel.PlanRequest) { r.Overflow = &kernel.Overflow{Input: -5, Limit: 9} },
-		"Overflow.Limit": func(r *kernel.PlanRequest) { r.Overflow = &kernel.Overflow{Input: 5, Limit: -9} },
+	requests := map[string]func(*api.PlanRequest){
+		"ContextWindow":  func(r *api.PlanRequest) { r.ContextWindow = -1 },
+		"Reserve":        func(r *api.PlanRequest) { r.Reserve = math.MinInt },
+		"FixedTokens":    func(r *api.PlanRequest) { r.FixedTokens = -200_000 },
+		"TTL":            func(r *api.PlanRequest) { r.TTL = -time.Minute },
+		"Overflow.Input": func(r *api.PlanRequest) { r.Overflow = &api.Overflow{Input: -5, Limit: 9} },
+		"Overflow.Limit": func(r *api.PlanRequest) { r.Overflow = &api.Overflow{Input: 5, Limit: -9} },
 	}
 	for name, set := range requests {
 		req := request(c)
@@ -41,21 +42,21 @@ func TestNonsenseNumbers(t *testing.T) {
 		wantNumber("plan", err, name)
 		_, err = k.Peek(context.Background(), req)
 		wantNumber("peek", err, name)
-		_, err = k.Compact(context.Background(), kernel.Boundary{Now: c.now, Compact: &kernel.CompactWish{Call: &req}})
+		_, err = k.Compact(context.Background(), api.Boundary{Now: c.now, Compact: &api.CompactWish{Call: &req}})
 		wantNumber("compact", err, name)
 	}
-	for name, wish := range map[string]kernel.CompactWish{"Compact.Tokens": {Tokens: -1}, "Compact.Share": {Share: math.NaN()}, "Overflow.Limit": {Overflow: &kernel.Overflow{Limit: -1}}} {
-		_, err := k.Compact(context.Background(), kernel.Boundary{Now: c.now, Compact: &wish})
+	for name, wish := range map[string]api.CompactWish{"Compact.Tokens": {Tokens: -1}, "Compact.Share": {Share: math.NaN()}, "Overflow.Limit": {Overflow: &api.Overflow{Limit: -1}}} {
+		_, err := k.Compact(context.Background(), api.Boundary{Now: c.now, Compact: &wish})
 		wantNumber("compact", err, name)
 	}
 	for _, share := range []float64{-.1, 1.1, math.Inf(1), math.Inf(-1)} {
-		_, err := k.Compact(context.Background(), kernel.Boundary{Now: c.now, Compact: &kernel.CompactWish{Share: share}})
+		_, err := k.Compact(context.Background(), api.Boundary{Now: c.now, Compact: &api.CompactWish{Share: share}})
 		wantNumber("compact", err, "Compact.Share")
 	}
 	if entries, err := os.ReadDir(dir + "/.memkernel/sessions"); len(entries) > 0 {
 		t.Errorf("a refused request left %v, %v", entries, err)
 	}
-	if _, err := k.PlanContext(context.Background(), func() kernel.PlanRequest { r := request(c); r.TTL = kernel.ChooseTTL; return r }()); err != nil {
+	if _, err := k.PlanContext(context.Background(), func() api.PlanRequest { r := request(c); r.TTL = api.ChooseTTL; return r }()); err != nil {
 		t.Error(err)
 	}
 	options := map[string]func(*kernel.Options){

@@ -9,11 +9,11 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
-func observe(t fataler, k *kernel.Kernel, turn kernel.Turn) *kernel.Observation {
+func observe(t fataler, k *kernel.Kernel, turn api.Turn) *api.Observation {
 	t.Helper()
 	turn.SessionKey, turn.Model = "s", model
 	o, err := k.ObserveTurn(context.Background(), turn)
@@ -28,21 +28,21 @@ func TestObserveTurnIsIdempotent(t *testing.T) {
 	c := session(7, 2, 2, 2000)
 	whole := c.msgs[:len(c.msgs)-1]
 	k := openKernel(t, dir)
-	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Committed || o.Turns != 1 {
+	if o := observe(t, k, api.Turn{Messages: whole}); o.Outcome != api.Committed || o.Turns != 1 {
 		t.Fatalf("first delivery: %+v", o)
 	}
-	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Duplicate || o.Turns != 1 {
+	if o := observe(t, k, api.Turn{Messages: whole}); o.Outcome != api.Duplicate || o.Turns != 1 {
 		t.Errorf("second delivery: %+v", o)
 	}
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	if o := observe(t, k, kernel.Turn{Messages: whole}); o.Outcome != kernel.Duplicate {
+	if o := observe(t, k, api.Turn{Messages: whole}); o.Outcome != api.Duplicate {
 		t.Errorf("after reopening: %+v", o)
 	}
 	other := append([]memkernel.Message(nil), whole...)
 	other[len(other)-1].Parts = []memkernel.Part{words("something else")}
-	if o := observe(t, k, kernel.Turn{Messages: other}); o.Outcome != kernel.Conflict {
+	if o := observe(t, k, api.Turn{Messages: other}); o.Outcome != api.Conflict {
 		t.Errorf("same key, other content: %+v", o)
 	}
 }
@@ -53,12 +53,12 @@ func TestOpenTurnIsIngestedNotCommitted(t *testing.T) {
 	c := newConversation(8)
 	c.user()
 	c.loop(2, 3000)
-	o := observe(t, k, kernel.Turn{Messages: c.msgs})
-	if o.Outcome != kernel.OpenTurn || o.Turns != 0 || o.Ingested == 0 {
+	o := observe(t, k, api.Turn{Messages: c.msgs})
+	if o.Outcome != api.OpenTurn || o.Turns != 0 || o.Ingested == 0 {
 		t.Fatalf("open turn: %+v", o)
 	}
 	c.say()
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs}); o.Outcome != kernel.Committed || o.Turns != 1 {
+	if o := observe(t, k, api.Turn{Messages: c.msgs}); o.Outcome != api.Committed || o.Turns != 1 {
 		t.Errorf("ended turn: %+v", o)
 	}
 }
@@ -70,7 +70,7 @@ func TestUsageAnchorsTheNextPlan(t *testing.T) {
 	p := mustPlan(t, k, request(c))
 	c.say()
 	billed := p.Budgets.PlannedInputTokens + 777
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{CacheWrite5mTokens: billed}})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{CacheWrite5mTokens: billed}})
 	c.user()
 	q := mustPlan(t, k, request(c))
 	grown := 0
@@ -115,7 +115,7 @@ func TestPageRestoresByteForByte(t *testing.T) {
 		if got.Text != want[r.CallID] {
 			t.Errorf("page %s of %s does not restore", r.Page, r.CallID)
 		}
-		if h, err := k.Get(context.Background(), "s", r.Handle); err != nil || h.Reason != content.OK {
+		if h, err := k.Get(context.Background(), "s", r.Handle); err != nil || h.Reason != api.GetOK {
 			t.Errorf("handle %s: %v %v", r.Handle, h, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestUnknownPageSaysSo(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	c, err := k.Get(context.Background(), "s", "ev-0000000000000000")
-	if err != nil || c.Reason != content.NoMatch || c.Text != "" {
+	if err != nil || c.Reason != api.GetNoMatch || c.Text != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestBlobDeletedBehindOurBack(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case c.Reason == content.Backend:
+		case c.Reason == api.GetBackendError:
 			if f := c.Fault; f == nil || f.Code != fault.SilentRecall || !strings.Contains(c.Detail, row.ID) || c.Text != "" {
 				t.Errorf("%s: %+v", row.ID, c)
 			}

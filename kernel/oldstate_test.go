@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -90,10 +91,10 @@ const (
 )
 
 // planMorning plans the call behind what was planned last.
-func (o *oldState) planMorning(msgs []memkernel.Message) *kernel.ContextPlan {
+func (o *oldState) planMorning(msgs []memkernel.Message) *api.ContextPlan {
 	o.Helper()
 	now := msgs[len(msgs)-1].Time.Add(time.Second)
-	p, err := o.k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: oldMorning, Model: "claude-opus-4-5-20251101", ContextWindow: 36_000, Reserve: 6_000, FixedTokens: 2_000,
+	p, err := o.k.PlanContext(context.Background(), api.PlanRequest{SessionKey: oldMorning, Model: "claude-opus-4-5-20251101", ContextWindow: 36_000, Reserve: 6_000, FixedTokens: 2_000,
 		Messages: msgs, Now: now, Resolver: "memory_get", Private: true})
 	if err != nil {
 		o.Fatal(err)
@@ -121,14 +122,14 @@ func TestOldStateOpens(t *testing.T) {
 			t.Errorf("%s: %s, %.60q", c.id, got.Reason, got.Text)
 		}
 	}
-	res, err := o.k.Search(ctx, kernel.SearchRequest{Query: "which berth is for the pilot boat", Private: true})
+	res, err := o.k.Search(ctx, api.SearchRequest{Query: "which berth is for the pilot boat", Private: true})
 	if err != nil || len(res.Hits) == 0 {
 		t.Fatalf("search: %v, %+v", err, res)
 	}
 	if res.Reason != retrieval.OK && res.Reason != retrieval.StaleIndex {
 		t.Errorf("search: %s", res.Reason)
 	}
-	text, err := o.k.Restore(ctx, kernel.RestoreRequest{SessionKey: oldMorning})
+	text, err := o.k.Restore(ctx, api.RestoreRequest{SessionKey: oldMorning})
 	if err != nil || !strings.Contains(text.Text, "reproduce the race") {
 		t.Errorf("restore: %v, %+v", err, text)
 	}
@@ -153,18 +154,18 @@ func TestOldStateGoesOn(t *testing.T) {
 		}
 	}
 	msgs = append(msgs, memkernel.Message{Key: "next-agent", Role: memkernel.RoleAssistant, Time: at.Add(2 * time.Minute), Model: "claude-opus-4-5-20251101", Parts: []memkernel.Part{words("It is prepared for Tuesday.")}})
-	for _, want := range []kernel.Outcome{kernel.Committed, kernel.Duplicate} {
-		ob, err := o.k.ObserveTurn(ctx, kernel.Turn{SessionKey: oldMorning, Model: "claude-opus-4-5-20251101", Messages: msgs, PlanID: first.ID, Now: at.Add(3 * time.Minute), Private: true})
+	for _, want := range []api.Outcome{api.Committed, api.Duplicate} {
+		ob, err := o.k.ObserveTurn(ctx, api.Turn{SessionKey: oldMorning, Model: "claude-opus-4-5-20251101", Messages: msgs, PlanID: first.ID, Now: at.Add(3 * time.Minute), Private: true})
 		if err != nil || ob.Outcome != want || ob.Turns != 3 {
 			t.Fatalf("observe: %v, %+v", err, ob)
 		}
 	}
 	h := o.harbour()
 	end := h[len(h)-1].Time
-	if ob, err := o.k.ObserveTurn(ctx, kernel.Turn{SessionKey: oldHarbour, Model: "claude-sonnet-4-5", Messages: h, Now: end, Private: true}); err != nil || ob.Outcome != kernel.Duplicate {
+	if ob, err := o.k.ObserveTurn(ctx, api.Turn{SessionKey: oldHarbour, Model: "claude-sonnet-4-5", Messages: h, Now: end, Private: true}); err != nil || ob.Outcome != api.Duplicate {
 		t.Fatalf("observe: %v, %+v", err, ob)
 	}
-	if _, err := o.k.Flush(ctx, kernel.Boundary{SessionKey: oldHarbour, Now: end.Add(time.Hour)}); err != nil {
+	if _, err := o.k.Flush(ctx, api.Boundary{SessionKey: oldHarbour, Now: end.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	o.sound()

@@ -10,10 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -74,7 +72,7 @@ func crowd(t *testing.T, n int) (dir string) {
 		if i%10 == 0 {
 			key = fmt.Sprintf("tiny/%03d", i)
 		}
-		if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
+		if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,14 +86,14 @@ func TestStatusOpensFewFiles(t *testing.T) {
 	dir := crowd(t, n)
 	k := openKernel(t, dir)
 	defer k.Close()
-	var st *status.Report
+	var st *api.Status
 	got := opens(t, dir, func() {
 		var err error
 		if st, err = k.Status(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if len(st.Sessions) != status.MostSessions || len(st.Others) != n-status.MostSessions {
+	if len(st.Sessions) != api.MostSessions || len(st.Others) != n-api.MostSessions {
 		t.Fatalf("%d sessions and %d others", len(st.Sessions), len(st.Others))
 	}
 	for _, s := range st.Sessions {
@@ -113,7 +111,7 @@ func TestStatusOpensFewFiles(t *testing.T) {
 		}
 	}
 	one := opens(t, dir, func() {
-		st, err := k.Status(context.Background(), &status.Options{Session: "tiny/000"})
+		st, err := k.Status(context.Background(), &api.StatusOptions{Session: "tiny/000"})
 		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Key != "tiny/000" {
 			t.Errorf("%v, %+v", err, st)
 		}
@@ -121,7 +119,7 @@ func TestStatusOpensFewFiles(t *testing.T) {
 	if len(one) != 1 {
 		t.Errorf("one session is asked for, files of %d were opened", len(one))
 	}
-	if all, err := k.Status(context.Background(), &status.Options{All: true}); err != nil || len(all.Sessions) != n {
+	if all, err := k.Status(context.Background(), &api.StatusOptions{All: true}); err != nil || len(all.Sessions) != n {
 		t.Errorf("%v, %+v", err, all)
 	}
 	if k.Held() != 0 {
@@ -141,7 +139,7 @@ func TestAuditOpensSessionsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		return opens(t, dir, func() {
-			if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
+			if _, err := k.Maintenance().Audit(context.Background(), api.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // strictCounter plays a provider that counts more than we do: it refuses what is over its
@@ -22,7 +23,7 @@ type strictCounter struct {
 
 func (p strictCounter) real(tokens int) int { return int(float64(tokens) * p.factor) }
 
-func (p strictCounter) refusal(plan *kernel.ContextPlan) string {
+func (p strictCounter) refusal(plan *api.ContextPlan) string {
 	if n := p.real(plan.Budgets.PlannedInputTokens); n > p.limit {
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", n, p.limit)
 	}
@@ -44,7 +45,7 @@ func TestOverflowPlansBelowTheRealLimit(t *testing.T) {
 		t.Fatal("nothing was refused")
 	}
 	req := request(c)
-	req.Overflow = &kernel.Overflow{Text: text, PlanID: p.ID}
+	req.Overflow = &api.Overflow{Text: text, PlanID: p.ID}
 	q := mustPlan(t, k, req)
 	checkPlan(t, q, c.msgs)
 	if again := real.refusal(q); again != "" || q.Layout.Made == nil || q.Budgets.ContextWindow != real.limit {
@@ -73,7 +74,7 @@ func TestOverflowWithoutFigures(t *testing.T) {
 	const tries = 3
 	for range tries {
 		req := request(c)
-		req.Overflow = &kernel.Overflow{Text: "Input is too long for requested model.", PlanID: p.ID}
+		req.Overflow = &api.Overflow{Text: "Input is too long for requested model.", PlanID: p.ID}
 		p = mustPlan(t, k, req)
 		checkPlan(t, p, c.msgs)
 		counted := 0
@@ -88,9 +89,9 @@ func TestOverflowWithoutFigures(t *testing.T) {
 		}
 	}
 	req := request(c)
-	req.Overflow = &kernel.Overflow{PlanID: p.ID}
+	req.Overflow = &api.Overflow{PlanID: p.ID}
 	_, err := k.PlanContext(context.Background(), req)
-	var over *kernel.OverflowError
+	var over *api.OverflowError
 	if !errors.As(err, &over) || over.Tries != tries || len(over.Largest) == 0 {
 		t.Fatalf("after %v: %v", sizes, err)
 	}
@@ -107,8 +108,8 @@ func TestOverflowIsToldFromOtherErrors(t *testing.T) {
 	c := session(213, 3, 2, 900)
 	p := mustPlan(t, k, request(c))
 	req := request(c)
-	req.Overflow = &kernel.Overflow{Text: "tokens per min (TPM): Limit 30000, Requested 45000"}
-	if _, err := k.PlanContext(context.Background(), req); !errors.Is(err, kernel.ErrNoOverflow) {
+	req.Overflow = &api.Overflow{Text: "tokens per min (TPM): Limit 30000, Requested 45000"}
+	if _, err := k.PlanContext(context.Background(), req); !errors.Is(err, api.ErrNoOverflow) {
 		t.Errorf("%v", err)
 	}
 	if q := mustPlan(t, k, request(c)); stream(q) != stream(p) {
@@ -131,7 +132,7 @@ func TestOverflowLowersWhatNobodySaw(t *testing.T) {
 		t.Fatalf("%d tokens, %d shortened", real, len(p.Reduced))
 	}
 	limit := real * 4 / 5
-	req.Overflow = &kernel.Overflow{Input: real, Limit: limit, PlanID: p.ID}
+	req.Overflow = &api.Overflow{Input: real, Limit: limit, PlanID: p.ID}
 	q := mustPlan(t, k, req)
 	checkPlan(t, q, c.msgs)
 	if q.Budgets.PlannedInputTokens > limit || len(q.Reduced) == 0 {
@@ -146,9 +147,9 @@ func TestCompactOnOverflow(t *testing.T) {
 	c := session(215, 8, 3, 2400)
 	p := mustPlan(t, k, request(c))
 	limit := p.Budgets.PlannedInputTokens * 3 / 4
-	b := kernel.Boundary{Now: c.now.Add(time.Second), Compact: &kernel.CompactWish{Force: true, Overflow: &kernel.Overflow{Input: p.Budgets.PlannedInputTokens, Limit: limit}}}
+	b := api.Boundary{Now: c.now.Add(time.Second), Compact: &api.CompactWish{Force: true, Overflow: &api.Overflow{Input: p.Budgets.PlannedInputTokens, Limit: limit}}}
 	got := compact(t, k, b)
-	if got.Reason != kernel.CompactOK || got.ContextWindow != limit || got.Refusal == nil || got.Refusal.Limit != limit {
+	if got.Reason != api.CompactOK || got.ContextWindow != limit || got.Refusal == nil || got.Refusal.Limit != limit {
 		t.Fatalf("%+v", got)
 	}
 	k.Close()
@@ -167,11 +168,11 @@ func TestCompactOnOverflow(t *testing.T) {
 func TestRefusalKeepsTheCalibration(t *testing.T) {
 	const real = 1.3 // the provider's tokens per token of ours
 	size := func(msgs []memkernel.Message) int { return counted(t, msgs) }
-	for name, refuse := range map[string]func(planned int) *kernel.Overflow{
-		"no figures": func(int) *kernel.Overflow { return &kernel.Overflow{Text: "Input is too long for requested model."} },
-		"the limit":  func(n int) *kernel.Overflow { return &kernel.Overflow{Limit: n * 9 / 10} },
-		"figures in words": func(n int) *kernel.Overflow {
-			return &kernel.Overflow{Text: fmt.Sprintf("prompt is too long: %d tokens > %d maximum", n*9/10, n*8/10)}
+	for name, refuse := range map[string]func(planned int) *api.Overflow{
+		"no figures": func(int) *api.Overflow { return &api.Overflow{Text: "Input is too long for requested model."} },
+		"the limit":  func(n int) *api.Overflow { return &api.Overflow{Limit: n * 9 / 10} },
+		"figures in words": func(n int) *api.Overflow {
+			return &api.Overflow{Text: fmt.Sprintf("prompt is too long: %d tokens > %d maximum", n*9/10, n*8/10)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +182,7 @@ func TestRefusalKeepsTheCalibration(t *testing.T) {
 			billAt(t, c, real)
 			req := request(c)
 			req.ContextWindow = 60_000
-			ratio := func(p *kernel.ContextPlan) float64 {
+			ratio := func(p *api.ContextPlan) float64 {
 				return float64(p.Budgets.PlannedInputTokens) / float64(size(p.Messages))
 			}
 			p := mustPlan(t, k, req)
@@ -198,7 +199,7 @@ func TestRefusalKeepsTheCalibration(t *testing.T) {
 			if n := int(real * float64(size(q.Messages))); n > q.Budgets.ContextWindow-q.Budgets.ReserveTokens {
 				t.Errorf("%d tokens by the provider's count, %d allowed", n, q.Budgets.ContextWindow-q.Budgets.ReserveTokens)
 			}
-			margin := func(p *kernel.ContextPlan) float64 {
+			margin := func(p *api.ContextPlan) float64 {
 				return float64(p.Budgets.MarginTokens) / float64(p.Budgets.ContextWindow-p.Budgets.ReserveTokens)
 			}
 			if math.Abs(margin(q)-margin(p)) > .02 {

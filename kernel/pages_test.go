@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -21,7 +22,7 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 	}
 	defer k.Close()
 	// before a model call: the whole conversation in, the prompt to send out
-	plan, err := k.PlanContext(ctx, kernel.PlanRequest{
+	plan, err := k.PlanContext(ctx, api.PlanRequest{
 		SessionKey: "chat-7", Model: "claude-opus-5-5", Messages: messages,
 		Private:  true,         // the conversation is one person's own
 		Resolver: "memory_get", // the tool by which the model can follow a pointer
@@ -44,7 +45,7 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 	if err != nil {
 		return nil, err
 	}
-	_, err = k.ObserveTurn(ctx, kernel.Turn{
+	_, err = k.ObserveTurn(ctx, api.Turn{
 		SessionKey: "chat-7", Model: plan.Model, Messages: messages, PlanID: plan.ID, Usage: answer.Usage, Private: true,
 	})
 	if err != nil {
@@ -88,7 +89,7 @@ func TestPageExample(t *testing.T) {
 			rest = after
 		}
 	}
-	var turn kernel.Turn
+	var turn api.Turn
 	if err := json.Unmarshal([]byte(`{"SessionKey":"s","Messages":[{"Role":"assistant","Usage":{"prompt_tokens":5,"cost":1}}],"Usage":{"promptTokenCount":9}}`), &turn); err != nil ||
 		turn.Usage.InputTokens != 9 || turn.Messages[0].Usage.InputTokens != 5 {
 		t.Errorf("a request in JSON: %+v, %v", turn, err)

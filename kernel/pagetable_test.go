@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -16,7 +16,7 @@ import (
 )
 
 // tabled plans with the table, and holds its rows against the prompt.
-func tabled(t *testing.T, k *kernel.Kernel, req kernel.PlanRequest) (*kernel.ContextPlan, map[string]paging.PageRow) {
+func tabled(t *testing.T, k *kernel.Kernel, req api.PlanRequest) (*api.ContextPlan, map[string]paging.PageRow) {
 	t.Helper()
 	req.Table = true
 	p := mustPlan(t, k, req)
@@ -25,7 +25,7 @@ func tabled(t *testing.T, k *kernel.Kernel, req kernel.PlanRequest) (*kernel.Con
 
 // checkTable holds the rows of a plan against what it sends, and against what it says
 // elsewhere of the same pages.
-func checkTable(t *testing.T, p *kernel.ContextPlan, req *kernel.PlanRequest) map[string]paging.PageRow {
+func checkTable(t *testing.T, p *api.ContextPlan, req *api.PlanRequest) map[string]paging.PageRow {
 	t.Helper()
 	rows := map[string]paging.PageRow{}
 	for _, r := range p.Table.Pages {
@@ -50,7 +50,7 @@ func checkTable(t *testing.T, p *kernel.ContextPlan, req *kernel.PlanRequest) ma
 	}
 	for _, in := range p.Debug.Included {
 		switch r, ok := rows[in.ID]; {
-		case in.Kind == outline.RegionTools || in.Kind == outline.RegionSystem || in.Kind == "anchor":
+		case in.Kind == api.RegionTools || in.Kind == api.RegionSystem || in.Kind == "anchor":
 		case !ok:
 			t.Errorf("%s stands and has no row", in.ID)
 		case r.ShownTokens != in.Tokens || r.Level != in.Level && r.Level != pagevm.Gone:
@@ -115,7 +115,7 @@ func TestPageTable(t *testing.T) {
 		t.Fatalf("nobody asked for %+v", p.Table)
 	}
 	rule := pin("no-prod", "Never touch production.")
-	if _, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "s", Updates: []journal.Update{rule}, Now: c.now}); err != nil {
+	if _, err := k.Write(context.Background(), api.WriteRequest{SessionKey: "s", Updates: []journal.Update{rule}, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 	c.ask("Read", `{"file_path":"pkg/queue/ledger.go"}`, c.code(5000))
@@ -229,7 +229,7 @@ func TestPageTableSample(t *testing.T) {
 	}
 	k := memoryKernel(t)
 	defer k.Close()
-	req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 32_000, Messages: msgs, Resolver: "memory_get"}
+	req := api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 32_000, Messages: msgs, Resolver: "memory_get"}
 	p, rows := tabled(t, k, req)
 	full := 0
 	for _, r := range rows {

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // noise is n bytes that no model reads, the same for the same seed.
@@ -65,7 +65,7 @@ func TestBase64IsStoredOnce(t *testing.T) {
 		t.Errorf("%d bytes were lifted", p.Stats.LiftedBytes)
 	}
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 	for _, f := range tree(t, filepath.Join(dir, ".memkernel")) {
 		raw, err := os.ReadFile(f)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestBase64IsStoredOnce(t *testing.T) {
 			}
 		}
 	}
-	if refs[content.Image] < 4 || refs[content.Audio] != 1 {
+	if refs[api.RefImage] < 4 || refs[api.RefAudio] != 1 {
 		t.Errorf("references are %v", refs)
 	}
 	clean(t, k)
@@ -127,7 +127,7 @@ func TestLargeOutputsAreStoredOnce(t *testing.T) {
 		t.Errorf("%d blobs of %d bytes", p.Stats.Blobs, p.Stats.BlobBytes)
 	}
 	page := pageOf(t, k, p, "call_7")
-	if len(page.References) != 1 || page.References[0].Type != content.ToolOutput || page.References[0].ToolCallID != "call_7" ||
+	if len(page.References) != 1 || page.References[0].Type != api.RefToolOutput || page.References[0].ToolCallID != "call_7" ||
 		!strings.HasPrefix(large, page.References[0].Preview) || len(page.References[0].Preview) < 400 {
 		t.Errorf("%+v", page.References)
 	}
@@ -187,7 +187,7 @@ func boundedWrites(t *testing.T, off bool, bound int) {
 		syncs = 0
 		p := mustPlan(t, k, request(c))
 		c.say()
-		o := observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		o := observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 		if turn > 0 && syncs != p.Stats.Syncs+o.Stats.Syncs {
 			t.Errorf("turn %d: %d syncs, %d and %d are reported", turn, syncs, p.Stats.Syncs, o.Stats.Syncs)
 		}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
@@ -35,13 +36,13 @@ func openKernel(t fataler, dir string) *kernel.Kernel {
 	return k
 }
 
-func request(c *conversation) kernel.PlanRequest {
-	return kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Resolver: "memory_get"}
+func request(c *conversation) api.PlanRequest {
+	return api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Resolver: "memory_get"}
 }
 
 // newestOf is the newest of a plan's messages that the host wrote: the gauge may stand
 // behind it.
-func newestOf(p *kernel.ContextPlan) memkernel.Message {
+func newestOf(p *api.ContextPlan) memkernel.Message {
 	m := p.Messages[len(p.Messages)-1]
 	if strings.HasPrefix(m.Parts[0].Text, "[Context: ") {
 		m = p.Messages[len(p.Messages)-2]
@@ -49,7 +50,7 @@ func newestOf(p *kernel.ContextPlan) memkernel.Message {
 	return m
 }
 
-func mustPlan(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
+func mustPlan(t fataler, k *kernel.Kernel, req api.PlanRequest) *api.ContextPlan {
 	t.Helper()
 	p, err := k.PlanContext(context.Background(), req)
 	if err != nil {
@@ -68,7 +69,7 @@ var code = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
 // stream is the prompt as the provider's cache sees it: every content block with
 // its role, in order, without cache markers.
-func stream(p *kernel.ContextPlan) string {
+func stream(p *api.ContextPlan) string {
 	var b []byte
 	for i := range p.Messages {
 		m := &p.Messages[i]
@@ -83,12 +84,12 @@ func stream(p *kernel.ContextPlan) string {
 }
 
 // checkPlan holds a plan against everything that must be true of any plan.
-func checkPlan(t fataler, p *kernel.ContextPlan, msgs []memkernel.Message) {
+func checkPlan(t fataler, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
 	checkPlanAs(t, transcript.ProviderAnthropic, p, msgs)
 }
 
-func checkPlanAs(t fataler, provider transcript.Provider, p *kernel.ContextPlan, msgs []memkernel.Message) {
+func checkPlanAs(t fataler, provider transcript.Provider, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
 	sum := 0
 	for _, r := range p.Regions {
@@ -108,7 +109,7 @@ func checkPlanAs(t fataler, provider transcript.Provider, p *kernel.ContextPlan,
 }
 
 // checkNewest: the newest host message stands once, with only kernel blocks behind.
-func checkNewest(t fataler, p *kernel.ContextPlan, msgs []memkernel.Message) {
+func checkNewest(t fataler, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
 	newest, at, n := &msgs[len(msgs)-1], -1, 0
 	for i := range p.Messages {
@@ -137,7 +138,7 @@ func sameStart(a, b *memkernel.Message) bool {
 }
 
 // checkPages: no page twice, and every host message is shown or accounted for.
-func checkPages(t fataler, p *kernel.ContextPlan, msgs []memkernel.Message) {
+func checkPages(t fataler, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, row := range p.Debug.Included {
@@ -262,7 +263,7 @@ func TestTooSmallWindowSaysByHowMuch(t *testing.T) {
 	req := request(session(5, 1, 1, 500))
 	req.FixedTokens = 60_000
 	_, err := k.PlanContext(context.Background(), req)
-	var small *kernel.TooSmallError
+	var small *budget.TooSmallError
 	if !errors.As(err, &small) || small.Over <= 0 || len(small.Largest) == 0 {
 		t.Fatalf("got %v, want a TooSmallError", err)
 	}
@@ -284,7 +285,7 @@ func TestUnknownModelIsUnpriced(t *testing.T) {
 func TestUnknownWindow(t *testing.T) {
 	k, dir := workspaceKernel(t, nil)
 	c := newConversation(91)
-	ask := func(more func(*kernel.PlanRequest)) *kernel.ContextPlan {
+	ask := func(more func(*api.PlanRequest)) *api.ContextPlan {
 		t.Helper()
 		req := private(c)
 		req.Model, req.ContextWindow, req.Reserve = "house-model-9", 0, 0
@@ -298,7 +299,7 @@ func TestUnknownWindow(t *testing.T) {
 		c.user()
 		c.loop(2, 9000)
 		p := ask(nil)
-		if b := p.Budgets; b.ContextWindow != 0 || b.WindowFrom != outline.WindowUnknown || b.Utilization != 0 || b.MarginTokens != 0 || b.ReserveTokens != 8000 {
+		if b := p.Budgets; b.ContextWindow != 0 || b.WindowFrom != api.WindowUnknown || b.Utilization != 0 || b.MarginTokens != 0 || b.ReserveTokens != 8000 {
 			t.Fatalf("%+v", b)
 		}
 		if sent := stream(p); !strings.HasPrefix(sent, last) {
@@ -315,10 +316,10 @@ func TestUnknownWindow(t *testing.T) {
 	}
 	c.user()
 	whole := ask(nil).Budgets.PlannedInputTokens
-	cut := ask(func(r *kernel.PlanRequest) {
-		r.Overflow = &kernel.Overflow{Text: fmt.Sprintf("This model's maximum context length is 64000 tokens, however you requested %d tokens", whole)}
+	cut := ask(func(r *api.PlanRequest) {
+		r.Overflow = &api.Overflow{Text: fmt.Sprintf("This model's maximum context length is 64000 tokens, however you requested %d tokens", whole)}
 	})
-	if b := cut.Budgets; b.ContextWindow != 64_000 || b.WindowFrom != outline.WindowRefusal || b.PlannedInputTokens > 56_000 {
+	if b := cut.Budgets; b.ContextWindow != 64_000 || b.WindowFrom != api.WindowRefusal || b.PlannedInputTokens > 56_000 {
 		t.Errorf("after a refusal %+v", b)
 	}
 	k.Close()
@@ -326,8 +327,8 @@ func TestUnknownWindow(t *testing.T) {
 	defer k.Close()
 	c = newConversation(92)
 	c.user()
-	next := func(r *kernel.PlanRequest) { r.SessionKey, r.ServerWindow = "another", 200_000 }
-	if b := ask(next).Budgets; b.ContextWindow != 64_000 || b.WindowFrom != outline.WindowRefusal {
+	next := func(r *api.PlanRequest) { r.SessionKey, r.ServerWindow = "another", 200_000 }
+	if b := ask(next).Budgets; b.ContextWindow != 64_000 || b.WindowFrom != api.WindowRefusal {
 		t.Errorf("the next session has %+v", b)
 	}
 }
@@ -340,8 +341,8 @@ func TestUnknownWindowRefusedWithoutFigures(t *testing.T) {
 	req := request(c)
 	req.Model, req.ContextWindow = "house-model-9", 0
 	whole := mustPlan(t, k, req).Budgets.PlannedInputTokens
-	req.Overflow = &kernel.Overflow{Text: "the request is too large for model: context length exceeded"}
-	if b := mustPlan(t, k, req).Budgets; b.WindowFrom != outline.WindowRefusal || b.PlannedInputTokens >= whole {
+	req.Overflow = &api.Overflow{Text: "the request is too large for model: context length exceeded"}
+	if b := mustPlan(t, k, req).Budgets; b.WindowFrom != api.WindowRefusal || b.PlannedInputTokens >= whole {
 		t.Errorf("of %d tokens: %+v", whole, b)
 	}
 }
@@ -354,13 +355,13 @@ func TestServerWindow(t *testing.T) {
 	req.Model, req.ContextWindow, req.ServerWindow = "house-model-9", 0, 32_768
 	for _, key := range []string{"a", "b"} {
 		req.SessionKey = key
-		if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 32_768 || b.WindowFrom != outline.WindowServer {
+		if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 32_768 || b.WindowFrom != api.WindowServer {
 			t.Errorf("session %s: %+v", key, b)
 		}
 		req.ServerWindow = 0
 	}
 	req.SessionKey, req.Model, req.ServerWindow = "c", "claude-opus-4-5", 32_768
-	if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 200_000 || b.WindowFrom != outline.WindowPrices {
+	if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 200_000 || b.WindowFrom != api.WindowPrices {
 		t.Errorf("of a known model: %+v", b)
 	}
 }

@@ -2,19 +2,17 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -22,18 +20,18 @@ import (
 // plans, and records what it planned. A context that is cancelled before the
 // first write leaves nothing behind, and is noticed within the work on one message; a
 // plan that is being recorded is recorded, and returned.
-func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
 }
 
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
-func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
 }
 
 // planned asks the desk for a plan, and tells who watches of it.
-func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, err error) {
+func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, err error) {
 	done := k.watch.begin(op)
 	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
 	if err := req.Check(); err != nil {
@@ -53,8 +51,8 @@ func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool
 	case store.Again(lost):
 		return nil, lost
 	}
-	out, _, err = plannedOnce(ctx, k, req, toRead, done, func(ctx context.Context, s *session.Session, c turn.Call) (*turn.Planned, error) {
-		return k.desk.Unrecorded(ctx, s, c, lost)
+	out, _, err = plannedOnce(ctx, k, req, toRead, done, func(ctx context.Context, s *session.Session, r *api.PlanRequest) (*turn.Planned, error) {
+		return k.desk.Unrecorded(ctx, s, r, lost)
 	})
 	return out, err
 }
@@ -69,7 +67,7 @@ const (
 )
 
 // plannedOnce asks once. lost is why the plan could not be recorded after all.
-func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, how opening, done *Done, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, lost, err error) {
+func plannedOnce(ctx context.Context, k *Kernel, req *api.PlanRequest, how opening, done *Done, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, lost, err error) {
 	var s *session.Session
 	var unlock func()
 	if how == toRead {
@@ -81,9 +79,9 @@ func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, how opening, 
 		return nil, nil, err
 	}
 	defer unlock()
-	pl, err := plan(ctx, s, req.call())
+	pl, err := plan(ctx, s, req)
 	if err != nil {
-		return nil, nil, hostError(req.SessionKey, err)
+		return nil, nil, err
 	}
 	out = contextPlan(req, pl)
 	if done != nil { // while the session is held
@@ -93,69 +91,36 @@ func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, how opening, 
 	return out, nil, nil
 }
 
-// call is the request as it is planned.
-func (r *PlanRequest) call() turn.Call {
-	out := plan.Request{SessionKey: r.SessionKey, Branch: r.Branch, Model: r.Model, ContextWindow: r.ContextWindow, ServerWindow: r.ServerWindow, Reserve: r.Reserve,
-		FixedTokens: r.FixedTokens, System: r.System, Tools: r.Tools, Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now,
-		Resolver: r.Resolver, Private: r.Private, ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption,
-		Format: r.Format, TTL: r.TTL, FixedTTL: r.FixedTTL, Economy: r.Economy, Overflow: (*plan.Overflow)(r.Overflow), Unplanned: (*plan.Unplanned)(r.Unplanned)}
-	for _, m := range r.Memories {
-		out.Memories = append(out.Memories, plan.MemoryAnswer(m))
-	}
-	return turn.Call{Request: out, Source: r.Source, Loaded: r.Loaded}
-}
-
-// hostError gives the errors of a plan the types that hosts know.
-func hostError(session string, err error) error {
-	var refused *plan.RefusedError
-	joined, _ := err.(interface{ Unwrap() []error })
-	switch {
-	case !errors.As(err, &refused):
-		return err
-	case joined != nil: // why it could not be recorded, and why not be planned without
-		var errs []error
-		for _, err := range joined.Unwrap() {
-			errs = append(errs, hostError(session, err))
-		}
-		return errors.Join(errs...)
-	}
-	known := &OverflowError{Tries: refused.Tries, Planned: refused.Planned, Window: refused.Window, Largest: largeItems(refused.Largest)}
-	if err != error(refused) { // it was refused once too often
-		return fmt.Errorf("plan %s: %w", session, known)
-	}
-	return known
-}
-
 // contextPlan is a plan as the host gets it. The session is still held.
-func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
+func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)
 	cuts, made, refused := report.Cuts(r)
-	out := &ContextPlan{
+	out := &api.ContextPlan{
 		ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model,
 		Tools: req.Tools, System: req.System, Messages: report.Messages(r),
 		Format:    r.Format(),
 		Markers:   report.Markers(r),
 		Params:    report.ParamsOf(r),
 		Retrieval: report.RetrievalOf(r, pl.Withheld),
-		Layout: outline.Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
+		Layout: api.Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
 			Cut: r.Cut, Made: made, Refused: refused, Cuts: cuts, Notes: r.Notes, Reasoning: report.ReasoningOf(r), Reported: r.Prev.Reported, Pace: r.Next.Pace, Advice: r.Advice,
-			Lifetimes: outline.Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
+			Lifetimes: api.Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
 				Messages: r.Lifetimes.Messages, MessagesWhy: r.Lifetimes.MessagesWhy}},
 		Split:      r.Split,
 		Regions:    regions,
-		Reduced:    make([]outline.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
-		Debug:      outline.Debug{Included: make([]outline.Included, 0, len(r.Blocks)), Excluded: make([]outline.Excluded, 0, report.Gone(r))},
+		Reduced:    make([]api.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
+		Debug:      api.Debug{Included: make([]api.Included, 0, len(r.Blocks)), Excluded: make([]api.Excluded, 0, report.Gone(r))},
 		Faults:     append([]fault.Fault(nil), pl.Faults...),
 		Alerts:     append([]fault.Fault(nil), pl.Alerts...),
 		Generation: r.Proj.Generation,
-		Stats:      Stats(pl.Stats),
+		Stats:      pl.Stats,
 	}
 	d := &out.Debug
 	report.Pages(r, report.Rows{
-		Included: func(p outline.Included) { d.Included = append(d.Included, p) },
-		Excluded: func(p branch.Excluded) { d.Excluded = append(d.Excluded, outline.Excluded(p)) },
-		Reduced:  func(p outline.Reduced) { out.Reduced = append(out.Reduced, p) },
+		Included: func(p api.Included) { d.Included = append(d.Included, p) },
+		Excluded: func(p api.Excluded) { d.Excluded = append(d.Excluded, p) },
+		Reduced:  func(p api.Reduced) { out.Reduced = append(out.Reduced, p) },
 	})
 	out.FlushDue = pl.Flush
 	if req.Deferred {
@@ -164,7 +129,7 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 	if req.Table {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
 	}
-	out.Budgets = outline.Budgets{
+	out.Budgets = api.Budgets{
 		ContextWindow: r.KnownWindow(), WindowFrom: r.From, ReserveTokens: r.Reserve, PlannedInputTokens: total,
 		PlannedCacheReadTokens:  r.Bill.ReadTokens,
 		PlannedCacheWriteTokens: r.Bill.Write5mTokens + r.Bill.Write1hTokens,

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // planted stands in every text that somebody else than the person would have obeyed, and
@@ -85,21 +86,21 @@ var poisons = []poison{
 	{name: "a tool for memory", turn: func(string) []memkernel.Message {
 		return withKeys(byHand("Is the mirror up?"), byModel("It is up."))
 	}, kept: func(t *testing.T, k *kernel.Kernel, text string) {
-		if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "first", Text: text, Private: true, Now: nightAt}); err != nil {
+		if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "first", Text: text, Private: true, Now: nightAt}); err != nil {
 			t.Fatal(err)
 		}
 	}},
 	{name: "a tool for memory, into MEMORY.md", turn: func(string) []memkernel.Message {
 		return withKeys(byHand("Is the mirror up?"), byModel("It is up."))
 	}, kept: func(t *testing.T, k *kernel.Kernel, text string) {
-		if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "first", Text: text, Path: "MEMORY.md", Private: true, Now: nightAt}); err != nil {
+		if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "first", Text: text, Path: "MEMORY.md", Private: true, Now: nightAt}); err != nil {
 			t.Fatal(err)
 		}
 	}},
 	{name: "a program, under an id of the kernel's", turn: func(string) []memkernel.Message {
 		return withKeys(byHand("Is the mirror up?"), byModel("It is up."))
 	}, kept: func(t *testing.T, k *kernel.Kernel, text string) {
-		r, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "first", Text: text, ID: "fl-0123456789abcdef", Private: true, Now: nightAt})
+		r, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "first", Text: text, ID: "fl-0123456789abcdef", Private: true, Now: nightAt})
 		if err != nil || !strings.HasPrefix(r.ID, "me-") {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -143,13 +144,13 @@ func poisoned(t *testing.T, door poison, text string, person bool) {
 	putAt(t, filepath.Join(dir, "MEMORY.md"), "# Memory\n\n- The harbour is called Ebbe.\n", nightAt)
 	k := kernelAt(t, dir, nightAt)
 	defer func() { k.Close() }()
-	if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "first", Messages: door.turn(text), Private: true, Now: nightAt}); err != nil {
+	if _, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "first", Messages: door.turn(text), Private: true, Now: nightAt}); err != nil {
 		t.Fatal(err)
 	}
 	if door.kept != nil {
 		door.kept(t, k, text)
 	}
-	if _, err := k.EndSession(ctx, kernel.Boundary{SessionKey: "first", Private: true, Key: "end", Now: nightAt}); err != nil {
+	if _, err := k.EndSession(ctx, api.Boundary{SessionKey: "first", Private: true, Key: "end", Now: nightAt}); err != nil {
 		t.Fatal(err)
 	}
 	curated(t, k, true)
@@ -167,7 +168,7 @@ func poisoned(t *testing.T, door poison, text string, person bool) {
 		}
 	}
 	msgs := withKeys(byHand("What must I do before every commit and each deploy?"))
-	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "second", Model: model, Messages: msgs, Private: true, Now: nightAt})
+	p := mustPlan(t, k, api.PlanRequest{SessionKey: "second", Model: model, Messages: msgs, Private: true, Now: nightAt})
 	if carry := agents.ReplaceAllString(shown(p, "memkernel:carry"), ""); strings.Contains(carry, planted) {
 		leaks = append(leaks, "the next prompt carries:\n"+carry)
 	}

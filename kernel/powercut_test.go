@@ -11,9 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // keptIn opens a kernel whose state is kept in memory.
@@ -55,7 +54,7 @@ func TestCrashAtAnyStep(t *testing.T) {
 				break // the process died
 			}
 			c.say()
-			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err == nil {
+			if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err == nil {
 				acked()
 			}
 			c.user()
@@ -93,7 +92,7 @@ func TestCrashAtAnyStep(t *testing.T) {
 		}
 		next := mem.Restart(power)
 		k = keptIn(t, dir, next)
-		st, err := k.Status(context.Background(), &status.Options{Session: "s"})
+		st, err := k.Status(context.Background(), &api.StatusOptions{Session: "s"})
 		if had := err == nil && len(st.Sessions) == 1; had && st.Sessions[0].Turns < turns || !had && turns > 0 {
 			t.Fatalf("%s at step %d: %d turns were acknowledged: %+v, %v", how, at, turns, st, err)
 		}
@@ -161,10 +160,10 @@ func TestPowerCutAfterADuplicate(t *testing.T) {
 	c := session(42, 1, 2, 900)
 	c.say()
 	duplicates := redelivered(t, func(k *kernel.Kernel) (bool, error) {
-		o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, AdvancementKey: "t1", Now: c.now})
-		return err == nil && o.Outcome == kernel.Duplicate, err
+		o, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, AdvancementKey: "t1", Now: c.now})
+		return err == nil && o.Outcome == api.Duplicate, err
 	}, func(k *kernel.Kernel) error {
-		st, err := k.Status(context.Background(), &status.Options{Session: "s"})
+		st, err := k.Status(context.Background(), &api.StatusOptions{Session: "s"})
 		if err == nil && (len(st.Sessions) != 1 || st.Sessions[0].Turns != 1) {
 			err = fmt.Errorf("%+v", st.Sessions)
 		}
@@ -192,7 +191,7 @@ func TestPowerCutAfterAPlanAgain(t *testing.T) {
 		return p.Stats.Ingested == 0, nil
 	}, func(k *kernel.Kernel) error {
 		for _, id := range shown {
-			if got, err := k.Get(context.Background(), "s", id); err != nil || got.Reason != content.OK {
+			if got, err := k.Get(context.Background(), "s", id); err != nil || got.Reason != api.GetOK {
 				return fmt.Errorf("page %s: %s, %v", id, got.Reason, err)
 			}
 		}

@@ -7,8 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestProgressOfVerbs: what takes long as there is more of it tells how far it is: of each
@@ -29,7 +28,7 @@ func TestProgressOfVerbs(t *testing.T) {
 	}{
 		"check": {"session", 3, func(ctx context.Context) error { _, err := k.Check(ctx); return err }},
 		"audit": {"session", 3, func(ctx context.Context) error {
-			_, err := k.Maintenance().Audit(ctx, maintenance.AuditOptions{})
+			_, err := k.Maintenance().Audit(ctx, api.AuditOptions{})
 			return err
 		}},
 		"doctor": {"check", 6, func(ctx context.Context) error {
@@ -37,27 +36,27 @@ func TestProgressOfVerbs(t *testing.T) {
 			return err
 		}},
 		"retain": {"session", 3, func(ctx context.Context) error {
-			_, err := k.Retain(ctx, retention.RetainRequest{Blobs: time.Hour, Usage: time.Hour, Traces: time.Hour, Sessions: 1000 * time.Hour, Apply: true})
+			_, err := k.Retain(ctx, api.RetainRequest{Blobs: time.Hour, Usage: time.Hour, Traces: time.Hour, Sessions: 1000 * time.Hour, Apply: true})
 			return err
 		}},
 		"salvage": {"line", 0, func(ctx context.Context) error {
-			_, err := k.Salvage(ctx, retention.SalvageRequest{SessionKey: "a"})
+			_, err := k.Salvage(ctx, api.SalvageRequest{SessionKey: "a"})
 			return err
 		}},
 		"curate": {"file", 0, func(ctx context.Context) error {
-			_, err := k.Maintenance().Curate(ctx, maintenance.CurateRequest{})
+			_, err := k.Maintenance().Curate(ctx, api.CurateRequest{})
 			return err
 		}},
 		"prune": {"file", 0, func(ctx context.Context) error {
-			_, err := k.Maintenance().Prune(ctx, maintenance.PruneRequest{})
+			_, err := k.Maintenance().Prune(ctx, api.PruneRequest{})
 			return err
 		}},
 		"nightly": {"step", 3, func(ctx context.Context) error {
-			_, err := k.Maintenance().Nightly(ctx, maintenance.NightlyRequest{})
+			_, err := k.Maintenance().Nightly(ctx, api.NightlyRequest{})
 			return err
 		}},
 		"forget": {"session", 1, func(ctx context.Context) error {
-			_, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: "c", Session: true, Apply: true})
+			_, err := k.Forget(ctx, api.ForgetRequest{SessionKey: "c", Session: true, Apply: true})
 			return err
 		}},
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/crashtest"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // called are a call of a tool and its result.
@@ -77,7 +76,7 @@ func TestProvenanceOfWrites(t *testing.T) {
 			putAt(t, filepath.Join(dir, "MEMORY.md"), after, nightAt.AddDate(0, 0, -3))
 			k := kernelAt(t, dir, nightAt)
 			defer k.Close()
-			turn := kernel.Turn{Messages: turnOfCalls("never force-push to the main branch! Note what you find out in MEMORY.md", c.calls...)}
+			turn := api.Turn{Messages: turnOfCalls("never force-push to the main branch! Note what you find out in MEMORY.md", c.calls...)}
 			for range 2 { // delivered again it is known
 				if o := observe(t, k, turn); len(o.Faults) > 0 {
 					t.Fatalf("%+v", o.Faults)
@@ -89,7 +88,7 @@ func TestProvenanceOfWrites(t *testing.T) {
 					t.Errorf("line %d is said to be of %q, want %q: %v", 3+i, p.Origin, want, err)
 				}
 			}
-			p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: maintenance.PruneOptions{MemoryLines: 3}, Apply: true, Now: nightAt})
+			p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 3}, Apply: true, Now: nightAt})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,8 +142,8 @@ func TestProvenanceOfUpkeep(t *testing.T) {
 }
 
 // provenanceTurn is a turn in which an agent writes into MEMORY.md.
-func provenanceTurn() kernel.Turn {
-	return kernel.Turn{Messages: turnOfCalls("note it", called(1, "Edit", map[string]any{"file_path": "MEMORY.md", "old_string": byPerson, "new_string": byPerson + "\n" + byAgent}, "edited", false))}
+func provenanceTurn() api.Turn {
+	return api.Turn{Messages: turnOfCalls("note it", called(1, "Edit", map[string]any{"file_path": "MEMORY.md", "old_string": byPerson, "new_string": byPerson + "\n" + byAgent}, "edited", false))}
 }
 
 // TestProvenanceCrashChild is the delivery that TestProvenanceKillAnywhere kills.
@@ -180,9 +179,9 @@ func TestPruneAll(t *testing.T) {
 	putAt(t, filepath.Join(dir, "MEMORY.md"), memory, nightAt.AddDate(0, 0, -30))
 	k := kernelAt(t, dir, nightAt)
 	defer k.Close()
-	prune := func(all, apply bool) *maintenance.Pruned {
+	prune := func(all, apply bool) *api.Pruned {
 		t.Helper()
-		p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: maintenance.PruneOptions{MemoryLines: 3}, All: all, Apply: apply, Now: nightAt})
+		p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 3}, All: all, Apply: apply, Now: nightAt})
 		if err != nil {
 			t.Fatal(err)
 		}

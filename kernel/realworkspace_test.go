@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
@@ -66,13 +67,13 @@ func TestWorkspaces(t *testing.T) {
 					t.Errorf("a second reindex opened %d files: %+v", again.Read, again)
 				}
 				for _, q := range questions {
-					res, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: true, Now: call.Start})
+					res, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: true, Now: call.Start})
 					if err != nil || res.Err != nil || res.Reason != retrieval.OK {
 						t.Fatalf("%s: %v %+v", q, err, res)
 					}
 					answers[i] = append(answers[i], res.Hits...)
 				}
-				p := mustPlan(t, k, kernel.PlanRequest{SessionKey: name, Model: "claude-opus-4-5", ContextWindow: 128_000, Messages: msgs,
+				p := mustPlan(t, k, api.PlanRequest{SessionKey: name, Model: "claude-opus-4-5", ContextWindow: 128_000, Messages: msgs,
 					Resolver: "memory_get", Private: true, Now: call.Start})
 				checkPlan(t, p, msgs)
 				if plans[i] = stream(p); shown(p, "memkernel:carry") == "" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -74,7 +74,7 @@ func TestACutCountsTheReasoningItLoses(t *testing.T) {
 }
 
 // lostKeys are the messages that a plan shows in full without the thinking that they had.
-func lostKeys(p *kernel.ContextPlan, before, after map[string]bool) (out []string) {
+func lostKeys(p *api.ContextPlan, before, after map[string]bool) (out []string) {
 	gone := map[string]bool{}
 	for _, r := range p.Reduced {
 		gone[r.Key] = r.Level != pagevm.Full
@@ -124,7 +124,7 @@ func TestARemovalCorrectsTheBook(t *testing.T) {
 				t.Fatalf("the book binds %s: %s", unbound, b)
 			}
 			c.say()
-			o, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: req.SessionKey, Model: unbound, Messages: c.msgs, PlanID: p.ID,
+			o, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: req.SessionKey, Model: unbound, Messages: c.msgs, PlanID: p.ID,
 				Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens, OutputTokens: 40}, Reported: tt.reported})
 			if err != nil || len(o.Bills) != 1 || o.Bills[0].Reported.Of("") != tt.reported.Of("") {
 				t.Fatalf("%v %+v", err, o)
@@ -160,7 +160,7 @@ func TestRefusedThinkingIsLeftOut(t *testing.T) {
 	if len(had) == 0 {
 		t.Fatal("no thinking to refuse")
 	}
-	req.Overflow = &kernel.Overflow{PlanID: before.ID, Text: "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set ..."}
+	req.Overflow = &api.Overflow{PlanID: before.ID, Text: "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set ..."}
 	after := planned(t, k, req)
 	if n := len(thinkingKeys(after)); n != 0 {
 		t.Errorf("%d messages still hold thinking", n)
@@ -195,8 +195,8 @@ func TestRefusedThinkingThatIsNotThere(t *testing.T) {
 	c := newConversation(181)
 	c.user()
 	req := bound(c)
-	req.Overflow = &kernel.Overflow{Text: "The block is bound to a different conversation."}
-	if _, err := k.PlanContext(t.Context(), req); !errors.Is(err, kernel.ErrNoThinking) {
+	req.Overflow = &api.Overflow{Text: "The block is bound to a different conversation."}
+	if _, err := k.PlanContext(t.Context(), req); !errors.Is(err, api.ErrNoThinking) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
@@ -48,13 +48,13 @@ func TestRecallOncePerTurn(t *testing.T) {
 	}
 	left := false
 	for _, row := range r.Debug.Excluded {
-		left = left || row.Kind == outline.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
+		left = left || row.Kind == api.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
 	}
 	if !left {
 		t.Error("what is shown already is not among the excluded")
 	}
 	for _, region := range r.Regions {
-		if region.Name == outline.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
+		if region.Name == api.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
 			t.Errorf("region of %d tokens, retrieval %+v", region.Tokens, r.Retrieval)
 		}
 	}
@@ -174,7 +174,7 @@ func TestEvictedSpansAreSearched(t *testing.T) {
 		if got := get(t, k, strings.Split(cited, "#")[0]); !strings.Contains(got.Text, "cupboard seventeen") {
 			t.Errorf("%s restores %q", cited, got.Text)
 		}
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "ferry ledger cupboard", SessionKey: "s"})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: "ferry ledger cupboard", SessionKey: "s"})
 		if err != nil || len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "seventeen") {
 			t.Errorf("search: %v %+v", err, res)
 		}
@@ -245,7 +245,7 @@ func TestRecallSaysWhyItIsEmpty(t *testing.T) {
 	reindex(t, k)
 	put(t, dir, "memory/later.md", "The worker again.\n")
 	k2 := asItIs(t, dir)
-	res, err := k2.Search(context.Background(), kernel.SearchRequest{Query: "retry worker", Private: true})
+	res, err := k2.Search(context.Background(), api.SearchRequest{Query: "retry worker", Private: true})
 	if err != nil || res.Reason != retrieval.StaleIndex || len(res.Hits) == 0 {
 		t.Errorf("behind: %v %+v", err, res)
 	}
@@ -271,11 +271,11 @@ func TestAutoSync(t *testing.T) {
 	}
 	defer k.Close()
 	reindex(t, k)
-	if _, err := k.Remember(context.Background(), kernel.RememberRequest{Text: "The heron eats herring.", Now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}); err != nil {
+	if _, err := k.Remember(context.Background(), api.RememberRequest{Text: "The heron eats herring.", Now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}); err != nil {
 		t.Fatal(err)
 	}
 	for range 6000 {
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "herring"})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: "herring"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestWorkspaceGivesWay(t *testing.T) {
 		req.SessionKey, req.ContextWindow, req.Reserve = fmt.Sprint(window), window, 8_000
 		_, err := bare.PlanContext(context.Background(), req)
 		p, ours := k.PlanContext(context.Background(), req)
-		var small *kernel.TooSmallError
+		var small *budget.TooSmallError
 		if errors.As(ours, &small) && small.Over < 400 {
 			continue // the rules' own size
 		}
@@ -335,7 +335,7 @@ func TestRecallGivesWay(t *testing.T) {
 		req := private(c)
 		req.SessionKey, req.ContextWindow, req.Reserve = fmt.Sprint("w", window), window, 8_000
 		q, err := k.PlanContext(context.Background(), req)
-		var small *kernel.TooSmallError
+		var small *budget.TooSmallError
 		if errors.As(err, &small) {
 			continue
 		}
@@ -442,7 +442,7 @@ func TestRecordsOfStateAreNotRecalled(t *testing.T) {
 	reindex(t, k)
 	const question = "What about the export of lemurs to Antwerp?"
 	for _, key := range []string{"s", "another"} {
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: question, Private: true, SessionKey: key})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: question, Private: true, SessionKey: key})
 		if err != nil || len(res.Hits) > 0 && res.Hits[0].Path != "memory/trade.md" {
 			t.Errorf("%s finds %+v, %v", key, res, err)
 		}
@@ -499,7 +499,7 @@ func TestRecallKeepsQuiet(t *testing.T) {
 			t.Errorf("%q: %+v\n%s", c.turns, p.Retrieval, shown(p, "memkernel:rt"))
 		}
 		for _, region := range p.Regions {
-			if region.Name == outline.RegionRetrieval && (region.Tokens > 0) != c.want {
+			if region.Name == api.RegionRetrieval && (region.Tokens > 0) != c.want {
 				t.Errorf("%q: the region has %d tokens", c.turns, region.Tokens)
 			}
 		}

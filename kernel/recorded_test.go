@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -38,7 +39,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 	dir, last, cuts := t.TempDir(), "", 0
 	for n, c := range suite.Some(calls[:300], 14) {
 		k := openKernel(t, dir)
-		p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
+		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
 			Messages: append([]memkernel.Message(nil), msgs[:c.Index]...), Now: c.Start, Resolver: "memory_get"})
 		k.Close()
 		checkPlan(t, p, msgs[:c.Index])
@@ -82,9 +83,9 @@ func traceRecorded(t *testing.T, path string, most int) {
 	defer k.Close()
 	plans, cuts := 0, 0
 	for _, c := range transcript.Calls(msgs) {
-		p, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 128_000, FixedTokens: 25_000,
+		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 128_000, FixedTokens: 25_000,
 			Messages: msgs[:c.Index:c.Index], Now: c.Start, Resolver: "memory_get"})
-		var small *kernel.TooSmallError
+		var small *budget.TooSmallError
 		if errors.As(err, &small) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
@@ -30,7 +30,7 @@ func TestRedactOptions(t *testing.T) {
 	c.add(memkernel.RoleUser, words("use "+spared+" and "+other+" and "+droplet+" and password=s3cr3t-Pa55 and password=0ther-Pa55"))
 	mustPlan(t, k, request(c))
 	st, err := k.Status(context.Background(), nil)
-	if err != nil || len(st.Masked) != 2 || st.Masked[0] != (status.MaskCount{Rule: "github", Count: 1}) || st.Masked[1].Rule != "secret" {
+	if err != nil || len(st.Masked) != 2 || st.Masked[0] != (api.MaskCount{Rule: "github", Count: 1}) || st.Masked[1].Rule != "secret" {
 		t.Errorf("%+v, %v", st.Masked, err)
 	}
 	for word, want := range map[string]bool{spared: true, other: false, droplet: true, "s3cr3t-Pa55": true, "0ther-Pa55": false} {
@@ -57,7 +57,7 @@ func TestIndexHoldsNoSecret(t *testing.T) {
 	if _, err := k.Reindex(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "when does the zeppelin leave", Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: "when does the zeppelin leave", Private: true})
 	if err != nil || len(res.Hits) == 0 || res.Hits[0].EndLine != strings.Count(text, "\n") {
 		t.Errorf("%+v, %v", res, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Reindex brings the index up to date with the workspace, and makes it if there is
@@ -13,12 +13,12 @@ import (
 // stays, unless [indexing.Options.Full] is set. If an
 // embedder is configured, texts without a vector get theirs; that it fails is in
 // the report, since the search by words needs none.
-func (k *Kernel) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Report, error) {
+func (k *Kernel) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	if k.memory == nil {
 		return nil, errors.New("reindex: memory is switched off")
 	}
 	if o == nil {
-		o = &indexing.Options{}
+		o = &api.ReindexOptions{}
 	}
 	return k.memory.Reindex(ctx, o)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestRelease: a session that was let go goes on as if it had not been.
@@ -37,7 +37,7 @@ func TestRelease(t *testing.T) {
 	}
 	k.Release(request(c).SessionKey)
 	k.Release("never seen")
-	o, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: request(c).SessionKey, Model: model, Messages: c.msgs})
+	o, err := k.ObserveTurn(ctx, api.Turn{SessionKey: request(c).SessionKey, Model: model, Messages: c.msgs})
 	if err != nil || o.Ingested != 0 {
 		t.Errorf("observe after the release: %+v, %v", o, err)
 	}

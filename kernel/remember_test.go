@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -36,7 +37,7 @@ func TestRemember(t *testing.T) {
 	defer k.Close()
 	ctx := context.Background()
 	secret := "AKIA" + "IOSFODNN7EXAMPLE"
-	req := kernel.RememberRequest{SessionKey: "s", Text: "The key is " + secret + " and the day is fine."}
+	req := api.RememberRequest{SessionKey: "s", Text: "The key is " + secret + " and the day is fine."}
 	// The clock of the store is the machine's own: the log of noon may be late.
 	a, err := k.Remember(ctx, req)
 	if err != nil {
@@ -50,19 +51,19 @@ func TestRemember(t *testing.T) {
 	if strings.Count(text, "the day is fine") != 1 || strings.Contains(text, secret) || a.Masked != 1 {
 		t.Errorf("%+v\n%s", a, text)
 	}
-	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", ID: a.ID, Text: "something else"}); err == nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", ID: a.ID, Text: "something else"}); err == nil {
 		t.Error("one id, two texts")
 	}
 	var denied *markdownstore.DeniedError
 	for _, path := range []string{"MEMORY.md", "USER.md", "AGENTS.md", "../x.md", "/tmp/x.md", "notes.txt"} {
-		if _, err := k.Remember(ctx, kernel.RememberRequest{Path: path, Text: "x"}); !errors.As(err, &denied) {
+		if _, err := k.Remember(ctx, api.RememberRequest{Path: path, Text: "x"}); !errors.As(err, &denied) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if m, err := k.Remember(ctx, kernel.RememberRequest{Path: "MEMORY.md", Text: "Mine.", Private: true}); err != nil || !strings.Contains(read(t, dir, "MEMORY.md"), "Mine.") {
+	if m, err := k.Remember(ctx, api.RememberRequest{Path: "MEMORY.md", Text: "Mine.", Private: true}); err != nil || !strings.Contains(read(t, dir, "MEMORY.md"), "Mine.") {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: " \n"}); err == nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{Text: " \n"}); err == nil {
 		t.Error("nothing was remembered")
 	}
 	if f, err := k.Check(ctx); err != nil || len(f) > 0 {
@@ -119,7 +120,7 @@ func rememberDying(t *testing.T, dir string, n int) bool {
 	defer restore()
 	k := openKernel(t, dir)
 	defer k.Close()
-	_, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", Text: "The tide turns at six."})
+	_, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", Text: "The tide turns at six."})
 	return err == nil
 }
 
@@ -133,12 +134,12 @@ func TestRememberEvidence(t *testing.T) {
 	c := newConversation(1)
 	c.user()
 	c.say()
-	turn := observe(t, k, kernel.Turn{Messages: c.msgs})
-	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at six.", Evidence: turn.AdvancementKey}); err != nil {
+	turn := observe(t, k, api.Turn{Messages: c.msgs})
+	if _, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "The ferry leaves at six.", Evidence: turn.AdvancementKey}); err != nil {
 		t.Error(err)
 	}
 	var no *journal.RejectionError
-	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine.", Evidence: "nowhere"}); !errors.As(err, &no) || no.Code != journal.CodeProvenance {
+	if _, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine.", Evidence: "nowhere"}); !errors.As(err, &no) || no.Code != journal.CodeProvenance {
 		t.Errorf("dangling evidence: %v", err)
 	}
 	file := read(t, dir, filepath.Join(".memkernel", "sessions", "s", "journal.jsonl"))
@@ -175,11 +176,11 @@ func TestRememberOldJournal(t *testing.T) {
 	j.Close()
 	k := openKernel(t, dir)
 	defer k.Close()
-	again, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "Old."})
+	again, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "Old."})
 	if err != nil || !again.Duplicate || strings.Count(read(t, dir, "memory/notes.md"), "Old.") != 1 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "New."}); err == nil {
+	if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "New."}); err == nil {
 		t.Error("one id, two texts")
 	}
 }

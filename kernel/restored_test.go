@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // A backup is put back while a process runs that has read, and not written, what came after
@@ -53,7 +53,7 @@ func TestBackupPutBackUnderAReader(t *testing.T) {
 			continue
 		}
 		asked++
-		if got, err := again.Get(context.Background(), p.SessionKey, page.ID); err != nil || got.Reason != content.OK {
+		if got, err := again.Get(context.Background(), p.SessionKey, page.ID); err != nil || got.Reason != api.GetOK {
 			t.Errorf("page %s is shown by the plan, and is not kept: %s, %v", page.ID, got.Reason, err)
 		}
 	}

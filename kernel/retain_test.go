@@ -10,14 +10,13 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 const day = 24 * time.Hour
 
-func retain(t fataler, k *kernel.Kernel, req retention.RetainRequest) *retention.Retained {
+func retain(t fataler, k *kernel.Kernel, req api.RetainRequest) *api.Retained {
 	t.Helper()
 	r, err := k.Retain(context.Background(), req)
 	if err != nil {
@@ -33,7 +32,7 @@ func aged(t fataler, k *kernel.Kernel) *conversation {
 	c := session(5, 8, 4, 9000)
 	p := mustPlan(t, k, narrow(c))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Model: model, Usage: &memkernel.Usage{InputTokens: 9000}, Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Model: model, Usage: &memkernel.Usage{InputTokens: 9000}, Now: c.now})
 	c.user()
 	mustPlan(t, k, narrow(c))
 	return c
@@ -48,7 +47,7 @@ func TestRetain(t *testing.T) {
 	c := aged(t, k)
 	pages := forget(t, k, false)
 	blobs := len(pages.Blobs)
-	req := retention.RetainRequest{Blobs: 30 * day, Usage: 30 * day, Traces: 30 * day, Now: c.now.Add(10 * day), Apply: true}
+	req := api.RetainRequest{Blobs: 30 * day, Usage: 30 * day, Traces: 30 * day, Now: c.now.Add(10 * day), Apply: true}
 	if r := retain(t, k, req); len(r.Sessions) != 0 || r.Blobs != 0 {
 		t.Errorf("nothing is old: %+v", r)
 	}
@@ -83,9 +82,9 @@ func TestRetain(t *testing.T) {
 	gone := 0
 	for _, p := range pages.Pages {
 		switch g := fetch(t, k, p.ID); {
-		case g.Reason == content.Forgotten && p.ID != cited:
+		case g.Reason == api.GetForgotten && p.ID != cited:
 			gone++
-		case g.Reason != content.OK:
+		case g.Reason != api.GetOK:
 			t.Errorf("%+v", g)
 		}
 	}
@@ -98,12 +97,12 @@ func TestRetain(t *testing.T) {
 	// The host takes the session up again: it stands as before, and restores.
 	q := planned(t, k, narrow(c))
 	for _, r := range q.Reduced {
-		if g := fetch(t, k, r.Page); g.Reason != content.OK {
+		if g := fetch(t, k, r.Page); g.Reason != api.GetOK {
 			t.Errorf("%s is shown as %s and does not restore: %+v", r.Page, r.Level, g)
 		}
 	}
 	clean(t, k)
-	if r := retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: c.now.Add(time.Hour), Apply: true}); r.Blobs != 0 {
+	if r := retain(t, k, api.RetainRequest{Blobs: 30 * day, Now: c.now.Add(time.Hour), Apply: true}); r.Blobs != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -122,7 +121,7 @@ func TestRetainOrphans(t *testing.T) {
 	os.WriteFile(filepath.Join(blobs, "2c", orphan), []byte("hello"), 0o600)
 	os.WriteFile(filepath.Join(blobs, "2c", "README"), []byte("not ours"), 0o600)
 	for _, apply := range []bool{false, true} {
-		r := retain(t, k, retention.RetainRequest{Apply: apply})
+		r := retain(t, k, api.RetainRequest{Apply: apply})
 		if r.Orphans != 1 || r.OrphanBytes != 5 || r.Blobs != 1 || len(r.Sessions) != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -130,7 +129,7 @@ func TestRetainOrphans(t *testing.T) {
 	if after := len(tree(t, blobs)); after != before+1 {
 		t.Errorf("%d files, %d before", after, before)
 	}
-	if r := retain(t, k, retention.RetainRequest{Apply: true}); r.Orphans != 0 {
+	if r := retain(t, k, api.RetainRequest{Apply: true}); r.Orphans != 0 {
 		t.Errorf("%+v", r)
 	}
 	clean(t, k)
@@ -146,7 +145,7 @@ func TestRetainKilledAnywhere(t *testing.T) {
 		c := session(5, 2, 2, 9000)
 		p := mustPlan(t, k, narrow(c))
 		for _, r := range p.Reduced {
-			if g := fetch(t, k, r.Page); g.Reason != content.OK {
+			if g := fetch(t, k, r.Page); g.Reason != api.GetOK {
 				t.Fatalf("killed at %d: %+v", n, g)
 			}
 		}
@@ -159,7 +158,7 @@ func TestRetainChild(t *testing.T) {
 	k := openKernel(t, crashtest.Child(t))
 	c := session(5, 2, 2, 9000)
 	mustPlan(t, k, narrow(c))
-	if r := retain(t, k, retention.RetainRequest{Blobs: day, Now: c.now.Add(3 * day), Apply: true}); r.Blobs == 0 {
+	if r := retain(t, k, api.RetainRequest{Blobs: day, Now: c.now.Add(3 * day), Apply: true}); r.Blobs == 0 {
 		t.Fatalf("%+v", r)
 	}
 	k.Close()

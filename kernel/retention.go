@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Forget removes pages, spans, blobs or a whole session from all that is kept, and
@@ -11,7 +11,7 @@ import (
 // when the host sends it again, in whose place a prompt then says so. The next plan
 // of the session begins its projection anew, at the price of a cache miss. What the
 // host keeps itself, and the workspace's files, are not touched.
-func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
+func (k *Kernel) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
 	req.SessionKey = keyOr(req.SessionKey)
 	done := k.watch.begin(OpForget)
 	f, err := k.retain.Forget(ctx, req)
@@ -25,7 +25,7 @@ func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*rete
 // holds. It never breaks a pointer in a prompt or in memory: what a
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
-func (k *Kernel) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
+func (k *Kernel) Retain(ctx context.Context, req api.RetainRequest) (*api.Retained, error) {
 	return k.retain.Retain(ctx, req)
 }
 
@@ -33,8 +33,8 @@ func (k *Kernel) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 // With Apply the journal goes on with what is sound of it: all damaged files are put
 // aside, prompts are made anew at the price of a cache miss, and what the host hands in
 // again is ingested again. A session that is not there is an error that wraps
-// [ErrNoSession].
-func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*retention.Salvaged, error) {
+// [api.ErrNoSession].
+func (k *Kernel) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
 	req.SessionKey = keyOr(req.SessionKey)
 	return k.retain.Salvage(ctx, req)
 }
@@ -43,6 +43,6 @@ func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 // sessions, in the workspace's memory, in backups and in the index. Then it looks for them
 // in every file that it keeps, and says where they are left. Of what is not memkernel's
 // (the transcripts of hosts, git) it says that it is.
-func (k *Kernel) ForgetEverywhere(ctx context.Context, req retention.EverywhereRequest) (*retention.Everywhere, error) {
+func (k *Kernel) ForgetEverywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
 	return k.retain.Everywhere(ctx, req)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -20,7 +19,7 @@ import (
 const boundModel = "claude-opus-5-5"
 
 // levels maps every page of the conversation that stands to its level.
-func levels(p *kernel.ContextPlan) map[string]pagevm.Level {
+func levels(p *api.ContextPlan) map[string]pagevm.Level {
 	out := map[string]pagevm.Level{}
 	for _, row := range p.Debug.Included {
 		out[row.ID] = row.Level
@@ -34,7 +33,7 @@ func TestRule1AppendOnly(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	c := newConversation(80)
-	var last *kernel.ContextPlan
+	var last *api.ContextPlan
 	for range 60 {
 		c.user()
 		c.loop(2, 3000)
@@ -73,7 +72,7 @@ func TestRule2OneBatchCut(t *testing.T) {
 		since++
 		if p.Layout.Made != nil {
 			f := p.Layout.Cut.Figures
-			left := p.Budgets.PlannedInputTokens - regionTokens(p, outline.RegionRetrieval) // recalled behind the cut
+			left := p.Budgets.PlannedInputTokens - regionTokens(p, api.RegionRetrieval) // recalled behind the cut
 			if left > f.LowWater {
 				t.Errorf("the cut left %d tokens, the low-water mark is %d", left, f.LowWater)
 			}
@@ -132,7 +131,7 @@ func TestRule3ColdOnce(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	c := session(83, 5, 2, 7000)
-	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
+	big := func() api.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
 	if p := planned(t, k, big()); p.Layout.Made != nil || !p.Layout.Cold {
 		t.Fatalf("the first plan: cold %v, cut %v", p.Layout.Cold, p.Layout.Made)
 	}
@@ -176,7 +175,7 @@ func TestRule3ColdInALoop(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	c := session(86, 5, 2, 7000)
-	big := func() kernel.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
+	big := func() api.PlanRequest { r := request(c); r.ContextWindow = 200_000; return r }
 	planned(t, k, big())
 	c.user()
 	last := stream(planned(t, k, big()))
@@ -190,7 +189,7 @@ func TestRule3ColdInALoop(t *testing.T) {
 		last = stream(p)
 	}
 	c.gap(time.Hour)
-	if got := compact(t, k, kernel.Boundary{Now: c.now, Compact: &kernel.CompactWish{Tokens: 20_000}}); got.Reason != kernel.CompactOK {
+	if got := compact(t, k, api.Boundary{Now: c.now, Compact: &api.CompactWish{Tokens: 20_000}}); got.Reason != api.CompactOK {
 		t.Errorf("asked for in a cold cache: %+v", got)
 	}
 	c.loop(4, 9000)
@@ -279,14 +278,14 @@ func TestRule7FrozenBytes(t *testing.T) {
 	if len(p.Reduced) != 1 || p.Reduced[0].Level != pagevm.Pointer {
 		t.Fatalf("reduced is %+v", p.Reduced)
 	}
-	for _, change := range []func(*kernel.PlanRequest){
-		func(r *kernel.PlanRequest) { r.ContextWindow = 200_000 },
-		func(r *kernel.PlanRequest) { r.Resolver = "" },
-		func(r *kernel.PlanRequest) { r.Resolver = "read_page" },
-		func(r *kernel.PlanRequest) { r.System = []memkernel.Part{words("Be brief.")} },
-		func(r *kernel.PlanRequest) { r.Tools = []memkernel.Tool{{Name: "Read", Raw: `{"name":"Read"}`}} },
-		func(r *kernel.PlanRequest) { r.Thinking, r.Effort, r.ToolChoice = "off", "low", "none" },
-		func(r *kernel.PlanRequest) { r.Reserve = 20_000 },
+	for _, change := range []func(*api.PlanRequest){
+		func(r *api.PlanRequest) { r.ContextWindow = 200_000 },
+		func(r *api.PlanRequest) { r.Resolver = "" },
+		func(r *api.PlanRequest) { r.Resolver = "read_page" },
+		func(r *api.PlanRequest) { r.System = []memkernel.Part{words("Be brief.")} },
+		func(r *api.PlanRequest) { r.Tools = []memkernel.Tool{{Name: "Read", Raw: `{"name":"Read"}`}} },
+		func(r *api.PlanRequest) { r.Thinking, r.Effort, r.ToolChoice = "off", "low", "none" },
+		func(r *api.PlanRequest) { r.Reserve = 20_000 },
 	} {
 		c.loop(1, 500)
 		req := request(c)
@@ -339,7 +338,7 @@ func TestNoPointersWithoutResolver(t *testing.T) {
 }
 
 // thinkingKeys are the messages that stand with their thinking.
-func thinkingKeys(p *kernel.ContextPlan) map[string]bool {
+func thinkingKeys(p *api.ContextPlan) map[string]bool {
 	out := map[string]bool{}
 	for i := range p.Messages {
 		for _, part := range p.Messages[i].Parts {
@@ -351,7 +350,7 @@ func thinkingKeys(p *kernel.ContextPlan) map[string]bool {
 	return out
 }
 
-func bound(c *conversation) kernel.PlanRequest {
+func bound(c *conversation) api.PlanRequest {
 	req := request(c)
 	req.Model = boundModel
 	return req
@@ -411,7 +410,7 @@ func TestRule6OpenLoop(t *testing.T) {
 			k := memoryKernel(t)
 			defer k.Close()
 			c := session(90, 6, 2, 7000)
-			plan := func() *kernel.ContextPlan {
+			plan := func() *api.ContextPlan {
 				req := bound(c)
 				req.DropOption, req.Thinking = drop, `{"type":"enabled","budget_tokens":4096}`
 				return planned(t, k, req)
@@ -495,8 +494,8 @@ func TestKilledInALongLoop(t *testing.T) {
 	for i := range 36 {
 		k := openKernel(t, dir) // and never closed: it was killed
 		c.loop(2, []int{300, 6000}[i%2])
-		o, err := k.ObserveToolResult(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs})
-		if err != nil || o.Outcome != kernel.OpenTurn {
+		o, err := k.ObserveToolResult(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs})
+		if err != nil || o.Outcome != api.OpenTurn {
 			t.Fatalf("%+v, %v", o, err)
 		}
 		if want := 3; i > 0 && o.Ingested != want {
@@ -530,7 +529,7 @@ func TestKilledInALongLoop(t *testing.T) {
 	clean(t, k)
 }
 
-func regionTokens(p *kernel.ContextPlan, name string) int {
+func regionTokens(p *api.ContextPlan, name string) int {
 	for _, r := range p.Regions {
 		if r.Name == name {
 			return r.Tokens

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -43,14 +43,14 @@ func damageStory(t *testing.T, dir string) {
 		req.SessionKey, req.Private = key, true
 		p := planned(t, k, req)
 		c.say()
-		if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Model: model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}, Private: true}); err != nil {
+		if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: key, Model: model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}, Private: true}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.Compact(context.Background(), kernel.Boundary{SessionKey: key, Messages: c.msgs, Private: true}); err != nil {
+		if _, err := k.Compact(context.Background(), api.Boundary{SessionKey: key, Messages: c.msgs, Private: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := k.Write(context.Background(), kernel.WriteRequest{SessionKey: "other", Updates: []journal.Update{{Key: "no-prod", Type: pagevm.Constraint, Field: "text",
+	if _, err := k.Write(context.Background(), api.WriteRequest{SessionKey: "other", Updates: []journal.Update{{Key: "no-prod", Type: pagevm.Constraint, Field: "text",
 		Op: journal.OpSetWithVersion, Value: []byte(`"Never touch production."`), Scope: memkernel.ScopeProject, EvidenceRef: "session:other"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -171,13 +171,13 @@ func damageTold(t *testing.T, dir, name string) bool {
 	if strings.HasPrefix(name, "project/") {
 		return len(found) > 0
 	}
-	if r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "other"}); err != nil || r.Text == "" {
+	if r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "other"}); err != nil || r.Text == "" {
 		t.Fatalf("%s: the other session does not answer: %v", name, err)
 	}
 	if _, err := k.Status(context.Background(), nil); err != nil {
 		t.Fatalf("%s: status ends with %v", name, err)
 	}
-	if _, err := k.Retain(context.Background(), retention.RetainRequest{Blobs: 24 * time.Hour, Apply: true}); err != nil && !strings.HasPrefix(name, "project/") {
+	if _, err := k.Retain(context.Background(), api.RetainRequest{Blobs: 24 * time.Hour, Apply: true}); err != nil && !strings.HasPrefix(name, "project/") {
 		t.Fatalf("%s: retain ends with %v", name, err)
 	}
 	return len(found) > 0
@@ -188,7 +188,7 @@ func mended(t *testing.T, dir, what string) {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	for _, req := range []retention.SalvageRequest{{SessionKey: "s", Apply: true}, {Project: true, Apply: true}} {
+	for _, req := range []api.SalvageRequest{{SessionKey: "s", Apply: true}, {Project: true, Apply: true}} {
 		if _, err := k.Salvage(context.Background(), req); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -276,16 +276,16 @@ func TestLinksInState(t *testing.T) {
 			req := request(c)
 			req.Private = true
 			p, planErr := k.PlanContext(context.Background(), req)
-			turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}
+			turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}
 			if p != nil {
 				turn.PlanID, turn.Usage = p.ID, &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}
 			}
 			k.ObserveTurn(context.Background(), turn)
-			k.Checkpoint(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
-			k.Flush(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
-			k.Retain(context.Background(), retention.RetainRequest{Blobs: 1, Apply: true})
-			k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
-			k.Salvage(context.Background(), retention.SalvageRequest{SessionKey: "s", Apply: true})
+			k.Checkpoint(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
+			k.Flush(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
+			k.Retain(context.Background(), api.RetainRequest{Blobs: 1, Apply: true})
+			k.Forget(context.Background(), api.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
+			k.Salvage(context.Background(), api.SalvageRequest{SessionKey: "s", Apply: true})
 			if after := contents(t, out); after != before {
 				t.Errorf("what the link leads to was changed (the plan said %v)", planErr)
 			}

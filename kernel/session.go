@@ -13,9 +13,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
-// DefaultSession is the key of a session that has none.
-const DefaultSession = session.DefaultKey
-
 // defaultKeepSessions is how many sessions a kernel has in memory.
 const defaultKeepSessions = 64
 

@@ -27,12 +27,3 @@ func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
 	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
 		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}
 }
-
-// The sources of memory.
-const (
-	// SourceMemory are the workspace's files.
-	SourceMemory = mem.SourceMemory
-	// SourceSessions is what was said: in this session and no longer shown, and in
-	// others.
-	SourceSessions = mem.SourceSessions
-)

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -59,12 +59,12 @@ func (p *past) talk(key, text string) {
 	msgs := []memkernel.Message{{Key: "u1", Role: memkernel.RoleUser, Parts: []memkernel.Part{words(text)}, Time: now},
 		{Key: "a1", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{words("Noted, and thank you.")}, Time: now, Model: "claude-opus-4-5"},
 		{Key: "u2", Role: memkernel.RoleUser, Parts: []memkernel.Part{words("Go on.")}, Time: now}}
-	if _, err := p.k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: key, Model: "claude-opus-4-5", Messages: msgs, Now: now}); err != nil {
+	if _, err := p.k.PlanContext(context.Background(), api.PlanRequest{SessionKey: key, Model: "claude-opus-4-5", Messages: msgs, Now: now}); err != nil {
 		p.Fatalf("%v", err)
 	}
 }
 
-func (p *past) search(req kernel.SearchRequest) *retrieval.Result {
+func (p *past) search(req api.SearchRequest) *retrieval.Result {
 	p.Helper()
 	if req.Now.IsZero() {
 		req.Now = time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
@@ -77,7 +77,7 @@ func (p *past) search(req kernel.SearchRequest) *retrieval.Result {
 }
 
 // finds tells in how many past sessions a question has hits.
-func (p *past) finds(req kernel.SearchRequest, want int) *retrieval.Result {
+func (p *past) finds(req api.SearchRequest, want int) *retrieval.Result {
 	p.Helper()
 	res := p.search(req)
 	in := map[string]bool{}
@@ -99,25 +99,25 @@ func TestPastSessions(t *testing.T) {
 	if r := reindex(t, p.k); r.Sessions.Conversations != 2 || len(r.Skipped) != 0 {
 		t.Fatalf("%+v", r)
 	}
-	res := p.finds(kernel.SearchRequest{Query: "stork chimney", Private: true}, 1)
+	res := p.finds(api.SearchRequest{Query: "stork chimney", Private: true}, 1)
 	h := res.Hits[0]
-	if h.Source != kernel.SourceSessions || h.Date != "2026-10-05" || !strings.HasPrefix(h.Citation, "sessions/main/build/0001-2026-10-05.md#L") ||
+	if h.Source != api.SourceSessions || h.Date != "2026-10-05" || !strings.HasPrefix(h.Citation, "sessions/main/build/0001-2026-10-05.md#L") ||
 		!strings.Contains(h.Snippet, "user: The stork") || strings.Contains(h.Snippet, "ghp_0") || h.Parts.Decay >= 1 {
 		t.Errorf("%+v", h)
 	}
-	c, err := p.k.Read(context.Background(), kernel.ReadRequest{Path: h.Path, From: h.StartLine, Lines: h.EndLine - h.StartLine + 1, Private: true})
+	c, err := p.k.Read(context.Background(), api.ReadRequest{Path: h.Path, From: h.StartLine, Lines: h.EndLine - h.StartLine + 1, Private: true})
 	if err != nil || !strings.Contains(c.Text, "user: The stork") {
 		t.Errorf("%v %+v", err, c)
 	}
 	// Both sources, one of them, and the session itself.
-	p.finds(kernel.SearchRequest{Query: "old mill", Private: true}, 1)
-	p.finds(kernel.SearchRequest{Query: "old mill", Private: true, Source: kernel.SourceMemory}, 0)
-	if res := p.finds(kernel.SearchRequest{Query: "old mill", Private: true, Source: kernel.SourceSessions}, 1); len(res.Hits) != 1 {
+	p.finds(api.SearchRequest{Query: "old mill", Private: true}, 1)
+	p.finds(api.SearchRequest{Query: "old mill", Private: true, Source: api.SourceMemory}, 0)
+	if res := p.finds(api.SearchRequest{Query: "old mill", Private: true, Source: api.SourceSessions}, 1); len(res.Hits) != 1 {
 		t.Errorf("%+v", res.Hits)
 	}
-	p.finds(kernel.SearchRequest{Query: "stork chimney", Private: true, SessionKey: "build"}, 0)
-	p.finds(kernel.SearchRequest{Query: "heron mill", Private: true, SessionKey: "notes"}, 0)
-	if _, err := p.k.Search(context.Background(), kernel.SearchRequest{Query: "x", Source: "wiki"}); err == nil {
+	p.finds(api.SearchRequest{Query: "stork chimney", Private: true, SessionKey: "build"}, 0)
+	p.finds(api.SearchRequest{Query: "heron mill", Private: true, SessionKey: "notes"}, 0)
+	if _, err := p.k.Search(context.Background(), api.SearchRequest{Query: "x", Source: "wiki"}); err == nil {
 		t.Error("an unknown source is searched")
 	}
 }
@@ -130,7 +130,7 @@ func TestPastIsolation(t *testing.T) {
 	p.talk("agent:ops:day", "The gull keeps the day watch at the harbour.")
 	p.talk("agent:ops_two:day", "The tern keeps the evening watch at the harbour.")
 	reindex(t, p.k)
-	ask := kernel.SearchRequest{Query: "watch at the harbour", Private: true}
+	ask := api.SearchRequest{Query: "watch at the harbour", Private: true}
 	p.finds(ask, 0)
 	ask.Agent = "ops"
 	res := p.finds(ask, 2)
@@ -140,11 +140,11 @@ func TestPastIsolation(t *testing.T) {
 	p.finds(ask, 2)
 	ask.Private = false
 	p.finds(ask, 0)
-	ask.Source = kernel.SourceSessions
+	ask.Source = api.SourceSessions
 	if res := p.finds(ask, 0); res.Reason != retrieval.Denied || !strings.Contains(res.Detail, "shared") {
 		t.Errorf("%+v", res)
 	}
-	for _, req := range []kernel.ReadRequest{{Private: true}, {Private: true, Agent: "ops_two"}, {Agent: "ops"}, {SessionKey: "agent:ops:x"}} {
+	for _, req := range []api.ReadRequest{{Private: true}, {Private: true, Agent: "ops_two"}, {Agent: "ops"}, {SessionKey: "agent:ops:x"}} {
 		req.Path = res.Hits[0].Path
 		if _, err := p.k.Read(context.Background(), req); !errors.Is(err, markdownstore.ErrDenied) {
 			t.Errorf("%+v: %v", req, err)
@@ -160,7 +160,7 @@ func TestPastInPrompts(t *testing.T) {
 		c := newConversation(1)
 		c.add(memkernel.RoleUser, words("Where does the heron nest?"))
 		key := fmt.Sprint("asks-", private)
-		plan := mustPlan(t, p.k, kernel.PlanRequest{SessionKey: key, Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now, Private: private})
+		plan := mustPlan(t, p.k, api.PlanRequest{SessionKey: key, Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now, Private: private})
 		if got := strings.Contains(fmt.Sprint(plan.Messages), "behind the old mill"); got != private {
 			t.Errorf("private %v: recalled %v: %+v", private, got, plan.Retrieval)
 		}
@@ -173,8 +173,8 @@ func TestPastOff(t *testing.T) {
 	reindex(t, p.k)
 	off := asItIs(t, p.dir)
 	q := &past{t, p.dir, p.host, off}
-	q.finds(kernel.SearchRequest{Query: "heron mill", Private: true}, 0)
-	if res := q.finds(kernel.SearchRequest{Query: "heron", Private: true, Source: kernel.SourceSessions}, 0); res.Reason != retrieval.Disabled {
+	q.finds(api.SearchRequest{Query: "heron mill", Private: true}, 0)
+	if res := q.finds(api.SearchRequest{Query: "heron", Private: true, Source: api.SourceSessions}, 0); res.Reason != retrieval.Disabled {
 		t.Errorf("%+v", res)
 	}
 	if r := reindex(t, off); r.Removed == 0 {
@@ -189,12 +189,12 @@ func TestPastForgotten(t *testing.T) {
 	p.talk("build", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	for i, key := range []string{"build", "notes"} {
-		out, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true})
+		out, err := p.k.Forget(context.Background(), api.ForgetRequest{SessionKey: key, Session: true})
 		if err != nil || out.Applied || len(out.Transcripts) != 1 {
 			t.Fatalf("%v %+v", err, out)
 		}
-		p.finds(kernel.SearchRequest{Query: "stork heron", Private: true}, 2-i)
-		if out, err = p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil || len(out.Transcripts) != 1 || len(out.Elsewhere) != 0 {
+		p.finds(api.SearchRequest{Query: "stork heron", Private: true}, 2-i)
+		if out, err = p.k.Forget(context.Background(), api.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil || len(out.Transcripts) != 1 || len(out.Elsewhere) != 0 {
 			t.Fatalf("%v %+v", err, out)
 		}
 	}
@@ -208,8 +208,8 @@ func TestPastForgotten(t *testing.T) {
 	put(t, p.host, "notes.jsonl", string(data)+line("user", "The heron is still there."))
 	put(t, p.host, "copy.jsonl", string(data))
 	reindex(t, p.k)
-	p.finds(kernel.SearchRequest{Query: "stork heron", Private: true}, 0)
-	if _, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "nobody", Session: true, Apply: true}); err == nil {
+	p.finds(api.SearchRequest{Query: "stork heron", Private: true}, 0)
+	if _, err := p.k.Forget(context.Background(), api.ForgetRequest{SessionKey: "nobody", Session: true, Apply: true}); err == nil {
 		t.Error("a session that nobody knows was forgotten")
 	}
 }
@@ -221,13 +221,13 @@ func TestPastPageForgotten(t *testing.T) {
 	p.talk("build", text)
 	put(t, p.host, "twin.jsonl", line("user", text)+line("assistant", "The stork is white, as storks are."))
 	reindex(t, p.k)
-	p.finds(kernel.SearchRequest{Query: "stork chimney brewery", Private: true}, 2)
-	out, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "build", Session: false, IDs: []string{pageSaying(t, p.k, "build", text)}, Apply: true})
+	p.finds(api.SearchRequest{Query: "stork chimney brewery", Private: true}, 2)
+	out, err := p.k.Forget(context.Background(), api.ForgetRequest{SessionKey: "build", Session: false, IDs: []string{pageSaying(t, p.k, "build", text)}, Apply: true})
 	if err != nil || len(out.Pages) != 1 {
 		t.Fatalf("%v %+v", err, out)
 	}
 	for range 2 {
-		for _, h := range p.finds(kernel.SearchRequest{Query: "stork chimney brewery", Private: true}, 1).Hits {
+		for _, h := range p.finds(api.SearchRequest{Query: "stork chimney brewery", Private: true}, 1).Hits {
 			if strings.Contains(h.Text, "brewery") {
 				t.Errorf("%+v", h)
 			}
@@ -278,9 +278,9 @@ func TestPastForgetKilled(t *testing.T) {
 		} else if strings.Contains(string(out), "forgotten") {
 			t.Errorf("write %d: forgotten without a tombstone", n)
 		}
-		p.finds(kernel.SearchRequest{Query: "heron mill", Private: true}, want)
+		p.finds(api.SearchRequest{Query: "heron mill", Private: true}, want)
 		reindex(t, p.k)
-		p.finds(kernel.SearchRequest{Query: "heron mill", Private: true}, want)
+		p.finds(api.SearchRequest{Query: "heron mill", Private: true}, want)
 		p.k.Close()
 	})
 }
@@ -294,7 +294,7 @@ func TestPastForgetChild(t *testing.T) {
 	p.talk("notes", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	os.Stdout.WriteString("indexed\n")
-	if _, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "notes", Session: true, Apply: true}); err != nil {
+	if _, err := p.k.Forget(context.Background(), api.ForgetRequest{SessionKey: "notes", Session: true, Apply: true}); err != nil {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("forgotten\n")

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // stateOf is SESSION-STATE.md.
@@ -25,9 +25,9 @@ func stateOf(t *testing.T, dir string) string {
 }
 
 // speak observes a conversation of a session as a private one.
-func speak(t fataler, k *kernel.Kernel, key string, c *conversation) *kernel.Observation {
+func speak(t fataler, k *kernel.Kernel, key string, c *conversation) *api.Observation {
 	t.Helper()
-	o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Model: model, Messages: c.msgs, Private: true, Now: c.now.Add(time.Second)})
+	o, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: key, Model: model, Messages: c.msgs, Private: true, Now: c.now.Add(time.Second)})
 	if err != nil {
 		t.Fatalf("observe: %v", err)
 	}
@@ -118,7 +118,7 @@ func TestStateShowsEverySession(t *testing.T) {
 		c := talks[key]
 		c.add(memkernel.RoleUser, words(text))
 		c.add(memkernel.RoleAssistant, words("Done."))
-		o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Model: model, Messages: c.msgs, Private: true, Now: talks["a"].now.Add(time.Duration(minute) * time.Minute)})
+		o, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: key, Model: model, Messages: c.msgs, Private: true, Now: talks["a"].now.Add(time.Duration(minute) * time.Minute)})
 		if err != nil || len(o.Faults) > 0 {
 			t.Fatalf("%+v %v", o, err)
 		}
@@ -151,12 +151,12 @@ func TestStateShowsEverySession(t *testing.T) {
 	}
 	shows("g", "f: Please sort the files.", "e: Please sort the files.", "d: Please sort the files.", "a: Now measure the export.", "b: Please write the report on ferries.")
 	// A boundary is no word: a's end does not take the file back.
-	if _, err := k.EndSession(context.Background(), kernel.Boundary{SessionKey: "a", Model: model, Private: true}); err != nil {
+	if _, err := k.EndSession(context.Background(), api.Boundary{SessionKey: "a", Model: model, Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	shows("g", "f: Please sort the files.", "e: Please sort the files.", "d: Please sort the files.", "a: Now measure the export.", "b: Please write the report on ferries.")
 	for _, key := range []string{"g", "e"} {
-		if _, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil {
+		if _, err := k.Forget(context.Background(), api.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,11 +223,11 @@ func TestStateReadOnly(t *testing.T) {
 	told := 0
 	for range 3 {
 		o := speak(t, k, "s", c)
-		if o.Outcome != kernel.Committed {
+		if o.Outcome != api.Committed {
 			t.Errorf("%+v", o)
 		}
 		for _, f := range o.Faults {
-			if told++; f.Code != fault.Net || f.Cause != string(kernel.NetSessionState) || !strings.Contains(f.Detail, "not writable") {
+			if told++; f.Code != fault.Net || f.Cause != string(api.NetSessionState) || !strings.Contains(f.Detail, "not writable") {
 				t.Errorf("%+v", f)
 			}
 		}

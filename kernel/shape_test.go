@@ -12,21 +12,21 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/content"
 )
 
 const shapedCall = "toolu_pack"
 
 // packed is a large result that the model has not seen.
-func packed() kernel.Result {
+func packed() api.Result {
 	var b strings.Builder
 	b.WriteString("{\"error\": \"crate 77 has no lid\", \"crates\": [\n")
 	for i := range 200 {
 		fmt.Fprintf(&b, "  {\"crate\": %d, \"worker\": %d, \"state\": \"packed\", \"lid\": true},\n", i, i%7)
 	}
 	b.WriteString("  {\"crate\": 977, \"worker\": 3, \"state\": \"open\", \"lid\": false}\n]}")
-	return kernel.Result{SessionKey: "s", Text: b.String(), Resolver: "memkernel get -s s",
+	return api.Result{SessionKey: "s", Text: b.String(), Resolver: "memkernel get -s s",
 		Call: memkernel.ToolCall{ID: shapedCall, Name: "Bash", Input: `{"command":"make pack"}`}}
 }
 
@@ -66,13 +66,13 @@ func TestShapedTurn(t *testing.T) {
 		t.Fatalf("shaped to %q", text)
 	}
 	for range 2 {
-		observe(t, k, kernel.Turn{SessionKey: "s", Messages: packedTurn(text)})
+		observe(t, k, api.Turn{SessionKey: "s", Messages: packedTurn(text)})
 	}
 	got, err := k.Get(context.Background(), "s", page)
-	if err != nil || got.Reason != content.OK || got.Text != packed().Text {
+	if err != nil || got.Reason != api.GetOK || got.Text != packed().Text {
 		t.Errorf("%s holds %.80q, %v", page, got.Text, err)
 	}
-	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?", Resolver: "memory_get"})
+	p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?", Resolver: "memory_get"})
 	shown := 0
 	for _, m := range p.Messages {
 		for _, part := range m.Parts {
@@ -99,7 +99,7 @@ func TestShapedIsCounted(t *testing.T) {
 	msgs := packedTurn(text)
 	msgs[3].Usage, msgs[3].Model = &memkernel.Usage{InputTokens: 9000, OutputTokens: 10}, "claude-opus-4-5"
 	for range 2 {
-		observe(t, k, kernel.Turn{SessionKey: "s", Messages: msgs})
+		observe(t, k, api.Turn{SessionKey: "s", Messages: msgs})
 	}
 	call := memkernel.ToolCall{ID: "toolu_get", Name: "Bash", Input: `{"command":"memkernel get -s s ` + page + `"}`}
 	part := func(s string) []memkernel.Part {
@@ -109,7 +109,7 @@ func TestShapedIsCounted(t *testing.T) {
 		memkernel.Message{Key: "u5", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &call}}},
 		memkernel.Message{Key: "u6", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: call.ID, Text: true, Content: part(packed().Text)}}}},
 		memkernel.Message{Key: "u7", Role: memkernel.RoleAssistant, Parts: part("Here."), Model: "claude-opus-4-5", Usage: &memkernel.Usage{InputTokens: 19_000, OutputTokens: 10}})
-	observe(t, k, kernel.Turn{SessionKey: "s", Messages: msgs})
+	observe(t, k, api.Turn{SessionKey: "s", Messages: msgs})
 	r, err := k.Usage(context.Background(), billing.Options{})
 	if err != nil || len(r.Total.FirstSight) != 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -131,7 +131,7 @@ func TestShapedKill(t *testing.T) {
 				shown = "the end of it, whole: memkernel get -s s " + id
 			}
 		}
-		observe(t, k, kernel.Turn{SessionKey: "s", Messages: packedTurn(shown)})
+		observe(t, k, api.Turn{SessionKey: "s", Messages: packedTurn(shown)})
 		st, _, err := k.SessionStatus(context.Background(), "s")
 		if err != nil || st.Pages != 4 {
 			t.Fatalf("killed at %d: %d pages, %v", n, st.Pages, err)
@@ -178,9 +178,9 @@ func TestShapedForgotten(t *testing.T) {
 	k := memoryKernel(t)
 	defer k.Close()
 	text, page := shaped(t, k)
-	observe(t, k, kernel.Turn{SessionKey: "s", Messages: packedTurn(text)})
+	observe(t, k, api.Turn{SessionKey: "s", Messages: packedTurn(text)})
 	forget(t, k, true, page)
-	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?"})
+	p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?"})
 	if slices.ContainsFunc(p.Messages, func(m memkernel.Message) bool { return strings.Contains(fmt.Sprint(shapedTexts(m)), "no lid") }) {
 		t.Error("the plan shows what was forgotten")
 	}

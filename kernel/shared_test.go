@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -61,7 +61,7 @@ func planShared(t *testing.T, s *transcript.Session, view transcript.View, windo
 	}
 	k := memoryKernel(t)
 	defer k.Close()
-	req := kernel.PlanRequest{SessionKey: s.ID, Model: s.Model, ContextWindow: window, FixedTokens: fixed, Messages: msgs,
+	req := api.PlanRequest{SessionKey: s.ID, Model: s.Model, ContextWindow: window, FixedTokens: fixed, Messages: msgs,
 		Now: call.Start, Resolver: resolver}
 	if s.Dialect == transcript.Codex {
 		req.Format = transcript.FormatResponses

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestCheckpointsNameTheirSource: what any call says of where a session comes from stands
@@ -18,34 +19,34 @@ import (
 // nobody names the agent, the key does.
 func TestCheckpointsNameTheirSource(t *testing.T) {
 	ctx := context.Background()
-	from := kernel.Source{File: "/chats/Ünï 7.jsonl", Channel: "telegram", Agent: "main"}
+	from := checkpoint.Source{File: "/chats/Ünï 7.jsonl", Channel: "telegram", Agent: "main"}
 	calls := map[string]func(k *kernel.Kernel, key string, c *conversation) error{
 		"observe": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
+			_, err := k.ObserveTurn(ctx, api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
 			return err
 		},
 		"ingest": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.ObserveToolResult(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
+			_, err := k.ObserveToolResult(ctx, api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
 			return err
 		},
 		"checkpoint": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
 			return err
 		},
 		"compact": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.Compact(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
+			_, err := k.Compact(ctx, api.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
 			return err
 		},
 		"reset": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.Reset(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
+			_, err := k.Reset(ctx, api.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
 			return err
 		},
 		"end": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.EndSession(ctx, kernel.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
+			_, err := k.EndSession(ctx, api.Boundary{SessionKey: key, Messages: c.msgs, Now: c.now, Source: from})
 			return err
 		},
 		"nobody": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now})
+			_, err := k.ObserveTurn(ctx, api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now})
 			return err
 		},
 	}
@@ -63,22 +64,22 @@ func TestCheckpointsNameTheirSource(t *testing.T) {
 		k = open() // says nothing itself
 		c.user()
 		c.say()
-		if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
+		if _, err := k.ObserveTurn(ctx, api.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
 			t.Fatal(err)
 		}
-		cp, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key, Now: c.now})
+		cp, err := k.Checkpoint(ctx, api.Boundary{SessionKey: key, Now: c.now})
 		if err != nil || cp == nil {
 			t.Fatalf("%s: %v, %v", name, cp, err)
 		}
 		want := from
 		if name == "nobody" {
-			want = kernel.Source{Agent: "keyed"}
+			want = checkpoint.Source{Agent: "keyed"}
 		}
-		got := kernel.Source{File: string(cp.Meta.SessionFile), Channel: string(cp.Meta.Channel), Agent: string(cp.Meta.AgentID)}
+		got := checkpoint.Source{File: string(cp.Meta.SessionFile), Channel: string(cp.Meta.Channel), Agent: string(cp.Meta.AgentID)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
+		r, err := k.Restore(ctx, api.RestoreRequest{SessionKey: key})
 		if err != nil || !strings.Contains(r.Text, "agent "+want.Agent) || want.File != "" && !strings.Contains(r.Text, "transcript "+want.File) || want.Channel != "" && !strings.Contains(r.Text, "channel "+want.Channel) {
 			t.Errorf("%s: %v\n%s", name, err, r.Text)
 		}
@@ -112,7 +113,7 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		c := newConversation(11)
 		c.user()
 		c.say()
-		turn := kernel.Turn{SessionKey: "s", Model: model, Now: c.now.Add(tt.late)}
+		turn := api.Turn{SessionKey: "s", Model: model, Now: c.now.Add(tt.late)}
 		if tt.message > 0 {
 			c.msgs[len(c.msgs)-1].Usage, c.msgs[len(c.msgs)-1].Model = bill(tt.message), model
 		} else {
@@ -127,7 +128,7 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		}
 		k.Close()
 		k = openKernel(t, dir)
-		cp, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: "s", Now: c.now})
+		cp, err := k.Checkpoint(ctx, api.Boundary{SessionKey: "s", Now: c.now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		if u.InputTokens != tt.want && tt.want > 0 || (u.Source == checkpoint.FromProvider) != tt.source || (u.Message != "") != tt.named || tt.source && (string(u.Model) != model || u.ObservedAt.IsZero() || u.ContextWindow == 0) {
 			t.Errorf("%s: %+v", name, u)
 		}
-		r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: "s"})
+		r, err := k.Restore(ctx, api.RestoreRequest{SessionKey: "s"})
 		if err != nil || strings.Contains(r.Text, "billed for "+model) != tt.source {
 			t.Errorf("%s: %v\n%s", name, err, r.Text)
 		}

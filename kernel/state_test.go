@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -53,7 +53,7 @@ func TestReadOnlyDisk(t *testing.T) {
 			if !hasFault(q, fault.NotRecorded) || !strings.HasPrefix(stream(q), stream(p)) {
 				t.Fatalf("faults %v; the plan must extend the one before", q.Faults)
 			}
-			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); !errors.Is(err, syscall.EROFS) {
+			if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); !errors.Is(err, syscall.EROFS) {
 				t.Errorf("observe: got %v", err)
 			}
 			restore()
@@ -94,7 +94,7 @@ func TestReadOnlyStateDir(t *testing.T) {
 			if p := planned(t, k, request(c)); !hasFault(p, fault.NotRecorded) {
 				t.Errorf("faults are %v", p.Faults)
 			}
-			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); err == nil {
+			if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); err == nil {
 				t.Error("a turn was observed and can't have been written")
 			}
 		})
@@ -149,7 +149,7 @@ func TestDamagedJournal(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	ctx := context.Background()
-	turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
+	turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
 	for name, call := range map[string]func() error{
 		"plan":    func() error { _, err := k.PlanContext(ctx, request(c)); return err },
 		"peek":    func() error { _, err := k.Peek(ctx, request(c)); return err },
@@ -216,7 +216,7 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	c := session(35, 5, 2, 15_000)
 	p := planned(t, k, request(c))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 	c.user()
 	p = planned(t, k, request(c))
 	if reopen {
@@ -238,7 +238,7 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 		get(t, k, r.Handle)
 		get(t, k, r.Page)
 	}
-	if o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != kernel.Duplicate {
+	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate {
 		t.Errorf("the observed turn is %s", o.Outcome)
 	}
 	clean(t, k)
@@ -280,7 +280,7 @@ func TestOddSessionKeys(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	keys := []string{"", "..", ".", "../../etc/passwd", "a/b", "a_b", "a\x00b", "a\xff\xfe", "käse", "KÄSE", " ", "-", strings.Repeat("x", 300), strings.Repeat("x", 299) + "y", strings.Repeat("é", 90)}
-	plans := map[string]*kernel.ContextPlan{}
+	plans := map[string]*api.ContextPlan{}
 	for i, key := range keys {
 		c := newConversation(int64(40 + i))
 		c.user()
@@ -313,7 +313,7 @@ func TestOddSessionKeys(t *testing.T) {
 		t.Fatalf("%d sessions, want %d: %v", len(st.Sessions), len(keys), err)
 	}
 	for _, s := range st.Sessions {
-		if s.Pages == 0 || len(s.Folder) > 120 || !slices.Contains(keys, s.Key) && s.Key != kernel.DefaultSession {
+		if s.Pages == 0 || len(s.Folder) > 120 || !slices.Contains(keys, s.Key) && s.Key != api.DefaultSession {
 			t.Errorf("status does not see session %q", s.Key)
 		}
 	}
@@ -346,7 +346,7 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%d of 7 tokens stand in the request", strings.Count(body(t, p), token))
 		}
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 		c.user()
 		c.loop(2, 9000)
 	}
@@ -379,7 +379,7 @@ func TestFullDiskInTheMiddle(t *testing.T) {
 		c := session(37, 8, 3, 5000)
 		p := planned(t, k, request(c))
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 		c.user()
 		c.loop(2, 5000)
 		restore := atomicfile.SetHook(func(op, path string) error {
@@ -436,8 +436,8 @@ func TestDerivedFilesDoNotFailATurn(t *testing.T) {
 			for range 2 {
 				p := planned(t, k, request(c))
 				c.say()
-				o := observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &tt.usage})
-				if o.Outcome != kernel.Committed || (len(o.Faults) > 0) != (tt.fault != "") || len(o.Faults) > 0 && o.Faults[0].Code != tt.fault {
+				o := observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: &tt.usage})
+				if o.Outcome != api.Committed || (len(o.Faults) > 0) != (tt.fault != "") || len(o.Faults) > 0 && o.Faults[0].Code != tt.fault {
 					t.Fatalf("observed: %+v", o)
 				}
 				c.user()

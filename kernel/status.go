@@ -3,27 +3,27 @@ package kernel
 import (
 	"context"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/usage"
-	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // Status reads what is where and how big; nil options take the newest sessions. It writes
-// nothing. A session that is asked for and is not there is a [NoSessionError].
-func (k *Kernel) Status(ctx context.Context, o *status.Options) (*status.Report, error) {
+// nothing. A session that is asked for and is not there is a [api.NoSessionError].
+func (k *Kernel) Status(ctx context.Context, o *api.StatusOptions) (*api.Status, error) {
 	if o == nil {
-		o = &status.Options{}
+		o = &api.StatusOptions{}
 	}
 	return k.inspect.Status(ctx, *o)
 }
 
 // SessionStatus reads what is kept of one session, and how memory is, without looking at
 // any other session. It writes nothing.
-func (k *Kernel) SessionStatus(ctx context.Context, key string) (status.Session, status.Memory, error) {
+func (k *Kernel) SessionStatus(ctx context.Context, key string) (api.SessionStatus, api.MemoryStatus, error) {
 	s, unlock, err := k.open(ctx, key, false)
 	if err != nil {
-		return status.Session{}, status.Memory{}, err
+		return api.SessionStatus{}, api.MemoryStatus{}, err
 	}
 	st := k.inspect.Session(s)
 	unlock()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -69,13 +69,13 @@ func staleCountJump(t *testing.T) {
 			t.Fatalf("the turn before is at %.2f already, flush due %q", share, before.FlushDue)
 		}
 		c.call(6)
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: before.ID, Usage: billed})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: before.ID, Usage: billed})
 		c.results(6, 9_000)
 		req := request(c)
 		roomy(&req)
 		p := mustPlan(t, k, req)
 		checkPlan(t, p, c.msgs)
-		saved, asked := len(checkpoints(t, dir)) == 1, p.FlushDue == kernel.FlushTokens
+		saved, asked := len(checkpoints(t, dir)) == 1, p.FlushDue == api.FlushTokens
 		if saved == off || asked == off || p.Budgets.Utilization < 0.8 {
 			t.Errorf("off %v: at %.2f of the window: checkpoint %v, flush asked for %v", off, p.Budgets.Utilization, saved, asked)
 		}
@@ -93,13 +93,13 @@ func secondSurge(t *testing.T) {
 		dir := t.TempDir()
 		c := session(72, 3, 1, 1500)
 		k := openLife(t, dir, kernel.LifeOptions{})
-		pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
+		pass(t, k.Flush, api.Boundary{Messages: c.msgs})
 		first := noted(logs(t, dir))
 		k.Close()
 		c.add(memkernel.RoleAssistant, words("Shall I keep the second table?"))
 		c.add(memkernel.RoleUser, words("Yes, under a name of its own."))
 		k = openLife(t, dir, kernel.LifeOptions{Flush: kernel.FlushOptions{Off: off}})
-		pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+		pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 		text := logs(t, dir)
 		if stands := strings.Contains(text, "second table? → Yes"); stands == off || first == 0 {
 			t.Errorf("off %v: the second surge is written %v, %d entries before it", off, stands, first)
@@ -140,15 +140,15 @@ func noReply(t *testing.T) {
 		dir := t.TempDir()
 		k := openLife(t, dir, kernel.LifeOptions{Flush: kernel.FlushOptions{Off: off}})
 		c := session(74, 4, 1, 1500)
-		observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
-		if _, err := k.FlushTurn(context.Background(), kernel.FlushRequest{Now: c.now}); err != nil {
+		observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]})
+		if _, err := k.FlushTurn(context.Background(), api.FlushRequest{Now: c.now}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := k.ObserveFlush(context.Background(), kernel.FlushReply{SessionKey: "s", Text: kernel.NoReply, Now: c.now})
-		if err != nil || got.Reason != kernel.NoReply || logs(t, dir) != "" {
+		got, err := k.ObserveFlush(context.Background(), api.FlushReply{SessionKey: "s", Text: api.NoReply, Now: c.now})
+		if err != nil || got.Reason != api.NoReply || logs(t, dir) != "" {
 			t.Fatalf("%+v %v, the log says %q", got, err, logs(t, dir))
 		}
-		pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+		pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 		if wrote := noted(logs(t, dir)) > 0; wrote == off {
 			t.Errorf("off %v: something is in the log: %v", off, wrote)
 		}
@@ -194,12 +194,12 @@ func summariserDown(t *testing.T) {
 
 // toldBy is the summary behind a cut, without a model and with one that answers so,
 // and how it stands with that model.
-func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status status.Cooldown) {
+func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status api.Cooldown) {
 	t.Helper()
 	c, ck := ruled(75), newClock()
 	dir := t.TempDir()
 	k := openKernel(t, dir)
-	observe(t, k, kernel.Turn{Messages: c.msgs})
+	observe(t, k, api.Turn{Messages: c.msgs})
 	k.Close()
 	bare = cutText(t, dir, c)
 	dir = t.TempDir()
@@ -225,8 +225,8 @@ func resetWithoutCompaction(t *testing.T) {
 		c.add(memkernel.RoleUser, words("yes"))
 		c.loop(2, 900)
 		c.add(memkernel.RoleAssistant, words("It is done.\n\nShall I measure it under load?"))
-		observe(t, k, kernel.Turn{Messages: c.msgs})
-		pass(t, k.Reset, kernel.Boundary{Messages: c.msgs})
+		observe(t, k, api.Turn{Messages: c.msgs})
+		pass(t, k.Reset, api.Boundary{Messages: c.msgs})
 		text := logs(t, dir)
 		for _, want := range []string{"- [decision] Shall I use a backoff table? → yes\n", "- [open] unanswered: Shall I measure it under load?\n", "- [rule] Never push to main.\n"} {
 			if n := strings.Count(text, want); (n == 1) == off {
@@ -240,8 +240,8 @@ func resetWithoutCompaction(t *testing.T) {
 		if goesOn := strings.Contains(stream(p), "Shall I measure it under load?"); goesOn == off {
 			t.Errorf("off %v: the next conversation goes on from the last: %v", off, goesOn)
 		}
-		pass(t, k.Reset, kernel.Boundary{Messages: fresh.msgs, Key: "again"})
-		pass(t, k.Reset, kernel.Boundary{Messages: fresh.msgs, Key: "again"})
+		pass(t, k.Reset, api.Boundary{Messages: fresh.msgs, Key: "again"})
+		pass(t, k.Reset, api.Boundary{Messages: fresh.msgs, Key: "again"})
 		if n := strings.Count(logs(t, dir), "the harbour closes at six"); n == 1 == off {
 			t.Errorf("off %v: the memory of the turn that never ended stands %d times", off, n)
 		}
@@ -281,9 +281,9 @@ func destructiveOverwrite(t *testing.T) {
 	defer k.Close()
 	c := longer(ruled(78))
 	mustPlan(t, k, request(c))
-	pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	good := summarised(mustPlan(t, k, request(c)))
-	pass(t, k.Compact, kernel.Boundary{Key: "nothing was said since"})
+	pass(t, k.Compact, api.Boundary{Key: "nothing was said since"})
 	c.loop(1, 300)
 	if now := summarised(mustPlan(t, k, request(c))); now != good || !strings.Contains(good, "Never push to main.") {
 		t.Errorf("a compaction with nothing new changed the summary from\n%s\nto\n%s", good, now)
@@ -291,7 +291,7 @@ func destructiveOverwrite(t *testing.T) {
 }
 
 // summarised is the line of a prompt that holds the summary.
-func summarised(p *kernel.ContextPlan) string {
+func summarised(p *api.ContextPlan) string {
 	for line := range strings.SplitSeq(stream(p), "\n") {
 		if strings.Contains(line, "[SESSION_SUMMARY") {
 			return line
@@ -307,7 +307,7 @@ func flushTogether(t *testing.T, dir string, now time.Time) {
 	for i := range 4 {
 		k := openLife(t, dir, kernel.LifeOptions{})
 		wg.Go(func() {
-			_, err := k.ObserveFlush(context.Background(), kernel.FlushReply{SessionKey: fmt.Sprint("s", i), Text: fmt.Sprintf("- Memory %d of a process of its own.", i), Now: now})
+			_, err := k.ObserveFlush(context.Background(), api.FlushReply{SessionKey: fmt.Sprint("s", i), Text: fmt.Sprintf("- Memory %d of a process of its own.", i), Now: now})
 			if err != nil {
 				t.Errorf("flush %d: %v", i, err)
 			}

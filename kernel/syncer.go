@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
-	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // DefaultSyncInterval is how often the index is brought up to date by the clock.
@@ -31,7 +31,7 @@ type SyncOptions struct {
 	// another change. Where the system can't watch, Interval is used, or its default.
 	Watch bool
 	// Report, if not nil, is called after every run, by the goroutine that did it.
-	Report func(status.SyncRun)
+	Report func(api.SyncRun)
 }
 
 // room are the options as package syncer has them.
@@ -41,7 +41,7 @@ func (o *SyncOptions) room() syncer.Options {
 		out.Watch = &watch.Options{}
 	}
 	if tell := o.Report; tell != nil {
-		out.Report = func(r syncer.Run) { tell(status.SyncRun(r)) }
+		out.Report = func(r syncer.Run) { tell(api.SyncRun(r)) }
 	}
 	return out
 }

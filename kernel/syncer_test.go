@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
 // driver is told of a syncer's runs.
-type driver struct{ runs chan status.SyncRun }
+type driver struct{ runs chan api.SyncRun }
 
 func drive(o *kernel.SyncOptions) *driver {
-	d := &driver{runs: make(chan status.SyncRun, 100)}
-	o.Report = func(r status.SyncRun) { d.runs <- r }
+	d := &driver{runs: make(chan api.SyncRun, 100)}
+	o.Report = func(r api.SyncRun) { d.runs <- r }
 	return d
 }
 
@@ -77,7 +77,7 @@ func (d *driver) run(t *testing.T, why string, files int) {
 
 func found(t *testing.T, k *kernel.Kernel, query string) *retrieval.Result {
 	t.Helper()
-	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: query, Private: true})
+	res, err := k.Search(context.Background(), api.SearchRequest{Query: query, Private: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,22 +87,22 @@ func found(t *testing.T, k *kernel.Kernel, query string) *retrieval.Result {
 func TestSyncAtSessionStart(t *testing.T) {
 	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true, Wait: -1})
 	reindex(t, k)
-	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+	if _, err := k.StartSession(context.Background(), api.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	d.run(t, status.SyncStart, 0)
+	d.run(t, api.SyncStart, 0)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	c := newConversation(1)
 	c.user()
-	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
-	d.run(t, status.SyncStart, 1)
+	mustPlan(t, k, api.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
+	d.run(t, api.SyncStart, 1)
 	st, err := k.Status(context.Background(), nil)
-	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != status.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
+	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != api.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
 		t.Errorf("%v %+v", err, s)
 	}
 	// A session that goes on starts nothing, nor does a search.
 	c.grow()
-	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
+	mustPlan(t, k, api.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
 	note(t, dir, "memory/more.md", "The stork eats frogs.\n")
 	found(t, k, "frogs")
 	if len(d.runs) != 0 {
@@ -118,7 +118,7 @@ func TestSyncOnSearch(t *testing.T) {
 		t.Fatalf("without an index: %+v", res)
 	}
 	r := <-d.runs // there was none: it is made
-	if r.Reason != status.SyncSearch || r.Files == 0 {
+	if r.Reason != api.SyncSearch || r.Files == 0 {
 		t.Fatalf("%+v", r)
 	}
 	if err := k.Close(); err != nil {
@@ -139,7 +139,7 @@ func TestSyncOnSearch(t *testing.T) {
 	if res.Reason != retrieval.StaleIndex || !strings.Contains(res.Detail, "(1 changed, 1 gone)") || res.Behind == nil || res.Behind.Files != 1 || res.Behind.Removed != 1 {
 		t.Errorf("%+v", res)
 	}
-	d.run(t, status.SyncSearch, 1)
+	d.run(t, api.SyncSearch, 1)
 	if res := found(t, k, "herring"); res.Reason != retrieval.OK || len(res.Hits) != 1 {
 		t.Errorf("%+v", res)
 	}
@@ -151,7 +151,7 @@ func TestSearchNeverWaits(t *testing.T) {
 	fillWorkspace(t, dir, nil)
 	rest(t, dir)
 	busy, release := make(chan bool, 100), make(chan bool)
-	o := kernel.SyncOptions{OnSearch: true, Wait: -1, Report: func(status.SyncRun) { busy <- true; <-release }}
+	o := kernel.SyncOptions{OnSearch: true, Wait: -1, Report: func(api.SyncRun) { busy <- true; <-release }}
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestSearchNeverWaits(t *testing.T) {
 	found(t, k, "anything") // there is no index: it is made
 	<-busy
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
-	if _, err := k.Remember(context.Background(), kernel.RememberRequest{Text: "The owl is awake."}); err != nil {
+	if _, err := k.Remember(context.Background(), api.RememberRequest{Text: "The owl is awake."}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 { // while the syncer stands still
@@ -180,7 +180,7 @@ func TestSyncOff(t *testing.T) {
 	k, dir, d := synced(t, kernel.SyncOptions{Wait: -1})
 	reindex(t, k)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
-	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+	if _, err := k.StartSession(context.Background(), api.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
 	}
 	found(t, k, "herring")
@@ -200,7 +200,7 @@ func TestSyncLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		found(t, k, "anything")
-		if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
+		if _, err := k.StartSession(context.Background(), api.Boundary{SessionKey: "one"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := k.Close(); err != nil {

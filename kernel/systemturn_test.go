@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -30,7 +30,7 @@ func TestSystemMessagesInTheConversation(t *testing.T) {
 		}
 		k, _ := workspaceKernel(t, nil)
 		c := newConversation(seed)
-		var last *kernel.ContextPlan
+		var last *api.ContextPlan
 		cuts, ends, recalled := 0, 0, 0
 		for range 40 {
 			if last == nil || rng.Intn(3) == 0 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -121,7 +122,7 @@ func TestTraceBeginsAnew(t *testing.T) {
 	}
 	plan(k, true)
 	plan(k, false)
-	observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
+	observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]})
 	plan(k, false)
 	if _, err := k.Peek(context.Background(), request(c)); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -316,19 +316,19 @@ func livedThrough(t *testing.T, dir string, msgs []memkernel.Message) *kernel.Ke
 	t.Cleanup(func() { k.Close() })
 	now := time.Now()
 	for _, end := range transcript.TurnEnds(msgs) {
-		observe(t, k, kernel.Turn{Messages: msgs[:end], Private: true, Now: now})
+		observe(t, k, api.Turn{Messages: msgs[:end], Private: true, Now: now})
 	}
-	b := kernel.Boundary{Messages: msgs, Private: true, Now: now}
+	b := api.Boundary{Messages: msgs, Private: true, Now: now}
 	b.SessionKey, b.Model = "s", model
 	if _, err := k.Checkpoint(ctx, b); err != nil {
 		t.Fatal(err)
 	}
 	pass(t, k.Flush, b)
 	pass(t, k.EndSession, b)
-	if _, err := k.Maintenance().Curate(ctx, maintenance.CurateRequest{Apply: true, Now: now}); err != nil {
+	if _, err := k.Maintenance().Curate(ctx, api.CurateRequest{Apply: true, Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Maintenance().Nightly(ctx, maintenance.NightlyRequest{Now: now.AddDate(0, 0, 1)}); err != nil {
+	if _, err := k.Maintenance().Nightly(ctx, api.NightlyRequest{Now: now.AddDate(0, 0, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -348,7 +348,7 @@ func kept(t *testing.T, k *kernel.Kernel, dir string) string {
 			fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(f), data)
 		}
 	}
-	r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
+	r, err := k.Restore(context.Background(), api.RestoreRequest{SessionKey: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

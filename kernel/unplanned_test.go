@@ -12,12 +12,12 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // sentUnplanned is a plan with what was new behind it, as a host sends it that could
 // not wait for the next plan.
-func sentUnplanned(p *kernel.ContextPlan, fresh []memkernel.Message) *kernel.ContextPlan {
+func sentUnplanned(p *api.ContextPlan, fresh []memkernel.Message) *api.ContextPlan {
 	q := *p
 	q.Messages = append(p.Messages[:len(p.Messages):len(p.Messages)], fresh...)
 	return &q
@@ -33,7 +33,7 @@ func TestUnplannedStands(t *testing.T) {
 		c := newConversation(seed)
 		c.user()
 		sent := mustPlan(t, k, private(c))
-		var told *kernel.Unplanned
+		var told *api.Unplanned
 		upto, large, missed, cuts := len(c.msgs), 0, 0, 0 // upto is of the newest plan
 		for range 40 {
 			switch rng.Intn(5) {
@@ -59,7 +59,7 @@ func TestUnplannedStands(t *testing.T) {
 					from = len(told.Messages)
 				}
 				sent = sentUnplanned(sent, c.msgs[from:])
-				told = &kernel.Unplanned{Messages: c.msgs[:len(c.msgs):len(c.msgs)], Now: c.now.Add(time.Second)}
+				told = &api.Unplanned{Messages: c.msgs[:len(c.msgs):len(c.msgs)], Now: c.now.Add(time.Second)}
 				missed++
 				continue
 			}

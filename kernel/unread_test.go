@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // everything is what a store has, without what says how plans were decided, what was billed and
@@ -51,7 +51,7 @@ func TestUnreadAtAnyTime(t *testing.T) {
 	c := session(41, 1, 2, 9000)
 	c.msgs[0].Parts = append(c.msgs[0].Parts, words("We decided to keep the port at 8099. Never touch the ledger."))
 	turn := func(k *kernel.Kernel, asked, answered []memkernel.Message, call func(func() error)) {
-		var p *kernel.ContextPlan
+		var p *api.ContextPlan
 		call(func() (err error) {
 			req := request(c)
 			req.Messages, req.Now = asked, asked[len(asked)-1].Time
@@ -62,11 +62,11 @@ func TestUnreadAtAnyTime(t *testing.T) {
 		})
 		now := answered[len(answered)-1].Time
 		call(func() error {
-			_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: model, Messages: answered, PlanID: p.ID, Now: now})
+			_, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: model, Messages: answered, PlanID: p.ID, Now: now})
 			return err
 		})
 		call(func() error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: "s", Now: now})
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: "s", Now: now})
 			return err
 		})
 	}
@@ -157,10 +157,10 @@ func TestSalvageLeavesTheUnread(t *testing.T) {
 	c := session(41, 1, 2, 9000)
 	p := mustPlan(t, k, request(c))
 	c.say()
-	if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
+	if _, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: "s", Now: c.now}); err != nil {
+	if _, err := k.Checkpoint(ctx, api.Boundary{SessionKey: "s", Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 	before := everything(t, mem)
@@ -171,7 +171,7 @@ func TestSalvageLeavesTheUnread(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := k.Salvage(ctx, retention.SalvageRequest{SessionKey: "s", Apply: true})
+		_, err := k.Salvage(ctx, api.SalvageRequest{SessionKey: "s", Apply: true})
 		found, cerr := k.Check(ctx)
 		mem.SetUnread(nil)
 		if !errors.Is(err, syscall.EACCES) {

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // withDescriptors runs f while the system gives this process n descriptors more than it has.
@@ -66,11 +67,11 @@ func TestOutOfDescriptors(t *testing.T) {
 	turn := func(k *kernel.Kernel, msgs []memkernel.Message, call func(func() error)) {
 		now := msgs[len(msgs)-1].Time
 		call(func() error {
-			_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: model, Messages: msgs, Now: now})
+			_, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: model, Messages: msgs, Now: now})
 			return err
 		})
 		call(func() error {
-			_, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: "s", Now: now})
+			_, err := k.Checkpoint(ctx, api.Boundary{SessionKey: "s", Now: now})
 			return err
 		})
 	}

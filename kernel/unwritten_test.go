@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 )
 
@@ -38,20 +39,20 @@ func TestRememberWhereNothingCanBeWritten(t *testing.T) {
 		}
 	}
 	k := open()
-	r, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
+	r, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
 	if err != nil || r.ID == "" || r.Ref.StartLine != 0 {
 		t.Fatalf("%+v %v", r, err)
 	}
 	kept("Remember", r.Unwritten)
-	again, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
+	again, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "The ferry leaves at nine."})
 	if err != nil || again.ID != r.ID {
 		t.Errorf("again: %+v %v", again, err)
 	}
 	c := newConversation(3)
 	c.add(memkernel.RoleUser, words("Merk dir, dass das Depot um sechs schließt."))
 	c.say()
-	o := observe(t, k, kernel.Turn{Messages: c.msgs, Private: true})
-	if o.Outcome != kernel.Committed {
+	o := observe(t, k, api.Turn{Messages: c.msgs, Private: true})
+	if o.Outcome != api.Committed {
 		t.Errorf("%+v", o)
 	}
 	told := 0
@@ -64,7 +65,7 @@ func TestRememberWhereNothingCanBeWritten(t *testing.T) {
 	if told != 1 {
 		t.Errorf("told %d times: %+v", told, o.Faults)
 	}
-	f, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: "- [lesson] The pier is slippery."})
+	f, err := k.ObserveFlush(ctx, api.FlushReply{SessionKey: "s", Text: "- [lesson] The pier is slippery."})
 	if err != nil || f.Items != 1 {
 		t.Fatalf("%+v %v", f, err)
 	}
@@ -78,7 +79,7 @@ func TestRememberWhereNothingCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if o := observe(t, k, kernel.Turn{Messages: c.msgs, Private: true}); o.Outcome != kernel.Duplicate {
+		if o := observe(t, k, api.Turn{Messages: c.msgs, Private: true}); o.Outcome != api.Duplicate {
 			t.Errorf("%+v", o)
 		}
 	}

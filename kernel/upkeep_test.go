@@ -12,23 +12,23 @@ import (
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/summary"
 )
 
-func curated(t *testing.T, k *kernel.Kernel, apply bool) *maintenance.Curated {
+func curated(t *testing.T, k *kernel.Kernel, apply bool) *api.Curated {
 	t.Helper()
-	c, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Apply: apply, Now: nightAt})
+	c, err := k.Maintenance().Curate(context.Background(), api.CurateRequest{Apply: apply, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func pruned(t *testing.T, k *kernel.Kernel, apply bool) *maintenance.Pruned {
+func pruned(t *testing.T, k *kernel.Kernel, apply bool) *api.Pruned {
 	t.Helper()
-	p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: named, Apply: apply, Now: nightAt})
+	p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: named, Apply: apply, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func TestGuard(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
+	if n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	guard := func() (int, bool) {
-		loss, err := k.Maintenance().Guard(context.Background(), maintenance.GuardRequest{})
+		loss, err := k.Maintenance().Guard(context.Background(), api.GuardRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,8 +184,8 @@ func TestGuardOfReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = store.Replace(context.Background(), "MEMORY.md", l.Hash, "# Memory\n")
-	var loss *maintenance.LossError
-	if !errors.Is(err, maintenance.ErrLoss) || !errors.As(err, &loss) || len(loss.Lost) < 60 || readFile(t, dir, "MEMORY.md") != l.Text {
+	var loss *api.LossError
+	if !errors.Is(err, api.ErrLoss) || !errors.As(err, &loss) || len(loss.Lost) < 60 || readFile(t, dir, "MEMORY.md") != l.Text {
 		t.Errorf("%v", err)
 	}
 	if _, err := store.Replace(context.Background(), "memory/2026-02-02.md", "", "x"); !errors.Is(err, markdownstore.ErrDenied) {
@@ -213,10 +213,10 @@ func TestUpkeepKeepsForeignChanges(t *testing.T) {
 	next := nightAt.AddDate(0, 0, 2)
 	k2 := kernelAt(t, dir, next)
 	defer k2.Close()
-	if _, err := k2.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
+	if _, err := k2.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
 		t.Fatal(err)
 	}
-	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > maintenance.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
+	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > api.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
 		t.Errorf("the next night left\n%s", text)
 	}
 }
@@ -234,15 +234,15 @@ func TestNightlySteps(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "MEMORY.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
+	n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
 	if err != nil || !n.Failed() || n.Steps[len(n.Steps)-1].Outcome != "skipped" {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	if jobs := readFile(t, dir, ".memkernel/"+maintenance.JobsFile); !strings.Contains(jobs, `"job":"curate","error":"`) || strings.Contains(jobs, `"job":"curate","error":""`) {
+	if jobs := readFile(t, dir, ".memkernel/"+api.JobsFile); !strings.Contains(jobs, `"job":"curate","error":"`) || strings.Contains(jobs, `"job":"curate","error":""`) {
 		t.Errorf("the record says %s", jobs)
 	}
-	pass(t, openKernel(t, dir).Flush, kernel.Boundary{Messages: session(71, 3, 2, 900).msgs})
-	n, err = k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: time.Now(), Idle: time.Hour})
+	pass(t, openKernel(t, dir).Flush, api.Boundary{Messages: session(71, 3, 2, 900).msgs})
+	n, err = k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: time.Now(), Idle: time.Hour})
 	if err != nil || n.Skipped == "" || len(n.Steps) > 0 {
 		t.Errorf("with a session at work: %+v, %v", n, err)
 	}
@@ -281,9 +281,9 @@ func TestCurateAsksModel(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	ask := func(m *adviser) *maintenance.Curated {
+	ask := func(m *adviser) *api.Curated {
 		t.Helper()
-		c, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Now: nightAt, Model: m})
+		c, err := k.Maintenance().Curate(context.Background(), api.CurateRequest{Now: nightAt, Model: m})
 		if err != nil {
 			t.Fatal(err)
 		}

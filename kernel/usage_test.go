@@ -13,12 +13,13 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // billed turns a plan's expectation into the bill of a provider that keeps to it.
-func billed(p *kernel.ContextPlan) *memkernel.Usage {
+func billed(p *api.ContextPlan) *memkernel.Usage {
 	b := p.Layout.Bill
 	return &memkernel.Usage{InputTokens: b.UncachedTokens, CacheReadTokens: b.ReadTokens, CacheWrite5mTokens: b.Write5mTokens, CacheWrite1hTokens: b.Write1hTokens}
 }
@@ -47,7 +48,7 @@ func TestUsageOfEveryCall(t *testing.T) {
 		}
 		c.loop(2, 5000)
 		for range 2 { // the second delivery counts for nothing
-			if o := observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now}); o.Outcome != kernel.OpenTurn || len(o.Faults) > 0 {
+			if o := observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now}); o.Outcome != api.OpenTurn || len(o.Faults) > 0 {
 				t.Fatalf("call %d: %+v", i, o)
 			}
 		}
@@ -55,7 +56,7 @@ func TestUsageOfEveryCall(t *testing.T) {
 	}
 	p := mustPlan(t, k, request(c))
 	c.say()
-	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
 	defer k.Close()
 	st := usage(t, k, billing.Options{})
 	if len(st.Calls) != 5 || st.Total.Calls != 5 || st.Total.Compared != 5 || len(st.Sessions) != 1 || len(st.Models) != 1 {
@@ -91,7 +92,7 @@ func TestUsageOfCutsAndColdCalls(t *testing.T) {
 		u := billed(p)
 		c.loop(2, 9000)
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: u, Now: c.now})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: u, Now: c.now})
 		c.gap(time.Duration(1+i%3*4) * time.Minute)
 	}
 	tot := usage(t, k, billing.Options{}).Total
@@ -113,7 +114,7 @@ func TestUsageFilters(t *testing.T) {
 		p := mustPlan(t, k, request(c))
 		starts = append(starts, request(c).Now)
 		c.say()
-		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
+		observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
 		c.gap(20 * time.Hour)
 	}
 	if st := usage(t, k, billing.Options{Session: "s", Since: starts[1]}); st.Total.Calls != 2 {
@@ -122,7 +123,7 @@ func TestUsageFilters(t *testing.T) {
 	if st := usage(t, k, billing.Options{}); len(st.Days) < 2 {
 		t.Errorf("40 hours are %d days", len(st.Days))
 	}
-	if _, err := k.Usage(context.Background(), billing.Options{Session: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
+	if _, err := k.Usage(context.Background(), billing.Options{Session: "nobody"}); !errors.Is(err, api.ErrNoSession) {
 		t.Errorf("unknown session: %v", err)
 	}
 }

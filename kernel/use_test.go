@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestCancelledAndClosed: neither leaves anything behind.
@@ -17,7 +17,7 @@ func TestCancelledAndClosed(t *testing.T) {
 	c := session(39, 1, 1, 900)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	turn := kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
+	turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs}
 	calls := func(ctx context.Context, want error) {
 		t.Helper()
 		_, plan := k.PlanContext(ctx, request(c))
@@ -36,7 +36,7 @@ func TestCancelledAndClosed(t *testing.T) {
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
-	calls(context.Background(), kernel.ErrClosed)
+	calls(context.Background(), api.ErrClosed)
 	if files := tree(t, dir); len(files) > 0 {
 		t.Errorf("wrote %v", files)
 	}
@@ -65,8 +65,8 @@ func TestConcurrentUse(t *testing.T) {
 					t.Error(err)
 				}
 				c.say()
-				turn := kernel.Turn{SessionKey: req.SessionKey, Branch: req.Branch, Model: model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}}
-				if o, err := k.ObserveTurn(context.Background(), turn); err != nil || o.Outcome != kernel.Committed {
+				turn := api.Turn{SessionKey: req.SessionKey, Branch: req.Branch, Model: model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}}
+				if o, err := k.ObserveTurn(context.Background(), turn); err != nil || o.Outcome != api.Committed {
 					t.Errorf("%+v, %v", o, err)
 				}
 				if _, err := k.Status(context.Background(), nil); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -61,7 +61,7 @@ func TestVectors(t *testing.T) {
 	made := p.documents
 	mode := func(want retrieval.Mode) {
 		t.Helper()
-		res, err := k.Search(context.Background(), kernel.SearchRequest{Query: "retry test of the queue worker", Private: true})
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: "retry test of the queue worker", Private: true})
 		if err != nil || res.Mode != want || len(res.Hits) == 0 {
 			t.Fatalf("%v, %+v; want mode %s", err, res, want)
 		}
@@ -72,7 +72,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	mode(retrieval.Hybrid)
-	if r, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil || p.documents != made || r.Stats.Vectors != r.Stats.Chunks {
+	if r, err := k.Reindex(context.Background(), &api.ReindexOptions{Full: true}); err != nil || p.documents != made || r.Stats.Vectors != r.Stats.Chunks {
 		t.Errorf("a full reindex embedded %d texts: %v %+v", p.documents-made, err, r)
 	}
 	put(t, dir, "memory/queue.md", sampleWorkspace["memory/queue.md"]+"\nA parked job is looked at by hand.\n")

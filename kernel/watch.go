@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -36,14 +36,14 @@ type Done struct {
 	// Plan is that of OpPlan and OpPeek, Model the one that it is for, Paging what it showed
 	// of the conversation's use of pages, Recalled whether it brought something new from
 	// memory.
-	Plan     *ContextPlan
+	Plan     *api.ContextPlan
 	Model    string
 	Paging   Paging
 	Recalled bool
 	// Observation is that of OpTurn and OpToolResult.
-	Observation *Observation
+	Observation *api.Observation
 	// Passed is that of OpCompact.
-	Passed *Passed
+	Passed *api.Passed
 	// Found counts what OpSearch and OpRecall found, and the entries that OpRemember wrote
 	// or OpForget took out. Reason is how a search ended.
 	Found  int
@@ -90,4 +90,4 @@ func pagingOf(pl *turn.Planned) Paging {
 
 // IndexStatus reads what the index has, and by how much it is behind the files. It compares
 // their stats, opens none of them and changes nothing.
-func (k *Kernel) IndexStatus(ctx context.Context) status.Index { return k.inspect.IndexStatus(ctx) }
+func (k *Kernel) IndexStatus(ctx context.Context) api.IndexStatus { return k.inspect.IndexStatus(ctx) }

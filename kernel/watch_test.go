@@ -9,9 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/retention"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 type keyOfWatch struct{}
@@ -38,18 +36,18 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	if st := k.IndexStatus(ctx); st.State != status.IndexMissing {
+	if st := k.IndexStatus(ctx); st.State != api.IndexMissing {
 		t.Errorf("the index is %s before there is one", st.State)
 	}
-	if _, err := k.Reindex(ctx, &indexing.Options{}); err != nil {
+	if _, err := k.Reindex(ctx, &api.ReindexOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if st := k.IndexStatus(ctx); st.State != status.IndexOK || !st.Lag.Zero() || st.Files != 1 {
+	if st := k.IndexStatus(ctx); st.State != api.IndexOK || !st.Lag.Zero() || st.Files != 1 {
 		t.Errorf("the index is %+v", st)
 	}
 	user := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "When was the lighthouse of Pellworm built?"}}}
-	req := kernel.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-6", Messages: []memkernel.Message{user}, Private: true}
-	if _, err := k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "s", Model: "nobody-knows"}); err == nil {
+	req := api.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-6", Messages: []memkernel.Message{user}, Private: true}
+	if _, err := k.PlanContext(ctx, api.PlanRequest{SessionKey: "s", Model: "nobody-knows"}); err == nil {
 		t.Fatal("a plan of nothing")
 	}
 	p, err := k.PlanContext(ctx, req)
@@ -60,20 +58,20 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "In 1907."}}}
-	turn := kernel.Turn{SessionKey: "s", Model: req.Model, Messages: []memkernel.Message{user, answer}, Usage: &memkernel.Usage{InputTokens: 50, OutputTokens: 3}, Private: true}
+	turn := api.Turn{SessionKey: "s", Model: req.Model, Messages: []memkernel.Message{user, answer}, Usage: &memkernel.Usage{InputTokens: 50, OutputTokens: 3}, Private: true}
 	for range 2 {
 		if _, err := k.ObserveTurn(ctx, turn); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := k.Search(ctx, kernel.SearchRequest{Query: "lighthouse of Pellworm", Private: true}); err != nil {
+	if _, err := k.Search(ctx, api.SearchRequest{Query: "lighthouse of Pellworm", Private: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Remember(ctx, kernel.RememberRequest{SessionKey: "s", Text: "- a thing", Private: true}); err != nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{SessionKey: "s", Text: "- a thing", Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, apply := range []bool{false, true} {
-		if _, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: "s", Session: true, Apply: apply}); err != nil {
+		if _, err := k.Forget(ctx, api.ForgetRequest{SessionKey: "s", Session: true, Apply: apply}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +92,7 @@ func TestWatch(t *testing.T) {
 	if d := told[2]; !d.Recalled || d.Plan != p || p.Retrieval.Page == "" || told[1].Found == 0 || told[3].Recalled {
 		t.Errorf("recalled %v %+v; then %v", d.Recalled, p.Retrieval, told[3].Recalled)
 	}
-	if first, again := told[4], told[5]; len(first.Observation.Bills) != 1 || first.Observation.Bills[0].Usage.InputTokens != 50 || len(again.Observation.Bills) != 0 || again.Observation.Outcome != kernel.Duplicate {
+	if first, again := told[4], told[5]; len(first.Observation.Bills) != 1 || first.Observation.Bills[0].Usage.InputTokens != 50 || len(again.Observation.Bills) != 0 || again.Observation.Outcome != api.Duplicate {
 		t.Errorf("billed %+v, then %+v %s", first.Observation.Bills, again.Observation.Bills, again.Observation.Outcome)
 	}
 	if told[6].Found == 0 || told[7].Found != 1 || told[8].Found == 0 {

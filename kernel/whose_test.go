@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"pgregory.net/rapid"
 )
 
@@ -58,7 +58,7 @@ func TestKeysShareNoFolder(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	st, err := k.Status(context.Background(), &status.Options{All: true})
+	st, err := k.Status(context.Background(), &api.StatusOptions{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,12 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
-func grounds(t *testing.T, k *kernel.Kernel, name string) *maintenance.Grounds {
+func grounds(t *testing.T, k *kernel.Kernel, name string) *api.Grounds {
 	t.Helper()
-	g, err := k.Maintenance().Why(context.Background(), maintenance.WhyRequest{Entry: name, Now: nightAt})
+	g, err := k.Maintenance().Why(context.Background(), api.WhyRequest{Entry: name, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +39,13 @@ func TestWhyCountsUse(t *testing.T) {
 			t.Fatalf("it is not recalled: %+v", p.Retrieval)
 		}
 		c.add(memkernel.RoleAssistant, words(answer))
-		observe(t, k, kernel.Turn{Messages: c.msgs, Private: true, Now: c.now})
+		observe(t, k, api.Turn{Messages: c.msgs, Private: true, Now: c.now})
 	}
 	turn("From which platform do parcels for Antwerp leave?", "Parcels for Antwerp leave from platform seven, by rail.")
 	if g := grounds(t, k, fact); g.Recalled != 1 || g.Named != 1 || g.Last.IsZero() {
 		t.Errorf("recalled %d times, named %d", g.Recalled, g.Named)
 	}
-	if _, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", Session: true, Apply: true}); err != nil {
+	if _, err := k.Forget(context.Background(), api.ForgetRequest{SessionKey: "s", Session: true, Apply: true}); err != nil {
 		t.Fatal(err)
 	}
 	if g := grounds(t, k, fact); g.Recalled != 0 || g.Named != 0 {
@@ -62,7 +61,7 @@ func TestWhyTellsSilence(t *testing.T) {
 	c.add(memkernel.RoleUser, words("From which platform do parcels for Antwerp leave?"))
 	mustPlan(t, k, private(c))
 	c.add(memkernel.RoleAssistant, words("I would rather ask the clerk, who is back at noon."))
-	observe(t, k, kernel.Turn{Messages: c.msgs, Private: true, Now: c.now})
+	observe(t, k, api.Turn{Messages: c.msgs, Private: true, Now: c.now})
 	if g := grounds(t, k, fact); g.Recalled != 1 || g.Named != 0 {
 		t.Errorf("recalled %d times, named %d", g.Recalled, g.Named)
 	}
@@ -78,7 +77,7 @@ func TestWhyKnowsTheRun(t *testing.T) {
 	done := curated(t, k, true)
 	e := done.Entries[0]
 	g := grounds(t, k, e.Text)
-	if g.WrittenBy != maintenance.ByUpkeep || g.Run != done.Run || g.Score != e.Score || strings.Join(g.Why, " ") != strings.Join(e.Why, " ") || len(g.From) != 1 || g.From[0].Text == "" {
+	if g.WrittenBy != api.ByUpkeep || g.Run != done.Run || g.Score != e.Score || strings.Join(g.Why, " ") != strings.Join(e.Why, " ") || len(g.From) != 1 || g.From[0].Text == "" {
 		t.Fatalf("%+v of %+v", g, e)
 	}
 	file := filepath.Join(dir, "MEMORY.md")
@@ -86,11 +85,11 @@ func TestWhyKnowsTheRun(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(was, e.Text, "By hand: "+e.Text, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if g := grounds(t, k, "By hand: "+e.Text); g.WrittenBy != maintenance.ByMark || g.Run != "" {
+	if g := grounds(t, k, "By hand: "+e.Text); g.WrittenBy != api.ByMark || g.Run != "" {
 		t.Errorf("%+v", g)
 	}
 	var none *consolidation.NoEntryError
-	if _, err := k.Maintenance().Why(context.Background(), maintenance.WhyRequest{Entry: "MEMORY.md:100000"}); !errors.As(err, &none) {
+	if _, err := k.Maintenance().Why(context.Background(), api.WhyRequest{Entry: "MEMORY.md:100000"}); !errors.As(err, &none) {
 		t.Errorf("a line that is not there: %v", err)
 	}
 }
@@ -112,7 +111,7 @@ func TestDearLessonsSayWhatTheyCost(t *testing.T) {
 	}
 	run("c", "harbour sync gates", "synced", false)
 	c.say()
-	pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs})
+	pass(t, k.EndSession, api.Boundary{Messages: c.msgs})
 	want := "- [surprise] [lesson] harbour sync gates --short failed: Error: unknown flag: --short → harbour sync gates worked (7 calls later)"
 	if text := logs(t, dir); !strings.Contains(text, want) {
 		t.Errorf("%q is not in\n%s", want, text)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
@@ -29,7 +30,7 @@ func afterACut(t *testing.T, c *conversation) string {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	var p *kernel.ContextPlan
+	var p *api.ContextPlan
 	for i := 0; p == nil || p.Layout.Made == nil; i++ {
 		c.ask("Bash", fmt.Sprintf(`{"command":"make step%d"}`, i), c.code(5000))
 		c.say()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -78,14 +79,14 @@ func TestProjectPagesAreShared(t *testing.T) {
 	}
 	// Without the right, and from an old version, nothing is written.
 	ctx := context.Background()
-	r, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Updates: []journal.Update{{Key: "tone", Field: "notes", Op: journal.OpAppend,
+	r, err := k.Write(ctx, api.WriteRequest{SessionKey: "another", Updates: []journal.Update{{Key: "tone", Field: "notes", Op: journal.OpAppend,
 		Value: []byte(`[{"id":"n1","value":"x"}]`), Scope: memkernel.ScopeProject, EvidenceRef: "session:another"}}})
 	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != journal.CodeScope {
 		t.Errorf("without the right: %+v %v", r, err)
 	}
 	stale := rule
 	stale.Value, stale.EvidenceRef = []byte(`"Answer at length."`), "session:another"
-	r, err = k.Write(ctx, kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{stale}})
+	r, err = k.Write(ctx, api.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{stale}})
 	if err != nil || len(r.Rejected) != 1 || r.Rejected[0].Code != journal.CodeDestructive {
 		t.Errorf("from an old version: %+v %v", r, err)
 	}
@@ -132,7 +133,7 @@ func TestWritesAreChecked(t *testing.T) {
 		}
 	}
 	for _, u := range []journal.Update{{Key: "session", Type: "session"}, {Key: "memory", Type: "memory"}} {
-		if _, err := k.Write(ctx, kernel.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}}); err == nil {
+		if _, err := k.Write(ctx, api.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}}); err == nil {
 			t.Errorf("a host wrote the kernel's own page %s", u.Key)
 		}
 	}
@@ -149,8 +150,8 @@ func TestTurnWithUpdates(t *testing.T) {
 	c := session(43, 1, 1, 500)
 	bad := pin("r2", "x")
 	bad.EvidenceRef = "nothing"
-	o := observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1], Updates: []journal.Update{pin("r1", "Be brief."), bad}})
-	if o.Outcome != kernel.Committed || len(o.Rejected) != 1 || o.Rejected[0].ID != "u2" {
+	o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1], Updates: []journal.Update{pin("r1", "Be brief."), bad}})
+	if o.Outcome != api.Committed || len(o.Rejected) != 1 || o.Rejected[0].ID != "u2" {
 		t.Fatalf("%+v", o)
 	}
 	if p := mustPlan(t, k, request(c)); !strings.Contains(stream(p), "Be brief.") {

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -102,7 +103,7 @@ func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage 
 	if !ok {
 		return nil
 	}
-	_, err := p.k.ObserveTurn(ctx, kernel.Turn{SessionKey: Session, Model: l.rec.Opt.Model, Messages: messages, PlanID: l.plan, Usage: usage, Now: now})
+	_, err := p.k.ObserveTurn(ctx, api.Turn{SessionKey: Session, Model: l.rec.Opt.Model, Messages: messages, PlanID: l.plan, Usage: usage, Now: now})
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
@@ -61,14 +62,14 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 }
 
 // validate checks a plan by the rules of the provider that would get it.
-func validate(plan *kernel.ContextPlan) []transcript.Violation {
+func validate(plan *api.ContextPlan) []transcript.Violation {
 	return transcript.Validate(transcript.Provider(plan.Format), &transcript.Request{Model: plan.Model, Tools: plan.Tools,
 		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}, nil)
 }
 
 // behind returns a function that reports which earlier places are not shown in
 // full but can be reached by a handle that the prompt names.
-func behind(plan *kernel.ContextPlan) func(recall.Place) bool {
+func behind(plan *api.ContextPlan) func(recall.Place) bool {
 	calls, keys := map[string]bool{}, map[string]bool{}
 	for _, r := range plan.Reduced {
 		if r.Handle == "" {

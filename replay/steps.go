@@ -7,6 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -80,15 +81,15 @@ func (s *Steps) Unplanned(n int, err error) (Unplanned, bool) {
 }
 
 // Request is what the kernel is asked for call n.
-func (s *Steps) Request(n int) kernel.PlanRequest { return s.rec.request(n) }
+func (s *Steps) Request(n int) api.PlanRequest { return s.rec.request(n) }
 
 // request is what the kernel is asked for call n.
-func (r *Recording) request(n int) kernel.PlanRequest {
+func (r *Recording) request(n int) api.PlanRequest {
 	opt, end := &r.Opt, r.End(n)
 	ttl := opt.TTL
 	if opt.ownTTL {
-		ttl = kernel.ChooseTTL
+		ttl = api.ChooseTTL
 	}
-	return kernel.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow, Reserve: opt.Reserve, FixedTokens: opt.FixedTokens,
+	return api.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow, Reserve: opt.Reserve, FixedTokens: opt.FixedTokens,
 		Messages: r.Messages[:end:end], Now: r.Calls[n].Start, Resolver: opt.Resolver, TTL: ttl}
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -87,7 +88,7 @@ func (r *Recording) plannable(end int) string {
 // every call.
 func refusal(err error) (reason string, ok bool) {
 	var (
-		small *kernel.TooSmallError
+		small *budget.TooSmallError
 		path  *fs.PathError
 		link  *os.LinkError
 		errno syscall.Errno
@@ -95,9 +96,9 @@ func refusal(err error) (reason string, ok bool) {
 	switch {
 	case errors.As(err, &small):
 		return DoesNotFit, true
-	case errors.Is(err, kernel.ErrAnswered):
+	case errors.Is(err, api.ErrAnswered):
 		return Answered, true
-	case errors.Is(err, kernel.ErrNoMessages):
+	case errors.Is(err, api.ErrNoMessages):
 		return NoMessages, true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &path), errors.As(err, &link), errors.As(err, &errno):

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 func reasons(r *Result) string {
@@ -134,9 +135,9 @@ func TestRefusal(t *testing.T) {
 		reason string
 		one    bool
 	}{
-		{&kernel.TooSmallError{}, DoesNotFit, true},
-		{fmt.Errorf("plan s: %w", kernel.ErrAnswered), Answered, true},
-		{kernel.ErrNoMessages, NoMessages, true},
+		{&budget.TooSmallError{}, DoesNotFit, true},
+		{fmt.Errorf("plan s: %w", api.ErrAnswered), Answered, true},
+		{api.ErrNoMessages, NoMessages, true},
 		{errors.New("no sense in it"), Refused, true},
 		{context.Canceled, "", false},
 		{fmt.Errorf("record: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "", false},

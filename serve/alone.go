@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Caller is who sends messages that come by themselves, as over HTTP.
@@ -145,7 +145,7 @@ func (s *Server) Ready(ctx context.Context) error {
 		return errStopping()
 	}
 	switch st := s.desk.k.IndexStatus(ctx); st.State {
-	case status.IndexForeign, status.IndexNewer, status.IndexOlder, status.IndexDamaged, status.IndexFailed:
+	case api.IndexForeign, api.IndexNewer, api.IndexOlder, api.IndexDamaged, api.IndexFailed:
 		return fmt.Errorf("the index is %s", st.State)
 	}
 	return ctx.Err()

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // editCall is an edit of memory, which says what it read: Path and Old, text that is in the
@@ -57,7 +57,7 @@ type undoDocument struct {
 	Files      []editedFile `json:"files"`
 }
 
-func editedFiles(fs []editing.EditedFile) []editedFile {
+func editedFiles(fs []api.EditedFile) []editedFile {
 	out := []editedFile{}
 	for _, f := range fs {
 		out = append(out, editedFile(f))
@@ -80,7 +80,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 	case p.From < 0 || p.Lines < 0:
 		return nil, badParams("from counts lines from 1, lines says how many", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
-	e, err := d.k.Editor().Passage(ctx, editing.PassageRequest{SessionKey: p.SessionKey, Path: p.Path, Old: p.Old, Version: p.Version, From: p.From, Lines: p.Lines,
+	e, err := d.k.Editor().Passage(ctx, api.PassageRequest{SessionKey: p.SessionKey, Path: p.Path, Old: p.Old, Version: p.Version, From: p.From, Lines: p.Lines,
 		Text: text, Delete: gone, Private: d.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ type undoCall struct {
 }
 
 func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocument, error) {
-	u, err := d.k.Editor().Undo(ctx, editing.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: d.opt.private(p.Private), Now: p.Now})
+	u, err := d.k.Editor().Undo(ctx, api.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: d.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +137,10 @@ func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*me
 // editReason finds the word, the way out and what stands there for an edit that was not
 // made; the word is "" for any other error.
 func editReason(err error) (name, hint string, now *Current) {
-	var stale *editing.StaleError
-	var person *editing.PersonError
-	var secret *editing.SecretError
-	var refused *editing.RefusedError
+	var stale *api.StaleError
+	var person *api.PersonError
+	var secret *api.SecretError
+	var refused *api.EditError
 	switch {
 	case errors.As(err, &stale):
 		return "CONFLICT", "data.current is what stands there: read it, and ask again", &Current{Path: stale.Path, Version: stale.Version, Text: stale.Text, StartLine: stale.StartLine, EndLine: stale.EndLine, Lines: stale.Lines}
@@ -150,7 +150,7 @@ func editReason(err error) (name, hint string, now *Current) {
 		return "SECRET", "let a person take the secret out of the file", nil
 	case errors.As(err, &refused):
 		return "REFUSED", "the message says what would be carried out", nil
-	case errors.Is(err, editing.ErrOff):
+	case errors.Is(err, api.ErrEditsOff):
 		return "DISABLED", "workspace.agent_edits lets agents change memory", nil
 	}
 	return "", "", nil

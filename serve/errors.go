@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
@@ -107,7 +107,7 @@ func asError(err error) *Error {
 		return &e
 	}
 	name, hint := reason(err)
-	var none *kernel.NoSessionError
+	var none *api.NoSessionError
 	if errors.As(err, &none) {
 		hint = none.Hint("status lists them")
 	}
@@ -115,7 +115,7 @@ func asError(err error) *Error {
 	if edit, way, now := editReason(err); edit != "" {
 		e.Data = ErrorData{Code: edit, Hint: way, Current: now}
 	}
-	var small *kernel.TooSmallError
+	var small *budget.TooSmallError
 	switch {
 	case errors.As(err, &small):
 		e.Data.MissingTokens = small.Over
@@ -139,20 +139,20 @@ var reasons = []struct {
 }{
 	{context.Canceled, "CANCELLED", "the call was cancelled"},
 	{context.DeadlineExceeded, "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
-	{kernel.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
-	{kernel.ErrQuestion, "QUERY_TOO_LONG", "ask in fewer words"},
-	{kernel.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
-	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
-	{kernel.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is
-	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
-	{kernel.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
-	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
+	{api.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
+	{api.ErrQuestion, "QUERY_TOO_LONG", "ask in fewer words"},
+	{api.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
+	{api.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
+	{api.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is
+	{api.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
+	{api.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
+	{api.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
 	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: " + anyOf(names(transcript.Intakes()))},
 	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
 	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
 	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},
-	{retention.ErrRuns, "RETAIN_RUNS", "it does the same: look at what it left when it is done"},
+	{api.ErrRetainRuns, "RETAIN_RUNS", "it does the same: look at what it left when it is done"},
 	{index.ErrMissing, "INDEX_MISSING", "call reindex"},
 	{index.ErrDamaged, "INDEX_DAMAGED", "call reindex with full"},
 	{index.ErrOlder, "INDEX_OLDER", "call reindex"},
@@ -161,8 +161,8 @@ var reasons = []struct {
 
 // reason finds the word and the way out for an error.
 func reason(err error) (name, hint string) {
-	var small *kernel.TooSmallError
-	var over *kernel.OverflowError
+	var small *budget.TooSmallError
+	var over *api.OverflowError
 	var damage *journal.DamageError
 	switch {
 	case store.Again(err): // whatever else went wrong for it

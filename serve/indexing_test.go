@@ -16,7 +16,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -24,7 +24,7 @@ import (
 // slow is an index that reads its last file only once the gate is open, and shows
 // each file that it has read.
 type slow struct {
-	indexing.Index
+	api.MemoryIndex
 	last string
 	gate <-chan struct{}
 }
@@ -35,7 +35,7 @@ func (s slow) Sync(ctx context.Context, files iter.Seq2[index.FileStat, error], 
 		small = *o
 	}
 	small.BatchChunks = 1
-	return s.Index.Sync(ctx, files, func(path string) ([]index.Chunk, error) {
+	return s.MemoryIndex.Sync(ctx, files, func(path string) ([]index.Chunk, error) {
 		if path == s.last {
 			select {
 			case <-s.gate:
@@ -60,9 +60,9 @@ func slowKernel(t *testing.T, gate <-chan struct{}) *kernel.Kernel {
 			t.Fatal(err)
 		}
 	}
-	b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+	b := api.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 	file := b.Open
-	b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+	b.Open = func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 		ix, err := file(ctx, o)
 		return slow{ix, "memory/stork.md", gate}, err
 	}

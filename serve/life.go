@@ -6,6 +6,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -28,12 +29,12 @@ type boundaryCall struct {
 type passed struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Passed
+	*api.Passed
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
 // pass is a way of the kernel to pass a boundary.
-type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed, error)
+type pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
 
 // passing is the handler of a boundary that the kernel passes as it is.
 func passing(do pass) handler[*boundaryCall, *passed] {
@@ -55,7 +56,7 @@ func doEndSession(ctx context.Context, d *desk, c *call, p *boundaryCall) (*pass
 }
 
 // passBoundary passes a boundary.
-func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
+func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *api.CompactWish, do pass) (*passed, error) {
 	b, h, err := boundaryOf(d, c, p)
 	if err != nil {
 		return nil, err
@@ -73,9 +74,9 @@ func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *
 	return doc, nil
 }
 
-func boundaryOf(d *desk, c *call, p *boundaryCall) (kernel.Boundary, *held, error) {
+func boundaryOf(d *desk, c *call, p *boundaryCall) (api.Boundary, *held, error) {
 	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
-	return kernel.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
+	return api.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
 		Reason: p.Reason, Now: p.Now, Private: d.opt.private(p.Private), Source: p.source()}, h, err
 }
 
@@ -97,7 +98,7 @@ func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, 
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
-	wish := &kernel.CompactWish{Tokens: p.TargetTokens, Share: p.TargetShare, Force: p.Force}
+	wish := &api.CompactWish{Tokens: p.TargetTokens, Share: p.TargetShare, Force: p.Force}
 	if p.Call == nil {
 		p.Call = &callSettings{}
 	}
@@ -160,7 +161,7 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 	if !ok {
 		return nil, badParams("occasion is new, resume or compaction", "occasion %q is none", p.Occasion)
 	}
-	r, err := d.k.Restore(ctx, kernel.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
+	r, err := d.k.Restore(ctx, api.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ type flushTurnCall struct {
 
 type flushTurn struct {
 	Schema string `json:"schema"`
-	*kernel.FlushTurn
+	*api.FlushTurn
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
@@ -195,7 +196,7 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
+	t, err := d.k.FlushTurn(ctx, api.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +221,11 @@ type observeFlushCall struct {
 
 type flushed struct {
 	Schema string `json:"schema"`
-	*kernel.Flushed
+	*api.Flushed
 }
 
 func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (*flushed, error) {
-	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
+	f, err := d.k.ObserveFlush(ctx, api.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -29,14 +28,14 @@ type rememberCall struct {
 type remembered struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Remembered
+	*api.Remembered
 }
 
 func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*remembered, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
 	}
-	r, err := d.k.Remember(ctx, kernel.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now})
+	r, err := d.k.Remember(ctx, api.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.F
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
-	out, err := d.k.Forget(ctx, retention.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
+	out, err := d.k.Forget(ctx, api.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +87,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.S
 	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
-	r, err := d.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Lines: p.Lines, Now: p.Now})
+	r, err := d.k.Search(ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Lines: p.Lines, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +111,7 @@ func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, 
 	if p.From < 0 || p.Lines < 0 {
 		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
-	c, err := d.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
+	c, err := d.k.Read(ctx, api.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		doc := document.OfDenied(p.Path, p.Path, err)
 		return &doc, nil
@@ -166,7 +165,7 @@ func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (*receipt, err
 	if len(p.Updates) == 0 {
 		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
 	}
-	r, err := d.k.Write(ctx, kernel.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
+	r, err := d.k.Write(ctx, api.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
 		AllOrNothing: p.AllOrNothing, Updates: p.Updates, Now: p.Now})
 	if err != nil {
 		return nil, err
@@ -242,7 +241,7 @@ func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (*toolAnsw
 		p.Arguments = json.RawMessage("{}")
 	}
 	out, err := set.Call(ctx, p.Name, p.Arguments)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, kernel.ErrClosed) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, api.ErrClosed) {
 		return nil, badParams("tools.list describes the arguments", "tools.call %s: %s", p.Name, err)
 	}
 	if err != nil {

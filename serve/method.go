@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -84,7 +85,7 @@ const mostSmall = 64 << 10
 // mostOf bounds calls of methods that take neither conversations nor texts to keep, in bytes. All
 // others may have [MaxText].
 var mostOf = map[string]int{
-	"search":     kernel.MaxQuestion + mostSmall,
+	"search":     api.MaxQuestion + mostSmall,
 	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "retain": mostSmall,
 	"read": mostSmall, "get": mostSmall, "pages": mostSmall, "status": mostSmall, "check": mostSmall,
 	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
@@ -182,7 +183,7 @@ func (o *Options) private(said bool) bool { return said && o.Private }
 
 func orDefault(key string) string {
 	if key == "" {
-		return kernel.DefaultSession
+		return api.DefaultSession
 	}
 	return key
 }

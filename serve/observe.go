@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -40,7 +40,7 @@ type turnCall struct {
 type observed struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Observation
+	*api.Observation
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func doObserveToolResult(ctx context.Context, d *desk, c *call, p *turnCall) (*o
 	return observeWith(ctx, d, c, p, d.k.ObserveToolResult)
 }
 
-func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (*observed, error) {
+func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe func(context.Context, api.Turn) (*api.Observation, error)) (*observed, error) {
 	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe fun
 	if len(h.messages()) == 0 {
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
-	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
+	turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
 		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
 	o, err := observe(ctx, turn)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/checkpoint"
 )
 
 // caller is what the parameters of every call may hold.
@@ -126,8 +126,8 @@ type sourceCall struct {
 	AgentID     string `json:"agent_id"`
 }
 
-func (s *sourceCall) source() kernel.Source {
-	return kernel.Source{File: s.SessionFile, Channel: s.Channel, Agent: s.AgentID}
+func (s *sourceCall) source() checkpoint.Source {
+	return checkpoint.Source{File: s.SessionFile, Channel: s.Channel, Agent: s.AgentID}
 }
 
 func (s *sessionCall) lane() string { return "session " + s.key() }

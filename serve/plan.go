@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -69,11 +69,11 @@ type overflow struct {
 	PlanID string `json:"plan_id"`
 }
 
-func (o *overflow) refusal() *kernel.Overflow {
+func (o *overflow) refusal() *api.Overflow {
 	if o == nil {
 		return nil
 	}
-	return &kernel.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
+	return &api.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
 }
 
 // planCall asks what to send with a model call. plan takes in what is new and records what
@@ -120,7 +120,7 @@ func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error
 	return planWith(ctx, d, c, p, d.k.Peek)
 }
 
-func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (*planned, error) {
+func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(context.Context, api.PlanRequest) (*api.ContextPlan, error)) (*planned, error) {
 	if p.Form == "" {
 		p.Form = formItems
 	}
@@ -166,7 +166,7 @@ func first(formats ...transcript.Format) transcript.Format {
 }
 
 // request returns the kernel's request, without messages.
-func (p *planCall) request() (*kernel.PlanRequest, error) {
+func (p *planCall) request() (*api.PlanRequest, error) {
 	req, err := p.callSettings.request()
 	if err != nil {
 		return nil, err
@@ -187,21 +187,21 @@ func (p *planCall) request() (*kernel.PlanRequest, error) {
 		}
 	}
 	if p.TTLSeconds < 0 {
-		ttl = kernel.ChooseTTL
+		ttl = api.ChooseTTL
 	}
 	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded, p.Explain
 	for i, m := range p.Memories {
 		if len(m.Answer) == 0 {
 			return nil, badParams("answer is the JSON as that system gave it", "memories: no answer in number %d", i)
 		}
-		req.Memories = append(req.Memories, kernel.MemoryAnswer{Format: foreign.Format(m.Format), JSON: m.Answer, Scope: memkernel.Scope(m.Scope)})
+		req.Memories = append(req.Memories, api.MemoryAnswer{Format: foreign.Format(m.Format), JSON: m.Answer, Scope: memkernel.Scope(m.Scope)})
 	}
 	return req, nil
 }
 
 // request returns the request of a call, of no session.
-func (c *callSettings) request() (*kernel.PlanRequest, error) {
-	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
+func (c *callSettings) request() (*api.PlanRequest, error) {
+	req := &api.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
 		Format: transcript.Format(c.Format), Economy: c.Economy, Overflow: c.Overflow.refusal()}
 	if err := oneOf("format", c.Format, append([]string{""}, names(transcript.Formats())...)); err != nil {
@@ -298,7 +298,7 @@ func oneOf(name, value string, of []string) error {
 }
 
 // outputTokens bounds an answer that a request body has to bound.
-func outputTokens(prices *cachelayout.Book, p *planCall, made *kernel.ContextPlan) int {
+func outputTokens(prices *cachelayout.Book, p *planCall, made *api.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens
 	}

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -36,15 +35,15 @@ type plannedHead struct {
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
 	// FlushDue is why a flush turn is due, "" if none is.
-	FlushDue string            `json:"flush_due"`
-	Budgets  outline.Budgets   `json:"budgets"`
-	Regions  []outline.Region  `json:"regions"`
-	Params   outline.Params    `json:"params"`
-	Recall   outline.Retrieval `json:"retrieval"`
-	Reduced  []outline.Reduced `json:"reduced"`
-	Faults   []fault.Fault     `json:"faults"`
-	Alerts   []fault.Fault     `json:"alerts"`
-	Stats    kernel.Stats      `json:"stats"`
+	FlushDue string        `json:"flush_due"`
+	Budgets  api.Budgets   `json:"budgets"`
+	Regions  []api.Region  `json:"regions"`
+	Params   api.Params    `json:"params"`
+	Recall   api.Retrieval `json:"retrieval"`
+	Reduced  []api.Reduced `json:"reduced"`
+	Faults   []fault.Fault `json:"faults"`
+	Alerts   []fault.Fault `json:"alerts"`
+	Stats    api.Stats     `json:"stats"`
 
 	Format transcript.Format `json:"format"`
 }
@@ -61,9 +60,9 @@ type plannedRest struct {
 	Notes        []note `json:"notes"`
 	Conversation *mark  `json:"conversation,omitempty"`
 
-	Layout   *document.Layout   `json:"layout,omitempty"`
-	Debug    *outline.Debug     `json:"debug,omitempty"`
-	Deferred []outline.Deferred `json:"deferred,omitempty"`
+	Layout   *document.Layout `json:"layout,omitempty"`
+	Debug    *api.Debug       `json:"debug,omitempty"`
+	Deferred []api.Deferred   `json:"deferred,omitempty"`
 }
 
 // item is a run of messages: the host's own, as they stand, or one that is new or
@@ -99,7 +98,7 @@ type note struct {
 	Text string `json:"text"`
 }
 
-func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
+func plannedOf(p *api.ContextPlan, explain bool) *planned {
 	out := &planned{plannedHead: plannedHead{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
 		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
 		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format},
@@ -107,13 +106,13 @@ func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
 	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
 		out.Layout, out.Deferred = document.OfLayout(p), list(p.Deferred)
-		out.Debug = &outline.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
+		out.Debug = &api.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
 	}
 	return out
 }
 
 // spell hands the messages out in the form that was asked for.
-func spell(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held) error {
 	switch p.Form {
 	case formItems:
 		return out.spellItems(made, h, p.KnownPlan)
@@ -125,7 +124,7 @@ func spell(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *h
 
 // spellItems spells the messages in the host's dialect, or, where it handed in none, in that
 // of the format.
-func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) error {
+func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) error {
 	var in *transcript.Intake
 	if h != nil {
 		in = h.intake
@@ -166,7 +165,7 @@ func rowOf(it transcript.Item, has map[string]int) item {
 	return row
 }
 
-func (out *planned) markers(made *kernel.ContextPlan, at []int) {
+func (out *planned) markers(made *api.ContextPlan, at []int) {
 	for i, m := range made.Markers {
 		row := marker{Message: m.Message, TTL: m.TTL}
 		if m.Message >= 0 && m.Message < len(at) {
@@ -180,7 +179,7 @@ func (out *planned) markers(made *kernel.ContextPlan, at []int) {
 }
 
 // spellBody renders the whole request.
-func spellBody(o *Options, out *planned, p *planCall, made *kernel.ContextPlan, h *held) error {
+func spellBody(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held) error {
 	req := transcript.Request{Model: made.Model, Tools: made.Tools, System: made.System, Messages: made.Messages, Markers: made.Markers}
 	if h != nil {
 		req.Source = h.intake.Dialect()

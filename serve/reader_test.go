@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // outcome is what a message comes to before anything is done for it.
@@ -347,7 +347,7 @@ func TestStreamGoesOn(t *testing.T) {
 	wrong := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[1 2],"dialect":"pi"}}}`
 	for _, x := range []struct{ line, code string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", MaxText) + `"}}`, "LINE_TOO_LONG"},
-		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", kernel.MaxQuestion+1) + `"}}`, "QUERY_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", api.MaxQuestion+1) + `"}}`, "QUERY_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"method":"pages","params":{"session_key":"` + strings.Repeat("x", mostSmall) + `"}}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"params":{"method":"plan","session_key":"` + strings.Repeat("x", mostSmall) + `"},"method":"pages"}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"params":{"session_key":"` + strings.Repeat("x", mostSmall) + `","method":"pages"},"method":"remember"}`, "INVALID_PARAMS"},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // The bounds of a server, where Options say none.
@@ -46,7 +46,7 @@ type Options struct {
 	// ToolWrites reports whether a tool changes anything; nil takes it of all.
 	ToolWrites func(name string) bool
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
-	Retain retention.RetainRequest
+	Retain api.RetainRequest
 	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
 	// LineBytes bounds a message, InFlight the calls of a connection that have not been

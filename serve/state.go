@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Status, error) {
@@ -93,10 +93,10 @@ func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (*document
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}
-	opts := &indexing.Options{Full: p.Full, Wait: time.Duration(p.WaitMS) * time.Millisecond}
+	opts := &api.ReindexOptions{Full: p.Full, Wait: time.Duration(p.WaitMS) * time.Millisecond}
 	if p.Progress {
 		var last time.Time
-		opts.Progress = func(r indexing.Progress) {
+		opts.Progress = func(r api.ReindexProgress) {
 			if now := time.Now(); now.Sub(last) >= progressEvery || r.Done == r.Total {
 				last = now
 				c.notify("$/progress", progress{rawID(c.id), r.Stage, r.Done, r.Total, r.Files, r.Chunks})

@@ -31,6 +31,7 @@ import (
 	"github.com/memkernel/memkernel/client/protocol"
 	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/fleet"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
 	"github.com/memkernel/memkernel/service/postgres"
@@ -77,7 +78,7 @@ func (s *far) step(ctx context.Context, question, answer []json.RawMessage) (pla
 	}
 	s.messages = append(s.messages, answer...)
 	o, err := at.ObserveTurn(ctx, s.messages, &protocol.TurnParams{PlanID: p.PlanID})
-	if err == nil && o.Outcome != string(kernel.Committed) {
+	if err == nil && o.Outcome != string(api.Committed) {
 		err = fmt.Errorf("the turn was not committed: %s", o.Outcome)
 	}
 	return plan, err
@@ -186,7 +187,7 @@ func scalingMoves(b *testing.B, n int, balanced bool) {
 		plans = append(plans, plan)
 		begun = time.Now()
 		committed, err := here.Step(question, answer)
-		if near = time.Since(begun); err != nil || committed != kernel.Committed {
+		if near = time.Since(begun); err != nil || committed != api.Committed {
 			b.Fatal(committed, err)
 		}
 		return far, near
@@ -493,13 +494,13 @@ func BenchmarkScalingGrowth(b *testing.B) {
 			return 0, err
 		}
 		begun := time.Now()
-		p, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: key, Model: longturns.Model, Private: true, Messages: in.Messages()})
+		p, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: key, Model: longturns.Model, Private: true, Messages: in.Messages()})
 		took := time.Since(begun)
 		if err == nil {
 			err = s.Take(answer)
 		}
 		if err == nil {
-			_, err = k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Model: longturns.Model, Private: true, Messages: in.Messages(), PlanID: p.ID})
+			_, err = k.ObserveTurn(context.Background(), api.Turn{SessionKey: key, Model: longturns.Model, Private: true, Messages: in.Messages(), PlanID: p.ID})
 		}
 		return took, err
 	}

@@ -28,7 +28,7 @@ type Transport struct {
 	Kernel *kernel.Kernel
 	// Private: the conversations are one person's own, and may show and fill their memory.
 	Private bool
-	// ContextWindow and Reserve are as in [kernel.PlanRequest].
+	// ContextWindow and Reserve are as in [api.PlanRequest].
 	ContextWindow, Reserve int
 	// Resolver is the tool by which the model can follow pointers, if a request has it. If it
 	// is empty, nothing is shown as a pointer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/memkernel/memkernel/kernel/api"
 	"os"
 	"slices"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
 )
 
 func TestPrompts(t *testing.T) {
@@ -242,12 +242,12 @@ func judge(ctx context.Context, k *kernel.Kernel, prompts []prompt, items []rele
 	return r, nil
 }
 
-func (c *count) add(got outline.Retrieval) {
+func (c *count) add(got api.Retrieval) {
 	c.Prompts++
 	c.Recalled += some(got)
 }
 
-func some(got outline.Retrieval) int {
+func some(got api.Retrieval) int {
 	if got.Page == "" {
 		return 0
 	}
@@ -261,14 +261,14 @@ const (
 	model  = "claude-sonnet-4-5"
 )
 
-func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (outline.Retrieval, error) {
+func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (api.Retrieval, error) {
 	say := func(role memkernel.Role, text string) memkernel.Message {
 		return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
 	}
-	plan, err := k.Peek(ctx, kernel.PlanRequest{SessionKey: "judged", Model: model, ContextWindow: window, Private: true, Now: now,
+	plan, err := k.Peek(ctx, api.PlanRequest{SessionKey: "judged", Model: model, ContextWindow: window, Private: true, Now: now,
 		Messages: []memkernel.Message{say(memkernel.RoleUser, "…"), say(memkernel.RoleAssistant, "…"), say(memkernel.RoleUser, text)}})
 	if err != nil {
-		return outline.Retrieval{}, fmt.Errorf("plan the turn %q: %w", text, err)
+		return api.Retrieval{}, fmt.Errorf("plan the turn %q: %w", text, err)
 	}
 	return plan.Retrieval, nil
 }

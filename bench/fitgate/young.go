@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -63,7 +64,7 @@ func keepLog(ctx context.Context, path, dir string) (err error) {
 		if (i+1)%flushEvery != 0 {
 			continue
 		}
-		b := kernel.Boundary{SessionKey: "begun", Model: "claude-sonnet-4-6", Messages: msgs[:end], Now: msgs[end-1].Time, Private: true}
+		b := api.Boundary{SessionKey: "begun", Model: "claude-sonnet-4-6", Messages: msgs[:end], Now: msgs[end-1].Time, Private: true}
 		if _, err := k.Flush(ctx, b); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -69,14 +70,14 @@ func (r *recorded) observe(ctx context.Context, k *kernel.Kernel, part int, day 
 	}
 	for _, end := range ends {
 		set(r.msgs[end-1].Time)
-		_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: r.id, Model: r.model, Messages: r.msgs[:end:end], Usage: r.msgs[end-1].Usage, Now: r.msgs[end-1].Time, Private: true})
+		_, err := k.ObserveTurn(ctx, api.Turn{SessionKey: r.id, Model: r.model, Messages: r.msgs[:end:end], Usage: r.msgs[end-1].Usage, Now: r.msgs[end-1].Time, Private: true})
 		if err != nil {
 			return fmt.Errorf("observe %s up to message %d: %w", r.name, end, err)
 		}
 	}
 	now := begin.Add(9 * time.Hour)
 	set(now)
-	b := kernel.Boundary{SessionKey: r.id, Model: r.model, Messages: r.msgs[:last:last], Now: now, Private: true, Reason: "compaction"}
+	b := api.Boundary{SessionKey: r.id, Model: r.model, Messages: r.msgs[:last:last], Now: now, Private: true, Reason: "compaction"}
 	if _, err := k.Checkpoint(ctx, b); err != nil {
 		return fmt.Errorf("checkpoint %s: %w", r.name, err)
 	}

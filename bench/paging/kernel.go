@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/memkernel/memkernel/kernel/api"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -200,7 +200,7 @@ func (pl *player) write(ctx context.Context, p *Page) error {
 	if updates == nil {
 		return nil
 	}
-	receipt, err := pl.k.Write(ctx, kernel.WriteRequest{SessionKey: pl.owner(p), Project: p.Type == pagevm.Preference, Updates: updates, Now: pl.clock})
+	receipt, err := pl.k.Write(ctx, api.WriteRequest{SessionKey: pl.owner(p), Project: p.Type == pagevm.Preference, Updates: updates, Now: pl.clock})
 	if err == nil && len(receipt.Rejected) > 0 {
 		err = fmt.Errorf("write page %s: refused with %s", p.ID, receipt.Rejected[0].Code)
 	}
@@ -242,7 +242,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
 	s.add(memkernel.RoleUser, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Go on with step %d.", t.Turn), Typed: true})
-	plan, err := pl.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: t.Session, Model: kernelModel, ContextWindow: pl.window, Reserve: 1,
+	plan, err := pl.k.PlanContext(ctx, api.PlanRequest{SessionKey: t.Session, Model: kernelModel, ContextWindow: pl.window, Reserve: 1,
 		Messages: s.msgs, Now: pl.clock, Resolver: expand, Private: true})
 	prompt := &paging.Prompt{Levels: map[string]pagevm.Level{}}
 	var full *budget.TooSmallError
@@ -280,9 +280,9 @@ func (s *talk) add(role memkernel.Role, at time.Time, parts ...memkernel.Part) {
 
 // levels reads how the prompt shows each page: by its own words, and where only a
 // handle is left, by that.
-func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Level {
+func (pl *player) levels(s *talk, plan *api.ContextPlan) map[string]pagevm.Level {
 	text := promptText(plan)
-	reduced := map[string]outline.Reduced{}
+	reduced := map[string]api.Reduced{}
 	for _, r := range plan.Reduced {
 		if r.CallID != "" {
 			reduced[r.CallID] = r
@@ -327,7 +327,7 @@ func written(p *Page, text string) pagevm.Level {
 }
 
 // promptText returns all text of the prompt.
-func promptText(plan *kernel.ContextPlan) string {
+func promptText(plan *api.ContextPlan) string {
 	var b strings.Builder
 	parts := func(ps []memkernel.Part) {
 		for i := range ps {
@@ -387,8 +387,8 @@ func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level
 
 // observe commits the turn, with what it made dirty, and names the pages whose changes
 // were refused.
-func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *kernel.ContextPlan) (rejected []string, err error) {
-	turn := kernel.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
+func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *api.ContextPlan) (rejected []string, err error) {
+	turn := api.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 	if plan != nil {
 		turn.PlanID = plan.ID
 	}
@@ -419,7 +419,7 @@ func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *ke
 // the journal does not have behind them.
 func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []string, err error) {
 	for _, ev := range t.Events {
-		b := kernel.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
+		b := api.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 		switch ev {
 		case paging.EventCompaction:
 			_, err = pl.k.Compact(ctx, b)

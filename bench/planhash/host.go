@@ -17,6 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -110,27 +111,27 @@ func due(every, n int) bool { return every > 0 && n%every == every-1 }
 func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memkernel.Message) {
 	answer := &msgs[c.Index]
 	before, after := msgs[:c.Index:c.Index], msgs[:c.Index+1:c.Index+1]
-	req := kernel.PlanRequest{SessionKey: "s", Model: answer.Model, ContextWindow: r.window, Reserve: r.reserve, FixedTokens: 9_000,
-		Messages: before, Now: c.Start, Resolver: r.resolver, Private: r.private, TTL: kernel.ChooseTTL, Deferred: due(r.peek, n)}
+	req := api.PlanRequest{SessionKey: "s", Model: answer.Model, ContextWindow: r.window, Reserve: r.reserve, FixedTokens: 9_000,
+		Messages: before, Now: c.Start, Resolver: r.resolver, Private: r.private, TTL: api.ChooseTTL, Deferred: due(r.peek, n)}
 	if due(r.peek, n) {
 		r.planned(n, "peek", &req, r.k.Peek)
 	}
 	plan := r.planned(n, "plan", &req, r.k.PlanContext)
 	if plan != nil && due(r.refuse, n) {
-		req.Overflow = &kernel.Overflow{PlanID: plan.ID, Limit: r.window,
+		req.Overflow = &api.Overflow{PlanID: plan.ID, Limit: r.window,
 			Text: fmt.Sprintf("prompt is too long: %d tokens > %d maximum", r.window+plan.Budgets.PlannedInputTokens/9, r.window)}
 		plan = r.planned(n, "refused", &req, r.k.PlanContext)
 	}
 	if plan != nil && due(r.observe, n) {
-		o, err := r.k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: req.Model, Messages: after, PlanID: plan.ID, Usage: answer.Usage, Now: c.End, Private: r.private})
+		o, err := r.k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: req.Model, Messages: after, PlanID: plan.ID, Usage: answer.Usage, Now: c.End, Private: r.private})
 		if o != nil {
-			o.Stats = kernel.Stats{}
+			o.Stats = api.Stats{}
 		}
 		r.line(n, "observed", "decision", decision(o, err))
 	}
-	at := kernel.Boundary{SessionKey: "s", Model: req.Model, Messages: after, Now: c.End, Private: r.private}
+	at := api.Boundary{SessionKey: "s", Model: req.Model, Messages: after, Now: c.End, Private: r.private}
 	if due(r.compact, n) {
-		at.Compact = &kernel.CompactWish{Share: .3, Force: due(2*r.compact, n)}
+		at.Compact = &api.CompactWish{Share: .3, Force: due(2*r.compact, n)}
 		r.passed(n, "compacted", at, r.k.Compact)
 		at.Compact = nil
 	}
@@ -142,16 +143,16 @@ func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memk
 }
 
 // passed goes past a boundary and writes the line of what it came to.
-func (r *runner) passed(n int, what string, at kernel.Boundary, f func(context.Context, kernel.Boundary) (*kernel.Passed, error)) {
+func (r *runner) passed(n int, what string, at api.Boundary, f func(context.Context, api.Boundary) (*api.Passed, error)) {
 	p, err := f(context.Background(), at)
 	if p != nil {
-		p.Stats = kernel.Stats{}
+		p.Stats = api.Stats{}
 	}
 	r.line(n, what, "decision", decision(p, err))
 }
 
 // planned plans and writes the lines of body and decision.
-func (r *runner) planned(n int, what string, req *kernel.PlanRequest, f func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) *kernel.ContextPlan {
+func (r *runner) planned(n int, what string, req *api.PlanRequest, f func(context.Context, api.PlanRequest) (*api.ContextPlan, error)) *api.ContextPlan {
 	plan, err := f(context.Background(), *req)
 	if err != nil {
 		r.line(n, what, "decision", []byte(err.Error()))
@@ -161,7 +162,7 @@ func (r *runner) planned(n int, what string, req *kernel.PlanRequest, f func(con
 		Messages: plan.Messages, Markers: plan.Markers, Thinking: req.Thinking})
 	r.line(n, what, "body", fmt.Appendf(body, "%v %v", notes, err))
 	d := *plan
-	d.Messages, d.Stats = nil, kernel.Stats{}
+	d.Messages, d.Stats = nil, api.Stats{}
 	r.line(n, what, "decision", decision(d, nil))
 	return plan
 }

@@ -172,6 +172,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 func main() {
@@ -180,7 +181,7 @@ func main() {
 		panic(err)
 	}
 	defer k.Close()
-	plan, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-5",
+	plan, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "s", Model: "claude-sonnet-4-5",
 		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "hello"}}}}})
 	if err != nil {
 		panic(err)

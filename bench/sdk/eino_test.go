@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -21,7 +22,7 @@ import (
 // leaves in its state, so that planning keeps the whole conversation and plans that.
 type planning struct {
 	kernel  *kernel.Kernel
-	request kernel.PlanRequest
+	request api.PlanRequest
 	shown   int // messages that the last plan left in the state
 }
 
@@ -110,7 +111,7 @@ func TestEino(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	plan := &planning{kernel: k, request: kernel.PlanRequest{SessionKey: "harbour", Model: "gpt-5", ContextWindow: window, Private: true}}
+	plan := &planning{kernel: k, request: api.PlanRequest{SessionKey: "harbour", Model: "gpt-5", ContextWindow: window, Private: true}}
 	type input struct {
 		Day int `json:"day"`
 	}

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -13,10 +14,18 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Answer is what the reader says and calls.
+// Model answers a request.
+type Model interface {
+	// Answer is given the request as an API takes it.
+	Answer(ctx context.Context, api transcript.Format, body []byte) (*Answer, error)
+}
+
+// Answer is what a model says and calls.
 type Answer struct {
 	Text  string
 	Calls []Call
+	// CostUSD is what the call came to by the bill, nil if nobody billed it.
+	CostUSD *float64
 }
 
 // Call is a call of a tool.
@@ -41,10 +50,13 @@ const maxExpansions = 12
 
 const giveUp = "I don't know."
 
-// read is an agent without a model: it reads a request and does the next thing. It knows
-// nothing but the request, and is the same for every policy.
-func read(body []byte) (*Answer, error) {
-	b, err := transcript.ReadBody(transcript.FormatAnthropic, body)
+// Reader is an agent without a model. It knows nothing but the request, and is the same
+// for every policy.
+type Reader struct{}
+
+// Answer reads the request and does the next thing.
+func (Reader) Answer(_ context.Context, api transcript.Format, body []byte) (*Answer, error) {
+	b, err := transcript.ReadBody(api, body)
 	if err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}

@@ -813,8 +813,8 @@ type Compaction struct {
 	Generation int64 `json:"generation"`
 	// largest is what takes most of the prompt, pinned_tokens what pins and the workspace's
 	// files do, where nothing could be reclaimed.
-	Largest      []LargeItem `json:"largest"`
-	PinnedTokens int64       `json:"pinned_tokens"`
+	Largest      []BudgetItem `json:"largest"`
+	PinnedTokens int64        `json:"pinned_tokens"`
 	// warning names a session that is compacted again and again, "" if it isn't.
 	Warning string `json:"warning,omitempty"`
 	// refusal is what was read out of a provider's refusal, nil if there was none.
@@ -827,8 +827,8 @@ type KeptMessage struct {
 	Index int64  `json:"index"`
 }
 
-// LargeItem is a part of a prompt and its size.
-type LargeItem struct {
+// BudgetItem is a named part of a prompt and its size in tokens.
+type BudgetItem struct {
 	Name   string `json:"name"`
 	Tokens int64  `json:"tokens"`
 }
@@ -1622,12 +1622,12 @@ type Version struct {
 
 // Status is the document of status.
 type Status struct {
-	Schema   string    `json:"schema"`
-	StateDir string    `json:"state_dir"`
-	Sessions []Session `json:"sessions"`
+	Schema   string          `json:"schema"`
+	StateDir string          `json:"state_dir"`
+	Sessions []SessionStatus `json:"sessions"`
 	// others are sessions that were not read, the newest first. masked, forgotten and retired
 	// don't count what is in them.
-	Others []Other `json:"others"`
+	Others []OtherSession `json:"others"`
 	// unreadable are sessions that can't be read, and why.
 	Unreadable []Finding `json:"unreadable"`
 	// blobs and blob_bytes count the content-addressed store.
@@ -1640,27 +1640,27 @@ type Status struct {
 	Forgotten int64 `json:"forgotten"`
 	Retired   int64 `json:"retired"`
 	// memory is what is taken from the workspace's Markdown.
-	Memory Memory `json:"memory"`
+	Memory MemoryStatus `json:"memory"`
 	// nets is what that Markdown has of the sessions' working state.
-	Nets Nets `json:"nets"`
+	Nets NetsStatus `json:"nets"`
 	// summary_models are those that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
 }
 
-// Session is what is kept of one session.
-type Session struct {
+// SessionStatus is what is kept of one session.
+type SessionStatus struct {
 	// key is the session's, as the host spells it; of a folder of before December 2026 that
 	// does not say whose it is, its name. folder is the name of its folder.
-	Key    string `json:"key"`
-	Folder string `json:"folder"`
-	Pages  int64  `json:"pages"`
-	Turns  int64  `json:"turns"`
-	Spans  int64  `json:"spans"`
-	Lines  []Line `json:"lines"`
+	Key    string       `json:"key"`
+	Folder string       `json:"folder"`
+	Pages  int64        `json:"pages"`
+	Turns  int64        `json:"turns"`
+	Spans  int64        `json:"spans"`
+	Lines  []LineStatus `json:"lines"`
 	// model_summaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// life is what compactions, resets and flushes left behind.
-	Life Life `json:"life"`
+	Life LifeStatus `json:"life"`
 	// paging sums up the paging of the plans of all its conversations.
 	Paging Report `json:"paging"`
 	// journal_bytes and projection_bytes are file sizes.
@@ -1668,8 +1668,8 @@ type Session struct {
 	ProjectionBytes int64 `json:"projection_bytes"`
 }
 
-// Line is one conversation: a branch planned for a model.
-type Line struct {
+// LineStatus is one conversation: a branch planned for a model.
+type LineStatus struct {
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	Generation int64  `json:"generation"`
@@ -1683,17 +1683,17 @@ type Line struct {
 	LastStart   time.Time `json:"last_start,omitzero"`
 	// last_cut is the newest, nil if there was none. futile_cuts of the newest reclaimed next
 	// to nothing; breaker_open: more are refused until the prompt grows.
-	LastCut     *StatusCut `json:"last_cut"`
-	FutileCuts  int64      `json:"futile_cuts"`
-	BreakerOpen bool       `json:"breaker_open"`
+	LastCut     *LineCut `json:"last_cut"`
+	FutileCuts  int64    `json:"futile_cuts"`
+	BreakerOpen bool     `json:"breaker_open"`
 	// refusals of the provider in a row were answered by smaller plans; learned_window is what
 	// it said that it takes, 0 if it never did.
 	Refusals      int64 `json:"refusals"`
 	LearnedWindow int64 `json:"learned_window"`
 }
 
-// StatusCut is a cut of a line, its tokens without tools and system, as counted.
-type StatusCut struct {
+// LineCut is a cut of a line, its tokens without tools and system, as counted.
+type LineCut struct {
 	Time         time.Time `json:"time,omitzero"`
 	Reason       string    `json:"reason"`
 	TokensBefore int64     `json:"tokens_before"`
@@ -1717,8 +1717,8 @@ type ModelSummary struct {
 	Closed int64 `json:"closed"`
 }
 
-// Life is what the boundaries of a session left behind.
-type Life struct {
+// LifeStatus is what the boundaries of a session left behind.
+type LifeStatus struct {
 	// epoch counts the resets, compactions the host's since the last one; last_compaction is
 	// when the newest was.
 	Epoch          int64     `json:"epoch"`
@@ -1752,8 +1752,8 @@ type Report struct {
 	Thrash float64 `json:"thrash"`
 }
 
-// Other is a session that was not read.
-type Other struct {
+// OtherSession is a session that was not read.
+type OtherSession struct {
 	Key    string `json:"key"`
 	Folder string `json:"folder"`
 	// bytes is the size of its journal and projections, last when they were written to.
@@ -1767,8 +1767,8 @@ type MaskCount struct {
 	Count int64  `json:"count"`
 }
 
-// Memory says how memory is set and what is indexed of it.
-type Memory struct {
+// MemoryStatus says how memory is set and what is indexed of it.
+type MemoryStatus struct {
 	// workspace is the folder of the Markdown. enabled is false if it is left alone; all else
 	// is then empty.
 	Workspace string `json:"workspace"`
@@ -1785,11 +1785,11 @@ type Memory struct {
 	// embedder is the model by which questions become vectors, "" for words alone.
 	Embedder string `json:"embedder"`
 	// never_embedded counts the texts that take more tokens than a whole day has.
-	NeverEmbedded int64 `json:"never_embedded"`
-	Index         Index `json:"index"`
+	NeverEmbedded int64       `json:"never_embedded"`
+	Index         IndexStatus `json:"index"`
 	// sync says how the index is kept up to date, sessions what is searched of past sessions.
-	Sync     Sync `json:"sync"`
-	Sessions Past `json:"sessions"`
+	Sync     SyncStatus   `json:"sync"`
+	Sessions PastSessions `json:"sessions"`
 	// collections are the names of what is searched: the workspace, and folders beside it.
 	Collections []string `json:"collections"`
 	// searched_files counts the files of the workspace that are searched. Only a report of
@@ -1800,8 +1800,8 @@ type Memory struct {
 	LeftOut LeftOut `json:"left_out"`
 }
 
-// Index is what an index file has.
-type Index struct {
+// IndexStatus is what an index file has.
+type IndexStatus struct {
 	// backend is what keeps it: sqlite, postgres or qmd. path is the file, or names the
 	// database.
 	Backend string `json:"backend"`
@@ -1826,18 +1826,18 @@ type Index struct {
 	Lag Lag `json:"lag"`
 }
 
-// Sync says how the index is kept up to date in the background.
-type Sync struct {
-	OnSessionStart  bool    `json:"on_session_start"`
-	OnSearch        bool    `json:"on_search"`
-	IntervalSeconds float64 `json:"interval_seconds"`
-	Watch           Watch   `json:"watch"`
+// SyncStatus says how the index is kept up to date in the background.
+type SyncStatus struct {
+	OnSessionStart  bool        `json:"on_session_start"`
+	OnSearch        bool        `json:"on_search"`
+	IntervalSeconds float64     `json:"interval_seconds"`
+	Watch           WatchStatus `json:"watch"`
 	// last is the last run, of this kernel or else of another process; nil if none is known.
 	Last *SyncRun `json:"last,omitempty"`
 }
 
-// Watch says how the watch over the workspace's folders is.
-type Watch struct {
+// WatchStatus says how the watch over the workspace's folders is.
+type WatchStatus struct {
 	// on: changes are seen as they happen. folders are watched.
 	On      bool  `json:"on"`
 	Folders int64 `json:"folders"`
@@ -1861,8 +1861,8 @@ type SyncRun struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Past counts what is kept of past sessions.
-type Past struct {
+// PastSessions counts what is kept of past sessions.
+type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
 	// sources are the folders of transcripts, own whether the kernel's own sessions are read
@@ -1902,14 +1902,14 @@ type LeftFile struct {
 	Reason string `json:"reason"`
 }
 
-// Nets is what the workspace's Markdown has of the sessions' working state.
-type Nets struct {
-	SessionState  StateFile `json:"session_state"`
-	WorkingBuffer Buffer    `json:"working_buffer"`
+// NetsStatus is what the workspace's Markdown has of the sessions' working state.
+type NetsStatus struct {
+	SessionState  StateFileStatus `json:"session_state"`
+	WorkingBuffer BufferStatus    `json:"working_buffer"`
 }
 
-// StateFile is what SESSION-STATE.md has.
-type StateFile struct {
+// StateFileStatus is what SESSION-STATE.md has.
+type StateFileStatus struct {
 	Path    string `json:"path"`
 	Enabled bool   `json:"enabled"`
 	// size_bytes is the file's size, 0 if there is none, other_bytes what of it is not the
@@ -1928,8 +1928,8 @@ type StateFile struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Buffer is what the working buffer has.
-type Buffer struct {
+// BufferStatus is what the working buffer has.
+type BufferStatus struct {
 	Path      string `json:"path"`
 	Enabled   bool   `json:"enabled"`
 	SizeBytes int64  `json:"size_bytes"`
@@ -2125,8 +2125,8 @@ type Reindex struct {
 	// sessions were read, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
 	// skipped files were not indexed, notes are oddities of those that were.
-	Skipped []Skipped `json:"skipped"`
-	Notes   []Skipped `json:"notes"`
+	Skipped []SkippedFile `json:"skipped"`
+	Notes   []SkippedFile `json:"notes"`
 	// left_out is the Markdown of the workspace that is no memory.
 	LeftOut DocumentLeftOut `json:"left_out"`
 	// bytes were read in seconds.
@@ -2189,8 +2189,8 @@ type ReindexSessions struct {
 	Removed   int64 `json:"removed"`
 }
 
-// Skipped is a file and what is to be said about it.
-type Skipped struct {
+// SkippedFile is a file and what is to be said about it.
+type SkippedFile struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }

@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // An agent's edit and a person's are versions of a file; a file that is gone has its history,
@@ -46,7 +45,7 @@ func TestHistoryVerb(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
-	var doc maintenance.History
+	var doc api.History
 	if err := json.Unmarshal([]byte(say(0, "memory/own.md", "--json", "--limit", "1")), &doc); err != nil || doc.Total != 3 || len(doc.Versions) != 1 || doc.Versions[0].Added != 1 {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -83,10 +82,10 @@ func editedByAgent(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: "Kim owns the ledger.", Path: "memory/own.md"}); err != nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{Text: "Kim owns the ledger.", Path: "memory/own.md"}); err != nil {
 		t.Fatal(err)
 	}
-	e, err := k.Editor().Passage(ctx, editing.PassageRequest{Path: "memory/own.md", Old: "Kim", Text: "Noor"})
+	e, err := k.Editor().Passage(ctx, api.PassageRequest{Path: "memory/own.md", Old: "Kim", Text: "Noor"})
 	if err != nil || e.Edit != "run-1" {
 		t.Fatalf("%+v, %v", e, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TestPagesData: JSON and YAML of the pages can be read, and YAML that sets what a
@@ -269,7 +270,7 @@ func TestPagesGoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	plan, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "chat-8", Model: "claude-opus-5-5", Private: true, Messages: []memkernel.Message{
+	plan, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "chat-8", Model: "claude-opus-5-5", Private: true, Messages: []memkernel.Message{
 		{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Typed: true, Text: "May I push this branch to main?"}}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -54,7 +55,7 @@ func observed(t *testing.T) string {
 // than planned, and of fifty one misses the cache.
 func observeCall(t *testing.T, k *kernel.Kernel, session, model string, msgs []memkernel.Message, c transcript.Call, n int) {
 	t.Helper()
-	p, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: session, Model: model, Messages: msgs[:c.Index:c.Index],
+	p, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: session, Model: model, Messages: msgs[:c.Index:c.Index],
 		ContextWindow: 100_000, FixedTokens: 25_000, Resolver: "page", Now: c.Start})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func observeCall(t *testing.T, k *kernel.Kernel, session, model string, msgs []m
 	if n%50 == 49 {
 		u.CacheWrite5mTokens, u.CacheReadTokens = u.CacheWrite5mTokens+u.CacheReadTokens, 0
 	}
-	if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: session, Model: model, Messages: msgs[: c.Index+1 : c.Index+1], PlanID: p.ID, Usage: &u, Now: c.End}); err != nil {
+	if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: session, Model: model, Messages: msgs[: c.Index+1 : c.Index+1], PlanID: p.ID, Usage: &u, Now: c.End}); err != nil {
 		t.Fatal(err)
 	}
 }

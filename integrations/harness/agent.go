@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -59,7 +60,7 @@ func (a *agent) turn(ctx context.Context, text string) error {
 
 // call plans and sends. What a provider refuses is shown to the kernel: if it was too
 // long, the next plan is smaller, as often as that can help.
-func (a *agent) call(ctx context.Context) (*kernel.ContextPlan, *reply, error) {
+func (a *agent) call(ctx context.Context) (*api.ContextPlan, *reply, error) {
 	req, err := a.request()
 	if err != nil {
 		return nil, nil, err
@@ -67,7 +68,7 @@ func (a *agent) call(ctx context.Context) (*kernel.ContextPlan, *reply, error) {
 	var no *refused
 	for {
 		plan, err := a.kernel.PlanContext(ctx, req)
-		if errors.Is(err, kernel.ErrNoOverflow) {
+		if errors.Is(err, api.ErrNoOverflow) {
 			return nil, nil, no
 		}
 		if err != nil {
@@ -80,16 +81,16 @@ func (a *agent) call(ctx context.Context) (*kernel.ContextPlan, *reply, error) {
 		if !errors.As(err, &no) {
 			return plan, answer, err
 		}
-		req.Overflow = &kernel.Overflow{Text: no.body, PlanID: plan.ID}
+		req.Overflow = &api.Overflow{Text: no.body, PlanID: plan.ID}
 	}
 }
 
-func (a *agent) request() (kernel.PlanRequest, error) {
+func (a *agent) request() (api.PlanRequest, error) {
 	defs, err := a.tools.definitions(a.model.api)
 	if err != nil {
-		return kernel.PlanRequest{}, err
+		return api.PlanRequest{}, err
 	}
-	return kernel.PlanRequest{
+	return api.PlanRequest{
 		SessionKey: a.session, Model: a.model.model, ContextWindow: a.model.window, Format: a.model.api,
 		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, Tools: defs,
 		Messages: a.talk.messages, Resolver: tools.MemoryGet, Private: true, Now: time.Now(),
@@ -117,8 +118,8 @@ func (a *agent) act(ctx context.Context) (bool, error) {
 	return len(results) > 0, nil
 }
 
-func (a *agent) observe(ctx context.Context, plan *kernel.ContextPlan, usage memkernel.Usage) error {
-	_, err := a.kernel.ObserveTurn(ctx, kernel.Turn{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages,
+func (a *agent) observe(ctx context.Context, plan *api.ContextPlan, usage memkernel.Usage) error {
+	_, err := a.kernel.ObserveTurn(ctx, api.Turn{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages,
 		PlanID: plan.ID, Usage: &usage, Now: time.Now()})
 	return err
 }
@@ -138,7 +139,7 @@ func (a *agent) flush(ctx context.Context) {
 
 // writeDown returns what was written, "" if nothing was.
 func (a *agent) writeDown(ctx context.Context) (string, error) {
-	turn, err := a.kernel.FlushTurn(ctx, kernel.FlushRequest{SessionKey: a.session})
+	turn, err := a.kernel.FlushTurn(ctx, api.FlushRequest{SessionKey: a.session})
 	if err != nil || turn.Prompt == "" {
 		return "", err
 	}
@@ -146,7 +147,7 @@ func (a *agent) writeDown(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	done, err := a.kernel.ObserveFlush(ctx, kernel.FlushReply{SessionKey: a.session, Text: a.talk.text(answer.message)})
+	done, err := a.kernel.ObserveFlush(ctx, api.FlushReply{SessionKey: a.session, Text: a.talk.text(answer.message)})
 	if err != nil || done.Items == 0 {
 		return "", err
 	}
@@ -173,6 +174,6 @@ func (a *agent) reset(ctx context.Context) error {
 	return a.talk.clear(time.Now())
 }
 
-func (a *agent) boundary(why string) kernel.Boundary {
-	return kernel.Boundary{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages, Reason: why, Now: time.Now()}
+func (a *agent) boundary(why string) api.Boundary {
+	return api.Boundary{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages, Reason: why, Now: time.Now()}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -28,7 +28,7 @@ var asked = regexp.MustCompile(`Read (\S+)`)
 // writes down nothing.
 func reader(t fakemodel.Turn) fakemodel.Reply {
 	if len(t.Tools) == 0 {
-		return fakemodel.Reply{Text: kernel.NoReply}
+		return fakemodel.Reply{Text: api.NoReply}
 	}
 	if len(t.Results) > 0 {
 		return fakemodel.Reply{Text: "It has " + t.Results[0][:20] + "."}
@@ -92,7 +92,7 @@ func prefixes(t *testing.T, requests []fakemodel.Request) (parted int) {
 // apart takes the flush turns out of what was asked.
 func apart(all []fakemodel.Request) (requests, flushes []fakemodel.Request) {
 	for _, r := range all {
-		if bytes.Contains(r.Body, []byte(kernel.NoReply)) {
+		if bytes.Contains(r.Body, []byte(api.NoReply)) {
 			flushes = append(flushes, r)
 		} else {
 			requests = append(requests, r)
@@ -135,7 +135,7 @@ func TestFlushes(t *testing.T) {
 	secret := "AKIA" + "IOSFODNN7EXAMPLE"
 	for name, reply := range map[string]fakemodel.Reply{
 		"writes":  {Text: "- [lesson] The files are dull, the key is " + secret + "."},
-		"nothing": {Text: kernel.NoReply},
+		"nothing": {Text: api.NoReply},
 		"fails":   {Status: 529, Kind: "overloaded_error", Error: "overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFlushes(t *testing.T) {
 			if wrote := bytes.Count(text, []byte("The files are dull")); wrote != map[bool]int{true: 1}[name == "writes"] || bytes.Contains(text, []byte(secret)) {
 				t.Errorf("the log says %s", text)
 			}
-			if told := strings.Contains(said.String(), "[flush: 1 entry to memory/"); told != (name == "writes") || strings.Contains(said.String(), kernel.NoReply) || strings.Contains(said.String(), "dull") {
+			if told := strings.Contains(said.String(), "[flush: 1 entry to memory/"); told != (name == "writes") || strings.Contains(said.String(), api.NoReply) || strings.Contains(said.String(), "dull") {
 				t.Errorf("the user saw:\n%s", said.String())
 			}
 			for _, r := range requests {

@@ -9,7 +9,7 @@ import (
 	"net/http"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -37,13 +37,13 @@ func (r *refused) Error() string {
 }
 
 // ask sends a plan's messages, byte for byte.
-func (e *endpoint) ask(ctx context.Context, plan *kernel.ContextPlan) (*reply, error) {
+func (e *endpoint) ask(ctx context.Context, plan *api.ContextPlan) (*reply, error) {
 	return e.send(ctx, &transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System,
 		Messages: plan.Messages, Markers: plan.Markers, MaxTokens: e.answer})
 }
 
 // complete asks a question of its own, without tools.
-func (e *endpoint) complete(ctx context.Context, turn *kernel.FlushTurn) (*reply, error) {
+func (e *endpoint) complete(ctx context.Context, turn *api.FlushTurn) (*reply, error) {
 	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
 	return e.send(ctx, &transcript.Request{Model: e.model, System: text(turn.System), MaxTokens: turn.MaxTokens,
 		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: text(turn.Prompt)}}})

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Manager is a context manager of PicoClaw's shape. It is safe for concurrent use;
@@ -159,9 +160,9 @@ func (m *Manager[M]) Clear(ctx context.Context, sessionKey string) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	_, err = m.k.Reset(ctx, kernel.Boundary{SessionKey: sessionKey, Model: m.opt.Model, Messages: s.in.Messages(), Reason: "clear",
+	_, err = m.k.Reset(ctx, api.Boundary{SessionKey: sessionKey, Model: m.opt.Model, Messages: s.in.Messages(), Reason: "clear",
 		Private: m.opt.Private(sessionKey), Source: m.opt.Source(sessionKey), Now: m.opt.Now()})
-	if err != nil && !errors.Is(err, kernel.ErrNoSession) {
+	if err != nil && !errors.Is(err, api.ErrNoSession) {
 		return fmt.Errorf("clear session %q: %w", sessionKey, err)
 	}
 	return s.load(nil)

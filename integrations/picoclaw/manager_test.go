@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/integrations/picoclaw"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -102,7 +102,7 @@ func (h *host) nothingLost(t *testing.T, k *kernel.Kernel) {
 			t.Fatal(err)
 		}
 	}
-	plan, err := k.Peek(context.Background(), kernel.PlanRequest{SessionKey: session, ContextWindow: h.window, FixedTokens: 500, Resolver: "memory_get",
+	plan, err := k.Peek(context.Background(), api.PlanRequest{SessionKey: session, ContextWindow: h.window, FixedTokens: 500, Resolver: "memory_get",
 		Format: transcript.FormatOpenAI, Messages: in.Messages(), Prompt: "and now?"})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func (h *host) nothingLost(t *testing.T, k *kernel.Kernel) {
 	}
 	for _, r := range plan.Reduced {
 		c, err := k.Get(context.Background(), session, r.Page)
-		if err != nil || c.Reason != content.OK {
+		if err != nil || c.Reason != api.GetOK {
 			t.Fatalf("page %s of %s: %v %v", r.Page, r.Key, err, c)
 		}
 		all.WriteString(c.Text)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -32,7 +33,7 @@ type Options[M any] struct {
 	// not.
 	Private func(sessionKey string) bool
 	// Source returns where a session comes from, for its checkpoints; nil leaves it open.
-	Source func(sessionKey string) kernel.Source
+	Source func(sessionKey string) checkpoint.Source
 	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by
 	// default. The one that was used least recently is read again when it goes on.
 	MaxSessions int
@@ -58,7 +59,7 @@ func (o Options[M]) withDefaults() Options[M] {
 		o.History = func(string) []M { return nil }
 	}
 	if o.Source == nil {
-		o.Source = func(string) kernel.Source { return kernel.Source{} }
+		o.Source = func(string) checkpoint.Source { return checkpoint.Source{} }
 	}
 	if o.Private == nil {
 		o.Private = func(string) bool { return false }

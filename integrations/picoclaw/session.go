@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -130,9 +130,9 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 func tokensOf(json string) int { return len(json)/3 + 4 }
 
 // call returns what the host's calls are like.
-func (s *session[M]) call() *kernel.PlanRequest {
+func (s *session[M]) call() *api.PlanRequest {
 	o := &s.m.opt
-	req := &kernel.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
+	req := &api.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
 	if s.limit > 0 {
 		req.ContextWindow = min(req.ContextWindow, s.limit)
 	}
@@ -196,7 +196,7 @@ func (s *session[M]) observe(ctx context.Context) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	t := kernel.Turn{SessionKey: s.key, Model: s.m.opt.Model, Messages: msgs, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()}
+	t := api.Turn{SessionKey: s.key, Model: s.m.opt.Model, Messages: msgs, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()}
 	last := msgs[len(msgs)-1]
 	if last.Role != memkernel.RoleAssistant || transcript.HasCalls(last) {
 		_, err := s.m.k.ObserveToolResult(ctx, t)
@@ -204,7 +204,7 @@ func (s *session[M]) observe(ctx context.Context) error {
 	}
 	t.PlanID = s.plan
 	o, err := s.m.k.ObserveTurn(ctx, t)
-	if err == nil && o.Outcome == kernel.Committed {
+	if err == nil && o.Outcome == api.Committed {
 		s.plan = ""
 	}
 	return err
@@ -212,8 +212,8 @@ func (s *session[M]) observe(ctx context.Context) error {
 
 // compact cuts what the next plan begins with.
 func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
-	p, err := s.m.k.Compact(ctx, kernel.Boundary{SessionKey: s.key, Model: s.m.opt.Model, Messages: s.in.Messages(), Reason: string(req.Reason),
-		Compact: &kernel.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()})
+	p, err := s.m.k.Compact(ctx, api.Boundary{SessionKey: s.key, Model: s.m.opt.Model, Messages: s.in.Messages(), Reason: string(req.Reason),
+		Compact: &api.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()})
 	if err != nil {
 		return err
 	}
@@ -222,12 +222,12 @@ func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
 		return errors.New("no compaction was made")
 	}
 	switch c.Reason {
-	case kernel.CompactOK:
+	case api.CompactOK:
 		if req.Reason == Retry {
 			s.limit = c.TokensBefore - c.TokensBefore/10
 		}
 		return nil
-	case kernel.CompactNextPlan:
+	case api.CompactNextPlan:
 		return nil
 	}
 	return fmt.Errorf("%s: %s", c.Reason, c.Detail)

@@ -635,7 +635,7 @@ export interface Observed {
   schema: string;
   session_key: string;
   /** `outcome` says what became of an observed turn. */
-  outcome: string;
+  outcome: "committed" | "duplicate" | "conflict" | "open_turn" | (string & {});
   advancement_key: string;
   /** `ingested` counts the pages that were new. */
   ingested: number;
@@ -687,7 +687,7 @@ export interface Passed {
   schema: string;
   session_key: string;
   /** `outcome` is committed, or duplicate if nothing was new. */
-  outcome: string;
+  outcome: "committed" | "duplicate" | "conflict" | "open_turn" | (string & {});
   /** `ingested` counts the pages that were new, `turns` the session's committed turns. */
   ingested: number;
   turns: number;
@@ -712,7 +712,7 @@ export interface Passed {
 /** Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole prompt, calibrated, without what the provider's own count would add to either figure alike. */
 export interface Compaction {
   /** `reason` says how a compaction on demand ended. */
-  reason: string;
+  reason: "OK" | "NOTHING_TO_CUT" | "ALREADY_AT_FLOOR" | "OPEN_LOOP" | "NO_PROGRESS" | "AT_NEXT_PLAN" | "NOT_PLANNED" | "BUDGET_INSUFFICIENT" | (string & {});
   /** `detail` says the reason in words, and what can be done. */
   detail?: string;
   /** `tokens_before` and `tokens_after` are the prompt as the next plan would have shown it and as it does; Reclaimed is their difference. */
@@ -739,7 +739,7 @@ export interface Compaction {
   /** `generation` is the projection's after the cut. */
   generation: number;
   /** `largest` is what takes most of the prompt, `pinned_tokens` what pins and the workspace's files do, where nothing could be reclaimed. */
-  largest: LargeItem[];
+  largest: BudgetItem[];
   pinned_tokens: number;
   /** `warning` names a session that is compacted again and again, "" if it isn't. */
   warning?: string;
@@ -753,8 +753,8 @@ export interface KeptMessage {
   index: number;
 }
 
-/** LargeItem is a part of a prompt and its size. */
-export interface LargeItem {
+/** BudgetItem is a named part of a prompt and its size in tokens. */
+export interface BudgetItem {
   name: string;
   tokens: number;
 }
@@ -1501,9 +1501,9 @@ export interface Version {
 export interface Status {
   schema: string;
   state_dir: string;
-  sessions: Session[];
+  sessions: SessionStatus[];
   /** `others` are sessions that were not read, the newest first. `masked`, `forgotten` and `retired` don't count what is in them. */
-  others: Other[];
+  others: OtherSession[];
   /** `unreadable` are sessions that can't be read, and why. */
   unreadable: Finding[];
   /** `blobs` and `blob_bytes` count the content-addressed store. */
@@ -1515,26 +1515,26 @@ export interface Status {
   forgotten: number;
   retired: number;
   /** `memory` is what is taken from the workspace's Markdown. */
-  memory: Memory;
+  memory: MemoryStatus;
   /** `nets` is what that Markdown has of the sessions' working state. */
-  nets: Nets;
+  nets: NetsStatus;
   /** `summary_models` are those that were asked for notes, with their cool-downs. */
   summary_models: Cooldown[];
 }
 
-/** Session is what is kept of one session. */
-export interface Session {
+/** SessionStatus is what is kept of one session. */
+export interface SessionStatus {
   /** `key` is the session's, as the host spells it; of a folder of before December 2026 that does not say whose it is, its name. `folder` is the name of its folder. */
   key: string;
   folder: string;
   pages: number;
   turns: number;
   spans: number;
-  lines: Line[];
+  lines: LineStatus[];
   /** `model_summaries` are the branches that a model made notes on. */
   model_summaries: ModelSummary[];
   /** `life` is what compactions, resets and flushes left behind. */
-  life: Life;
+  life: LifeStatus;
   /** `paging` sums up the paging of the plans of all its conversations. */
   paging: Report;
   /** `journal_bytes` and `projection_bytes` are file sizes. */
@@ -1542,8 +1542,8 @@ export interface Session {
   projection_bytes: number;
 }
 
-/** Line is one conversation: a branch planned for a model. */
-export interface Line {
+/** LineStatus is one conversation: a branch planned for a model. */
+export interface LineStatus {
   branch: string;
   model: string;
   generation: number;
@@ -1556,7 +1556,7 @@ export interface Line {
   last_plan: string;
   last_start?: string;
   /** `last_cut` is the newest, nil if there was none. `futile_cuts` of the newest reclaimed next to nothing; `breaker_open`: more are refused until the prompt grows. */
-  last_cut: StatusCut | null;
+  last_cut: LineCut | null;
   futile_cuts: number;
   breaker_open: boolean;
   /** `refusals` of the provider in a row were answered by smaller plans; `learned_window` is what it said that it takes, 0 if it never did. */
@@ -1564,8 +1564,8 @@ export interface Line {
   learned_window: number;
 }
 
-/** StatusCut is a cut of a line, its tokens without tools and system, as counted. */
-export interface StatusCut {
+/** LineCut is a cut of a line, its tokens without tools and system, as counted. */
+export interface LineCut {
   time?: string;
   reason: string;
   tokens_before: number;
@@ -1588,8 +1588,8 @@ export interface ModelSummary {
   closed: number;
 }
 
-/** Life is what the boundaries of a session left behind. */
-export interface Life {
+/** LifeStatus is what the boundaries of a session left behind. */
+export interface LifeStatus {
   /** `epoch` counts the resets, `compactions` the host's since the last one; `last_compaction` is when the newest was. */
   epoch: number;
   compactions: number;
@@ -1620,8 +1620,8 @@ export interface Report {
   thrash: number;
 }
 
-/** Other is a session that was not read. */
-export interface Other {
+/** OtherSession is a session that was not read. */
+export interface OtherSession {
   key: string;
   folder: string;
   /** `bytes` is the size of its journal and projections, `last` when they were written to. */
@@ -1635,8 +1635,8 @@ export interface MaskCount {
   count: number;
 }
 
-/** Memory says how memory is set and what is indexed of it. */
-export interface Memory {
+/** MemoryStatus says how memory is set and what is indexed of it. */
+export interface MemoryStatus {
   /** `workspace` is the folder of the Markdown. `enabled` is false if it is left alone; all else is then empty. */
   workspace: string;
   enabled: boolean;
@@ -1652,10 +1652,10 @@ export interface Memory {
   embedder: string;
   /** `never_embedded` counts the texts that take more tokens than a whole day has. */
   never_embedded: number;
-  index: Index;
+  index: IndexStatus;
   /** `sync` says how the index is kept up to date, `sessions` what is searched of past sessions. */
-  sync: Sync;
-  sessions: Past;
+  sync: SyncStatus;
+  sessions: PastSessions;
   /** `collections` are the names of what is searched: the workspace, and folders beside it. */
   collections: string[];
   /** `searched_files` counts the files of the workspace that are searched. Only a report of Report counts them. */
@@ -1664,8 +1664,8 @@ export interface Memory {
   left_out: LeftOut;
 }
 
-/** Index is what an index file has. */
-export interface Index {
+/** IndexStatus is what an index file has. */
+export interface IndexStatus {
   /** `backend` is what keeps it: sqlite, postgres or qmd. `path` is the file, or names the database. */
   backend: string;
   path: string;
@@ -1689,18 +1689,18 @@ export interface Index {
   lag: Lag;
 }
 
-/** Sync says how the index is kept up to date in the background. */
-export interface Sync {
+/** SyncStatus says how the index is kept up to date in the background. */
+export interface SyncStatus {
   on_session_start: boolean;
   on_search: boolean;
   interval_seconds: number;
-  watch: Watch;
+  watch: WatchStatus;
   /** `last` is the last run, of this kernel or else of another process; nil if none is known. */
   last?: SyncRun;
 }
 
-/** Watch says how the watch over the workspace's folders is. */
-export interface Watch {
+/** WatchStatus says how the watch over the workspace's folders is. */
+export interface WatchStatus {
   /** `on`: changes are seen as they happen. `folders` are watched. */
   on: boolean;
   folders: number;
@@ -1724,8 +1724,8 @@ export interface SyncRun {
   error?: string;
 }
 
-/** Past counts what is kept of past sessions. */
-export interface Past {
+/** PastSessions counts what is kept of past sessions. */
+export interface PastSessions {
   enabled: boolean;
   agent: string;
   /** `sources` are the folders of transcripts, `own` whether the kernel's own sessions are read too. */
@@ -1763,14 +1763,14 @@ export interface LeftFile {
   reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
 }
 
-/** Nets is what the workspace's Markdown has of the sessions' working state. */
-export interface Nets {
-  session_state: StateFile;
-  working_buffer: Buffer;
+/** NetsStatus is what the workspace's Markdown has of the sessions' working state. */
+export interface NetsStatus {
+  session_state: StateFileStatus;
+  working_buffer: BufferStatus;
 }
 
-/** StateFile is what SESSION-STATE.md has. */
-export interface StateFile {
+/** StateFileStatus is what SESSION-STATE.md has. */
+export interface StateFileStatus {
   path: string;
   enabled: boolean;
   /** `size_bytes` is the file's size, 0 if there is none, `other_bytes` what of it is not the kernel's. */
@@ -1787,8 +1787,8 @@ export interface StateFile {
   detail?: string;
 }
 
-/** Buffer is what the working buffer has. */
-export interface Buffer {
+/** BufferStatus is what the working buffer has. */
+export interface BufferStatus {
   path: string;
   enabled: boolean;
   size_bytes: number;
@@ -1972,8 +1972,8 @@ export interface Reindex {
   /** `sessions` were read, if past sessions are searched. */
   sessions: ReindexSessions;
   /** `skipped` files were not indexed, `notes` are oddities of those that were. */
-  skipped: Skipped[];
-  notes: Skipped[];
+  skipped: SkippedFile[];
+  notes: SkippedFile[];
   /** `left_out` is the Markdown of the workspace that is no memory. */
   left_out: DocumentLeftOut;
   /** `bytes` were read in `seconds`. */
@@ -2036,8 +2036,8 @@ export interface ReindexSessions {
   removed: number;
 }
 
-/** Skipped is a file and what is to be said about it. */
-export interface Skipped {
+/** SkippedFile is a file and what is to be said about it. */
+export interface SkippedFile {
   path: string;
   reason: string;
 }

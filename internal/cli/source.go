@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout/predict"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -247,8 +247,8 @@ const FileOfTranscript = " (default the file of --transcript)"
 
 // Of returns the source of a session that was read from the file at path. The session may be
 // nil; the paths "" and - are no file.
-func (s *SourceFlags) Of(path string, session *transcript.Session) kernel.Source {
-	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
+func (s *SourceFlags) Of(path string, session *transcript.Session) checkpoint.Source {
+	out := checkpoint.Source{File: s.file, Channel: s.channel, Agent: s.agent}
 	if session != nil {
 		out.Compactions = len(session.Compactions())
 	}

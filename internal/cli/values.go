@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TimeValue is a flag for a time in RFC 3339.
@@ -86,9 +86,9 @@ func (o *OverflowFlag) Set(s string) error {
 }
 
 // Refusal is what was handed in, nil if nothing was.
-func (o *OverflowFlag) Refusal() *kernel.Overflow {
+func (o *OverflowFlag) Refusal() *api.Overflow {
 	if !o.set {
 		return nil
 	}
-	return &kernel.Overflow{Text: o.text}
+	return &api.Overflow{Text: o.text}
 }

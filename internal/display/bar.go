@@ -7,7 +7,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Bars draw how far a reindex is: bytes of files that are read, then texts that
@@ -34,7 +34,7 @@ func NewLines(w io.Writer, now func() time.Time) *Bars {
 const lineEvery = 10 * time.Second
 
 // print prints where the reindex is, if it is time to.
-func (b *Bars) print(p indexing.Progress) {
+func (b *Bars) print(p api.ReindexProgress) {
 	now := b.now()
 	if now.Sub(b.last) < lineEvery {
 		return
@@ -42,16 +42,16 @@ func (b *Bars) print(p indexing.Progress) {
 	b.last = now
 	done, all, unit := int(p.Done), int(p.Total), "text"
 	switch p.Stage {
-	case indexing.StageIndex:
+	case api.StageIndex:
 		done, all, unit = p.Files, p.FilesTotal, "file"
-	case indexing.StageVectors:
+	case api.StageVectors:
 		unit = "vector"
 	}
 	fmt.Fprintf(b.w, "memkernel: %s: %s of %s, %d %%\n", stageName(p.Stage), Thousands(done), Plural(all, unit), 100*p.Done/p.Total)
 }
 
 // Show moves the bar to where the reindex is.
-func (b *Bars) Show(p indexing.Progress) {
+func (b *Bars) Show(p api.ReindexProgress) {
 	if p.Total <= 0 {
 		return
 	}
@@ -69,18 +69,18 @@ func (b *Bars) Show(p indexing.Progress) {
 
 func stageName(stage string) string {
 	switch stage {
-	case indexing.StageEmbed:
+	case api.StageEmbed:
 		return "embedding"
-	case indexing.StageVectors:
+	case api.StageVectors:
 		return "copying vectors"
 	}
 	return "reading files"
 }
 
-func (b *Bars) begin(p indexing.Progress) *progressbar.ProgressBar {
+func (b *Bars) begin(p api.ReindexProgress) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(stageName(p.Stage)),
 		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),
-		progressbar.OptionShowBytes(p.Stage == indexing.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
+		progressbar.OptionShowBytes(p.Stage == api.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
 }
 
 // Done wipes the bar.

@@ -9,10 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/rivo/uniseg"
 )
 
@@ -124,14 +122,14 @@ func TestMarker(t *testing.T) {
 func TestBars(t *testing.T) {
 	var out bytes.Buffer
 	b := NewBars(&out)
-	b.Show(indexing.Progress{Stage: indexing.StageIndex})
+	b.Show(api.ReindexProgress{Stage: api.StageIndex})
 	if out.Len() > 0 {
 		t.Errorf("nothing to do draws %q", out.String())
 	}
 	for done := int64(1); done <= 4; done++ {
-		b.Show(indexing.Progress{Stage: indexing.StageIndex, Done: done << 20, Total: 4 << 20})
+		b.Show(api.ReindexProgress{Stage: api.StageIndex, Done: done << 20, Total: 4 << 20})
 	}
-	b.Show(indexing.Progress{Stage: indexing.StageEmbed, Done: 1, Total: 2})
+	b.Show(api.ReindexProgress{Stage: api.StageEmbed, Done: 1, Total: 2})
 	b.Done()
 	text := out.String()
 	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {
@@ -181,12 +179,12 @@ func TestClipKeepsLetters(t *testing.T) {
 // TestExplainTakesTheTerminal: every line keeps to the width, a wider one is used, and
 // where there is none it is 80.
 func TestExplainTakesTheTerminal(t *testing.T) {
-	out := plan100(func(p *kernel.ContextPlan) {
+	out := plan100(func(p *api.ContextPlan) {
 		p.SessionKey = strings.Repeat("数据👨‍👩‍👧שלום", 30)
 		p.Model = strings.Repeat("gpt-数据", 30)
 		p.Faults = []fault.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
-		p.Regions = []outline.Region{{Name: "carry", Tokens: 60_000}}
-		p.Retrieval = outline.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
+		p.Regions = []api.Region{{Name: "carry", Tokens: 60_000}}
+		p.Retrieval = api.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
 	})
 	for _, width := range []int{0, 44, 80, 100, 140} {
 		var b strings.Builder

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Everywhere says what was taken out, or would be, where it was looked for, and what is left.
-func Everywhere(w io.Writer, e *retention.Everywhere, p Style) error {
+func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
 	var b strings.Builder
 	goes := "would go"
 	if e.Applied {

@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Forgotten lists what is forgotten, or would be.
-func Forgotten(w io.Writer, out *retention.Forgotten) error {
+func Forgotten(w io.Writer, out *api.Forgotten) error {
 	for _, p := range out.Pages {
 		what := strings.TrimSpace(cmp.Or(p.Tool, string(p.Type)) + " " + p.Path)
 		fmt.Fprintf(w, "%s  %s  %s%s\n", Printable(p.ID), Printable(what), Size(p.Bytes), AtTime(p.Created))

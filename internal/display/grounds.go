@@ -5,17 +5,17 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // writers say in words who wrote an entry.
 var writers = map[string]string{
-	"": "somebody, and no record says who", maintenance.ByUpkeep: "memkernel's upkeep, and stands as it was written", maintenance.BySession: "memkernel, of a session",
-	maintenance.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
+	"": "somebody, and no record says who", api.ByUpkeep: "memkernel's upkeep, and stands as it was written", api.BySession: "memkernel, of a session",
+	api.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
 }
 
 // Grounds prints what speaks for an entry.
-func Grounds(w io.Writer, g *maintenance.Grounds, p Style) error {
+func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
 	for _, l := range Wrap(strings.TrimSpace(g.Tags.String()+" "+g.Text), p.Columns()-2) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/consolidation/history"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // origins say in words who wrote a version.
@@ -23,7 +23,7 @@ var events = map[history.Event]string{
 }
 
 // History prints what an entry or a file was.
-func History(w io.Writer, h *maintenance.History, p Style) error {
+func History(w io.Writer, h *api.History, p Style) error {
 	var b strings.Builder
 	name := Printable(h.Path)
 	if h.Line > 0 {
@@ -66,7 +66,7 @@ func because(v *history.Version) string {
 }
 
 // placesOf say where a version was, came from and went.
-func placesOf(h *maintenance.History, v *history.Version) []string {
+func placesOf(h *api.History, v *history.Version) []string {
 	var out []string
 	if at := fmt.Sprintf("%s:%d", v.Path, v.Line); v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
 		out = append(out, "at "+at)
@@ -87,7 +87,7 @@ func placesOf(h *maintenance.History, v *history.Version) []string {
 }
 
 // body is the text of a version, or how it differs from the one before.
-func (p Style) body(h *maintenance.History, v *history.Version) string {
+func (p Style) body(h *api.History, v *history.Version) string {
 	var b strings.Builder
 	if v.Diff != "" {
 		for l := range strings.Lines(v.Diff) {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cachelayout/predict"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // Plan is a plan with what is known of the call that it is for.
 type Plan struct {
-	Plan *kernel.ContextPlan
+	Plan *api.ContextPlan
 	// Model is the price book's row.
 	Model cachelayout.Model
 	// Dialect and View are those of the transcript; Dialect is "" without one.
@@ -274,7 +274,7 @@ func saving(cost, without *float64) string {
 	return fmt.Sprintf(" (%s without caching, %s saved)", dollars(without), Share(1 - *cost / *without))
 }
 
-func cutName(plan *kernel.ContextPlan) string {
+func cutName(plan *api.ContextPlan) string {
 	if made := plan.Layout.Made; made != nil {
 		return fmt.Sprintf("%s, from %s to %s tokens", made.Reason, Thousands(made.Before), Thousands(made.After))
 	}

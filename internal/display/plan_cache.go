@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -168,7 +168,7 @@ func (s *sheet) cut() {
 }
 
 // refusals counts what was wished and not granted, by rule.
-func (s *sheet) refusals(plan *kernel.ContextPlan) {
+func (s *sheet) refusals(plan *api.ContextPlan) {
 	counts := map[string]int{}
 	var order []string
 	for _, r := range plan.Layout.Refused {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // fromMemory tells whether a row shows a file of the workspace.
-func fromMemory(r *outline.Included) bool {
+func fromMemory(r *api.Included) bool {
 	switch r.Kind {
 	case string(pagevm.Bootstrap), string(pagevm.Preference), string(pagevm.Plan):
 		return true
@@ -19,8 +18,8 @@ func fromMemory(r *outline.Included) bool {
 }
 
 // memoryRows are what of the plan comes from the workspace's files.
-func memoryRows(plan *kernel.ContextPlan) []outline.Included {
-	var out []outline.Included
+func memoryRows(plan *api.ContextPlan) []api.Included {
+	var out []api.Included
 	for i := range plan.Debug.Included {
 		if fromMemory(&plan.Debug.Included[i]) {
 			out = append(out, plan.Debug.Included[i])
@@ -30,7 +29,7 @@ func memoryRows(plan *kernel.ContextPlan) []outline.Included {
 }
 
 // memoryLine sums up what memory adds, "" if that is nothing.
-func memoryLine(plan *kernel.ContextPlan) string {
+func memoryLine(plan *api.ContextPlan) string {
 	var parts []string
 	files, tokens := memoryRows(plan), 0
 	for i := range files {
@@ -46,10 +45,10 @@ func memoryLine(plan *kernel.ContextPlan) string {
 }
 
 // leftOut are hits that were not recalled.
-func leftOut(plan *kernel.ContextPlan) []outline.Excluded {
-	var out []outline.Excluded
+func leftOut(plan *api.ContextPlan) []api.Excluded {
+	var out []api.Excluded
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == outline.RegionRetrieval {
+		if r.Kind == api.RegionRetrieval {
 			out = append(out, r)
 		}
 	}
@@ -94,7 +93,7 @@ func (s *sheet) memoryRow(kind, name, level string, tokens int) {
 	s.line("  ", s.Paint(Gray, Left(kind, 12)), Left(Clip(name, 41), 42), s.level(level, 12), Right(count, 10))
 }
 
-func (s *sheet) leftRows(rows []outline.Excluded) {
+func (s *sheet) leftRows(rows []api.Excluded) {
 	shown := rows
 	if !s.all && len(rows) > maxRows {
 		shown = rows[:maxRows]

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -26,7 +25,7 @@ type fate struct {
 var idInReason = regexp.MustCompile(`\b[a-z]{2}-[0-9a-f]{16}\b`)
 
 // fates lists what became of every page.
-func fates(plan *kernel.ContextPlan) []fate {
+func fates(plan *api.ContextPlan) []fate {
 	var out []fate
 	for _, r := range plan.Debug.Included {
 		f := fate{kind: r.Kind, id: r.ID, level: r.Level.String(), before: r.FullTokens, after: r.Tokens}
@@ -36,7 +35,7 @@ func fates(plan *kernel.ContextPlan) []fate {
 		out = append(out, f)
 	}
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == outline.RegionRetrieval {
+		if r.Kind == api.RegionRetrieval {
 			continue // it was no page yet
 		}
 		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})
@@ -192,7 +191,7 @@ func pageFacts(r *paging.PageRow) string {
 }
 
 // pagesLine counts pages by what became of them.
-func pagesLine(plan *kernel.ContextPlan) string {
+func pagesLine(plan *api.ContextPlan) string {
 	full, less, gone := pageCounts(plan)
 	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(gone))
 }

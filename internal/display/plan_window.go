@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // band is one stretch of the window.
@@ -22,17 +21,17 @@ var signs = map[string]struct {
 	sign   byte
 	colour Ink
 }{
-	outline.RegionTools:      {'T', purple},
-	outline.RegionSystem:     {'S', blue},
-	outline.RegionCarry:      {'C', cyan},
-	outline.RegionWorkingSet: {'#', green},
-	outline.RegionRetrieval:  {'R', yellow},
-	outline.RegionNewest:     {'N', red},
+	api.RegionTools:      {'T', purple},
+	api.RegionSystem:     {'S', blue},
+	api.RegionCarry:      {'C', cyan},
+	api.RegionWorkingSet: {'#', green},
+	api.RegionRetrieval:  {'R', yellow},
+	api.RegionNewest:     {'N', red},
 }
 
 // bands are the regions of the plan, then what is free, the margin and the
 // reserve.
-func bands(plan *kernel.ContextPlan) []band {
+func bands(plan *api.ContextPlan) []band {
 	b := plan.Budgets
 	var out []band
 	for _, r := range plan.Regions {

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -43,7 +42,7 @@ func done(out *Plan) string {
 }
 
 // lessShown says how many pages are not shown in full.
-func lessShown(plan *kernel.ContextPlan) string {
+func lessShown(plan *api.ContextPlan) string {
 	_, less, gone := pageCounts(plan)
 	are := func(n int) string {
 		if n == 1 {
@@ -63,12 +62,12 @@ func lessShown(plan *kernel.ContextPlan) string {
 }
 
 // uncut is what the call would have without a cut, in tokens.
-func uncut(plan *kernel.ContextPlan) int {
+func uncut(plan *api.ContextPlan) int {
 	return int(plan.Budgets.Utilization*float64(plan.Budgets.ContextWindow) + 0.5)
 }
 
 // over is by how much a plan is over what the window leaves for it.
-func over(b *outline.Budgets) int {
+func over(b *api.Budgets) int {
 	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
 }
 
@@ -105,7 +104,7 @@ func saves(out *Plan) string {
 }
 
 // lookAt names the part of the explanation that wants attention most.
-func lookAt(plan *kernel.ContextPlan) string {
+func lookAt(plan *api.ContextPlan) string {
 	switch n := len(plan.Faults); {
 	case n == 1:
 		return fmt.Sprintf("Look at Faults, which has one: %s.", plan.Faults[0].Code)
@@ -147,7 +146,7 @@ func lookAt(plan *kernel.ContextPlan) string {
 }
 
 // pageCounts are the pages in full, those shown shorter, and those left out.
-func pageCounts(plan *kernel.ContextPlan) (full, less, gone int) {
+func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 	for _, r := range plan.Debug.Included {
 		if r.Level == pagevm.Full {
 			full++

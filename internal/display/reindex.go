@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Reindex says what a run came to; quiet only what is to be known if all went well: what
@@ -96,7 +96,7 @@ func leftNames(l *document.LeftOut) string {
 }
 
 // told is what is said of a file, behind its name unless that is in it.
-func told(s indexing.Skipped) string {
+func told(s api.SkippedFile) string {
 	if s.Path == "" || strings.Contains(s.Reason, s.Path) {
 		return s.Reason
 	}

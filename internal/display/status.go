@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Status says what is stored, and how big it is.
-func Status(w io.Writer, st *status.Report, p Style) error {
+func Status(w io.Writer, st *api.Status, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "state"), Printable(st.StateDir))
 	fmt.Fprintf(&b, "  %s of %s\n", Plural(st.Blobs, "blob"), Size(st.BlobBytes))
@@ -58,7 +58,7 @@ func Status(w io.Writer, st *status.Report, p Style) error {
 }
 
 // maskedText tells what was taken for secrets, and what is gone.
-func maskedText(b *strings.Builder, st *status.Report) {
+func maskedText(b *strings.Builder, st *api.Status) {
 	var rules []string
 	total := 0
 	for _, m := range st.Masked {
@@ -75,7 +75,7 @@ func maskedText(b *strings.Builder, st *status.Report) {
 	}
 }
 
-func memoryText(b *strings.Builder, m *status.Memory, p Style) {
+func memoryText(b *strings.Builder, m *api.MemoryStatus, p Style) {
 	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "memory"), Printable(m.Workspace))
 	if !m.Enabled {
 		b.WriteString("  switched off\n")
@@ -107,7 +107,7 @@ func memoryText(b *strings.Builder, m *status.Memory, p Style) {
 }
 
 // modelsText says how it stands with the models that make notes.
-func modelsText(b *strings.Builder, models []status.Cooldown, p Style) {
+func modelsText(b *strings.Builder, models []api.Cooldown, p Style) {
 	for _, m := range models {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.Columns()-7))
 		if m.Failures > 0 {
@@ -118,8 +118,8 @@ func modelsText(b *strings.Builder, models []status.Cooldown, p Style) {
 	}
 }
 
-func indexText(b *strings.Builder, p Style, ix *status.Index) {
-	if ix.State != status.IndexOK {
+func indexText(b *strings.Builder, p Style, ix *api.IndexStatus) {
+	if ix.State != api.IndexOK {
 		fmt.Fprintf(b, "  index: %s; %s says more\n", ix.State, p.command("'memkernel doctor'"))
 		return
 	}
@@ -138,7 +138,7 @@ func indexText(b *strings.Builder, p Style, ix *status.Index) {
 }
 
 // searchedText says what is searched and what is not, and which settings change that.
-func searchedText(m *status.Memory) string {
+func searchedText(m *api.MemoryStatus) string {
 	past := "not searched"
 	if m.Sessions.Enabled {
 		past = "searched"
@@ -148,7 +148,7 @@ func searchedText(m *status.Memory) string {
 }
 
 // syncText says when the index was last brought up to date, and by what.
-func syncText(b *strings.Builder, m *status.Memory) {
+func syncText(b *strings.Builder, m *api.MemoryStatus) {
 	if l := m.Sync.Last; l != nil {
 		fmt.Fprintf(b, "  last synced%s by %s, watcher %s: %s read, %d gone\n", strings.TrimPrefix(AtTime(l.Time), ", at"), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
 		for _, line := range Wrap(l.Error, Columns-4) {
@@ -179,7 +179,7 @@ func Size(n int64) string {
 }
 
 // lifeText says what the boundaries of a session left behind.
-func lifeText(b *strings.Builder, l *status.Life) {
+func lifeText(b *strings.Builder, l *api.LifeStatus) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
 		newest = l.Checkpoints[0]
@@ -191,7 +191,7 @@ func lifeText(b *strings.Builder, l *status.Life) {
 	if l.Flushed > 0 {
 		fmt.Fprintf(b, "  flushed %s, %d by the model, last%s\n", Plural(l.Flushed, "time"), l.FlushedByModel, strings.TrimPrefix(AtTime(l.LastFlush), ", at"))
 		if l.LastFlushPath != "" {
-			fmt.Fprintf(b, "  %s\n", status.FlushLine(l.LastFlushItems, l.LastFlushPath))
+			fmt.Fprintf(b, "  %s\n", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
 		}
 	}
 	if l.CutWaiting {
@@ -205,7 +205,7 @@ func lifeText(b *strings.Builder, l *status.Life) {
 }
 
 // cutText says what the cuts of a conversation came to.
-func cutText(b *strings.Builder, l *status.Line) {
+func cutText(b *strings.Builder, l *api.LineStatus) {
 	if c := l.LastCut; c != nil {
 		fmt.Fprintf(b, "    last cut%s: %s, from %s to %s tokens\n", strings.TrimPrefix(AtTime(c.Time), ", at"), c.Reason, Thousands(c.Before), Thousands(c.After))
 	}
@@ -218,7 +218,7 @@ func cutText(b *strings.Builder, l *status.Line) {
 }
 
 // netsText says what stands of the working state in the workspace's Markdown.
-func netsText(b *strings.Builder, n *status.Nets, p Style) {
+func netsText(b *strings.Builder, n *api.NetsStatus, p Style) {
 	if s := &n.SessionState; s.Bytes > 0 || s.Detail != "" {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "working state"), s.Path)
 		switch {

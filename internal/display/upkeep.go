@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Curated lists the entries that were, or would be, added.
-func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
+func Curated(w io.Writer, out *api.Curated, p Style) error {
 	for i := range out.Entries {
 		e := &out.Entries[i]
 		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.Columns()-4) {
@@ -51,7 +51,7 @@ func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 
 // factsLine says what a model was asked, or would be, for facts of a log, and what of it is
 // taken.
-func factsLine(f *maintenance.Facts) string {
+func factsLine(f *api.Facts) string {
 	price := ""
 	if f.USD != nil {
 		price = fmt.Sprintf(", $%.4f", *f.USD)
@@ -84,7 +84,7 @@ const shownMove = 100
 const shownSuggestions = 20
 
 // Pruned lists what moved, or would move, where, and what stays.
-func Pruned(w io.Writer, out *maintenance.Pruned, p Style) error {
+func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 	for i := range out.Moves {
 		m := &out.Moves[i]
 		to := m.To

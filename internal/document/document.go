@@ -10,10 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/retention"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -49,11 +46,11 @@ type Get struct {
 	// than a mebibyte.
 	Version string `json:"version"`
 	// References are what of a page is stored as blobs.
-	References []content.Reference `json:"references"`
+	References []api.Reference `json:"references"`
 }
 
 func got(id, reason, detail, text string) Get {
-	doc := Get{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []content.Reference{}}
+	doc := Get{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []api.Reference{}}
 	if !utf8.ValidString(text) {
 		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
 	}
@@ -61,7 +58,7 @@ func got(id, reason, detail, text string) Get {
 }
 
 // OfPage is what a pointer of a session stands for.
-func OfPage(session string, c *content.Content) Get {
+func OfPage(session string, c *api.Content) Get {
 	doc := got(c.ID, c.Reason, c.Detail, c.Text)
 	doc.SessionKey, doc.Pages, doc.References = session, List(c.Pages), List(c.References)
 	return doc
@@ -111,11 +108,11 @@ func OfSearch(query string, r *retrieval.Result) Search {
 type Forget struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*retention.Forgotten
+	*api.Forgotten
 }
 
 // OfForgotten is what is forgotten of a session, or would be.
-func OfForgotten(session string, f *retention.Forgotten) Forget {
+func OfForgotten(session string, f *api.Forgotten) Forget {
 	return Forget{"memkernel/forget/v1", session, f}
 }
 
@@ -123,11 +120,11 @@ func OfForgotten(session string, f *retention.Forgotten) Forget {
 type Restore struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Restored
+	*api.Restored
 }
 
 // OfRestored is the text from which a session goes on.
-func OfRestored(session string, r *kernel.Restored) Restore {
+func OfRestored(session string, r *api.Restored) Restore {
 	r.Damaged = List(r.Damaged)
 	return Restore{"memkernel/restore/v1", session, r}
 }
@@ -135,11 +132,11 @@ func OfRestored(session string, r *kernel.Restored) Restore {
 // Status is the document of status.
 type Status struct {
 	Schema string `json:"schema"`
-	*status.Report
+	*api.Status
 }
 
 // OfStatus is what is stored.
-func OfStatus(st *status.Report) Status {
+func OfStatus(st *api.Status) Status {
 	st.Sessions = List(st.Sessions)
 	for i := range st.Sessions {
 		st.Sessions[i].Lines = List(st.Sessions[i].Lines)
@@ -150,11 +147,11 @@ func OfStatus(st *status.Report) Status {
 // Retain is the document of retain.
 type Retain struct {
 	Schema string `json:"schema"`
-	*retention.Retained
+	*api.Retained
 }
 
 // OfRetained is what was, or would be, removed for its age.
-func OfRetained(r *retention.Retained) Retain {
+func OfRetained(r *api.Retained) Retain {
 	r.Sessions = List(r.Sessions)
 	return Retain{"memkernel/retain/v1", r}
 }

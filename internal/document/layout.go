@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -73,7 +73,7 @@ type Change struct {
 }
 
 // OfLayout is how a plan lies before the provider's cache.
-func OfLayout(plan *kernel.ContextPlan) *Layout {
+func OfLayout(plan *api.ContextPlan) *Layout {
 	l := &plan.Layout
 	out := &Layout{Breakpoints: []Breakpoint{}, Change: Change{l.Change, l.Change.Broken.String()}, Bill: l.Bill,
 		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: List(l.Refused), Cuts: List(l.Cuts), Notes: List(l.Notes), Reasoning: l.Reasoning, Reported: l.Reported,

@@ -1,7 +1,7 @@
 package document
 
 import (
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -19,8 +19,8 @@ type Reindex struct {
 	// Sessions were read, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
 	// Skipped files were not indexed, Notes are oddities of those that were.
-	Skipped []indexing.Skipped `json:"skipped"`
-	Notes   []indexing.Skipped `json:"notes"`
+	Skipped []api.SkippedFile `json:"skipped"`
+	Notes   []api.SkippedFile `json:"notes"`
 	// LeftOut is the Markdown of the workspace that is no memory.
 	LeftOut LeftOut `json:"left_out"`
 	// Bytes were read in Seconds.
@@ -101,7 +101,7 @@ type Estimate struct {
 	Text string `json:"-"`
 }
 
-func ofEstimate(e *indexing.Estimate) *Estimate {
+func ofEstimate(e *api.EmbedEstimate) *Estimate {
 	if e == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func ofEstimate(e *indexing.Estimate) *Estimate {
 }
 
 // OfReindex is what a run came to, of the index at path.
-func OfReindex(r *indexing.Report, path string) *Reindex {
+func OfReindex(r *api.Reindexed, path string) *Reindex {
 	doc := &Reindex{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
 		Files:    ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
 		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
@@ -125,7 +125,7 @@ func OfReindex(r *indexing.Report, path string) *Reindex {
 		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: ofLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	for _, f := range r.Failed {
-		doc.Skipped = append(doc.Skipped, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
+		doc.Skipped = append(doc.Skipped, api.SkippedFile{Path: f.Path, Reason: f.Err.Error()})
 	}
 	doc.Vectors.Estimate = ofEstimate(r.Estimate)
 	if e := r.Embedded; e != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // flushSecret is what a flush turn's answer says and no file may.
@@ -51,7 +51,7 @@ func startModel(t *testing.T) *model {
 
 // asksFlush reports whether a request is a flush turn: nobody's words, and no tools.
 func asksFlush(r fakemodel.Request) bool {
-	return bytes.Contains(r.Body, []byte("answer "+kernel.NoReply))
+	return bytes.Contains(r.Body, []byte("answer "+api.NoReply))
 }
 
 // asked are the requests, those of flush turns apart.

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -78,8 +79,8 @@ func PlainError(err error) string {
 func HintFor(err error) string {
 	var h *hinted
 	var line *transcript.LineError
-	var small *kernel.TooSmallError
-	var none *kernel.NoSessionError
+	var small *budget.TooSmallError
+	var none *api.NoSessionError
 	switch {
 	case errors.As(err, &h):
 		return h.hint
@@ -91,7 +92,7 @@ func HintFor(err error) string {
 		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
 	case errors.As(err, &small):
 		return fmt.Sprintf("the window must hold the reserve (%d) and the fixed part (%d): use a larger --context-window, a smaller --reserve, or less in --system, --tools and --fixed-tokens", small.Reserve, small.Fixed)
-	case errors.Is(err, kernel.ErrAnswered), errors.Is(err, kernel.ErrNoMessages):
+	case errors.Is(err, api.ErrAnswered), errors.Is(err, api.ErrNoMessages):
 		return "add a user prompt with --prompt, or choose an earlier call with --at"
 	case errors.Is(err, transcript.ErrEmpty):
 		return "a session that has not begun can be planned with --prompt alone, without --transcript"

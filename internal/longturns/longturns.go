@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -28,19 +29,19 @@ type Local struct {
 func New(k *kernel.Kernel, in *transcript.Intake) *Local { return &Local{k: k, in: in} }
 
 // Step plans a call for the question and observes the answer.
-func (l *Local) Step(question, answer []json.RawMessage) (kernel.Outcome, error) {
+func (l *Local) Step(question, answer []json.RawMessage) (api.Outcome, error) {
 	ctx := context.Background()
 	if err := l.Take(question); err != nil {
 		return "", err
 	}
-	p, err := l.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages()})
+	p, err := l.k.PlanContext(ctx, api.PlanRequest{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages()})
 	if err != nil {
 		return "", err
 	}
 	if err := l.Take(answer); err != nil {
 		return "", err
 	}
-	o, err := l.k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages(), PlanID: p.ID})
+	o, err := l.k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages(), PlanID: p.ID})
 	if err != nil {
 		return "", err
 	}

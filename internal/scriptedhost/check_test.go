@@ -12,8 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -21,7 +20,7 @@ import (
 // Sight is all that a model can know of a session.
 type Sight struct {
 	// Plan is the next call's, Prompt what it shows with the calls' arguments.
-	Plan   *kernel.ContextPlan
+	Plan   *api.ContextPlan
 	Prompt string
 	// Restore is the text to go on from, Pointed what it and the prompt point to.
 	Restore, Pointed string
@@ -78,7 +77,7 @@ func (h *Host) onDisk(ctx context.Context, underWay *Step) error {
 	if underWay.Kind == Reset || underWay.Kind == Turn || underWay.Kind == Result {
 		return nil // may have been captured already
 	}
-	c, err := h.k.Checkpoint(ctx, kernel.Boundary{SessionKey: session, Model: model, Now: h.now.Now})
+	c, err := h.k.Checkpoint(ctx, api.Boundary{SessionKey: session, Model: model, Now: h.now.Now})
 	if err != nil || c == nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 			}
 		}
 	}
-	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
+	r, err := h.k.Restore(ctx, api.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +178,7 @@ func (h *Host) follow(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if c.Reason != content.OK {
+		if c.Reason != api.GetOK {
 			return "", fmt.Errorf("the prompt names %s, which is %s: %s", m[1], c.Reason, c.Detail)
 		}
 		b.WriteString(c.Text)
@@ -315,8 +314,8 @@ func (h *Host) counted(ctx context.Context, underWay *Step) error {
 	if len(h.ended) == 0 || underWay.Kind == Reset || underWay.Kind == Turn {
 		return nil
 	}
-	o, err := h.k.ObserveTurn(ctx, kernel.Turn{SessionKey: session, Model: model, Messages: h.ended, Now: h.now.Now})
-	if err == nil && o.Outcome != kernel.Duplicate {
+	o, err := h.k.ObserveTurn(ctx, api.Turn{SessionKey: session, Model: model, Messages: h.ended, Now: h.now.Now})
+	if err == nil && o.Outcome != api.Duplicate {
 		err = fmt.Errorf("the last turn delivered again is %s, %d turns", o.Outcome, o.Turns)
 	}
 	return err
@@ -338,7 +337,7 @@ func (h *Host) whole(ctx context.Context) error {
 const samples = 4
 
 // restores: what the prompt leaves out can be read.
-func (h *Host) restores(ctx context.Context, p *kernel.ContextPlan) error {
+func (h *Host) restores(ctx context.Context, p *api.ContextPlan) error {
 	for i := 0; i < len(p.Reduced); i += max(1, len(p.Reduced)/samples) {
 		r := p.Reduced[i]
 		for _, id := range [...]string{r.Page, r.Handle} {
@@ -346,7 +345,7 @@ func (h *Host) restores(ctx context.Context, p *kernel.ContextPlan) error {
 			if err != nil {
 				return err
 			}
-			if c.Reason != content.OK {
+			if c.Reason != api.GetOK {
 				return fmt.Errorf("reduced page %s does not restore by %s: %s %s", r.Page, id, c.Reason, c.Detail)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -39,10 +40,10 @@ type Host struct {
 // Hooks let a test add to what a host does and looks at; each may be nil.
 type Hooks struct {
 	// Request may change what a call asks for; behind a surprise Step.Overflow is set.
-	Request func(*kernel.PlanRequest, *Step)
+	Request func(*api.PlanRequest, *Step)
 	// Planned and Passed look at an answer.
-	Planned func(*Step, *kernel.ContextPlan) error
-	Passed  func(*Step, *kernel.Passed) error
+	Planned func(*Step, *api.ContextPlan) error
+	Passed  func(*Step, *api.Passed) error
 	// Look looks at the state, beside what a check looks at.
 	Look func(*Sight) error
 }
@@ -131,16 +132,16 @@ func (h *Host) call(ctx context.Context, st *Step) error {
 	case Result, Turn:
 		return h.observe(ctx, st)
 	case Write:
-		r, err := h.k.Write(ctx, kernel.WriteRequest{SessionKey: session, Key: st.Key, Updates: st.Updates, Now: st.Now})
+		r, err := h.k.Write(ctx, api.WriteRequest{SessionKey: session, Key: st.Key, Updates: st.Updates, Now: st.Now})
 		if err == nil && len(r.Rejected) > 0 {
 			err = fmt.Errorf("rejected: %+v", r.Rejected)
 		}
 		return err
 	case Remember:
-		_, err := h.k.Remember(ctx, kernel.RememberRequest{SessionKey: session, ID: st.Key, Text: st.Text, Now: st.Now})
+		_, err := h.k.Remember(ctx, api.RememberRequest{SessionKey: session, ID: st.Key, Text: st.Text, Now: st.Now})
 		return err
 	case Answer:
-		_, err := h.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: session, Text: st.Text, Now: st.Now})
+		_, err := h.k.ObserveFlush(ctx, api.FlushReply{SessionKey: session, Text: st.Text, Now: st.Now})
 		return err
 	case Restart:
 		if err := h.Close(); err != nil {
@@ -157,8 +158,8 @@ func (h *Host) call(ctx context.Context, st *Step) error {
 const resolver = "memory_get"
 
 // request returns the request of the next call.
-func (h *Host) request(st *Step) kernel.PlanRequest {
-	req := kernel.PlanRequest{SessionKey: session, Model: model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
+func (h *Host) request(st *Step) api.PlanRequest {
+	req := api.PlanRequest{SessionKey: session, Model: model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
 		Resolver: resolver, Private: true}
 	if h.Hooks.Request != nil {
 		h.Hooks.Request(&req, st)
@@ -180,7 +181,7 @@ func (h *Host) plan(ctx context.Context, st *Step) error {
 }
 
 // fits holds a plan against what is true of any.
-func (h *Host) fits(p *kernel.ContextPlan) error {
+func (h *Host) fits(p *api.ContextPlan) error {
 	if b := p.Budgets; b.PlannedInputTokens+b.ReserveTokens > b.ContextWindow {
 		return fmt.Errorf("planned %d and a reserve of %d are more than the window of %d", b.PlannedInputTokens, b.ReserveTokens, b.ContextWindow)
 	}
@@ -191,7 +192,7 @@ func (h *Host) fits(p *kernel.ContextPlan) error {
 }
 
 func (h *Host) observe(ctx context.Context, st *Step) error {
-	t := kernel.Turn{SessionKey: session, Model: model, Messages: h.msgs, Now: st.Now}
+	t := api.Turn{SessionKey: session, Model: model, Messages: h.msgs, Now: st.Now}
 	if st.Kind == Result {
 		o, err := h.k.ObserveToolResult(ctx, t)
 		if err != nil {
@@ -203,15 +204,15 @@ func (h *Host) observe(ctx context.Context, st *Step) error {
 	if err != nil {
 		return err
 	}
-	if o.Outcome != kernel.Committed && o.Outcome != kernel.Duplicate || o.Turns != h.Ledger.Turns+1 {
+	if o.Outcome != api.Committed && o.Outcome != api.Duplicate || o.Turns != h.Ledger.Turns+1 {
 		return fmt.Errorf("outcome %s of turn %d, want turn %d", o.Outcome, o.Turns, h.Ledger.Turns+1)
 	}
 	return h.blame(o.Faults)
 }
 
 func (h *Host) boundary(ctx context.Context, st *Step) error {
-	b := kernel.Boundary{SessionKey: session, Model: model, Messages: h.msgs, Key: st.Key, Now: st.Now}
-	pass := map[Kind]func(context.Context, kernel.Boundary) (*kernel.Passed, error){
+	b := api.Boundary{SessionKey: session, Model: model, Messages: h.msgs, Key: st.Key, Now: st.Now}
+	pass := map[Kind]func(context.Context, api.Boundary) (*api.Passed, error){
 		Compact: h.k.Compact, Shrink: h.k.Compact, Reset: h.k.Reset, Flush: h.k.Flush}[st.Kind]
 	p, err := pass(ctx, b)
 	if err != nil {
@@ -260,7 +261,7 @@ const kept = 2
 func (h *Host) summaryFile(st *Step) string { return filepath.Join(h.Dir, "host-"+st.Key+".txt") }
 
 func (h *Host) keepSummary(ctx context.Context, st *Step) error {
-	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
+	r, err := h.k.Restore(ctx, api.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return err
 	}

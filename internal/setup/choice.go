@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -184,11 +184,11 @@ func (s *Settings) OwnChoice() error {
 }
 
 // folders are those of index.folders.
-func (s *Settings) folders() []indexing.Folder {
-	var out []indexing.Folder
+func (s *Settings) folders() []api.MemoryFolder {
+	var out []api.MemoryFolder
 	for _, f := range s.Config.Index.Folders {
 		name, path := config.FolderOf(f)
-		out = append(out, indexing.Folder{Name: name, Path: s.inWorkspace(path)})
+		out = append(out, api.MemoryFolder{Name: name, Path: s.inWorkspace(path)})
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -50,7 +51,7 @@ func TestChoiceOutlivesTheFirstMemory(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, kernel.DefaultStateDir)); err == nil {
 		t.Error("opening writes something")
 	}
-	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: "we deploy at dusk", Private: true}); err != nil {
+	if _, err := k.Remember(ctx, api.RememberRequest{Text: "we deploy at dusk", Private: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := k.Close(); err != nil {

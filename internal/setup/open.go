@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // Settings are the configuration of a workspace, and what it opens.
@@ -52,7 +52,7 @@ type Needs struct {
 	// Watch is told of the kernel's work; nil tells nobody.
 	Watch func(context.Context, *kernel.Done)
 	// Report is told of every run of the index, and has the files watched.
-	Report func(status.SyncRun)
+	Report func(api.SyncRun)
 }
 
 // Billed returns what was billed in a workspace, nil where nothing is kept of it.

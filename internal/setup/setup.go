@@ -15,8 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -28,7 +27,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
 		Off: !w.Enabled, Store: storeSettings(c), Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), RecallTokens: int(r.MaxTokens),
-		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: indexing.Limit{USD: confirmUSD, Tokens: confirmTokens},
+		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: api.EmbedLimit{USD: confirmUSD, Tokens: confirmTokens},
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	if !r.Enabled {
@@ -78,7 +77,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
-	o.Memory.Edits = editing.Rule(s.Config.Workspace.AgentEdits)
+	o.Memory.Edits = api.EditRule(s.Config.Workspace.AgentEdits)
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]
 		src.Path = s.inWorkspace(src.Path)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -22,7 +22,7 @@ func TestMemoryOptions(t *testing.T) {
 	want := kernel.MemoryOptions{
 		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
-		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: indexing.Limit{USD: 0.5, Tokens: 10_000_000},
+		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
 		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages},

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -18,7 +18,7 @@ type Databases interface {
 	// State opens the database that keeps the state.
 	State(context.Context, *Settings) (Database, error)
 	// Index returns the index that a database keeps. Nothing is opened yet.
-	Index(*Settings) (indexing.Backend, error)
+	Index(*Settings) (api.Backend, error)
 }
 
 var errNoDatabases = errors.New("memkernel keeps state and index in files; memkernel-server keeps them in PostgreSQL")

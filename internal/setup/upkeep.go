@@ -6,25 +6,24 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Retention is how long things are kept, as the configuration says.
-func (s *Settings) Retention() retention.RetainRequest {
+func (s *Settings) Retention() api.RetainRequest {
 	c := &s.Config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	return retention.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
+	return api.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
 }
 
 // PruneOptions returns the limits of the host, with further names of entries that may leave.
-func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
-	return maintenance.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
+func (s *Settings) PruneOptions(include []string) api.PruneOptions {
+	return api.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }
 
-func (s *Settings) CurateRequest(book *cachelayout.Book) (maintenance.CurateRequest, error) {
+func (s *Settings) CurateRequest(book *cachelayout.Book) (api.CurateRequest, error) {
 	o, err := s.summaryOptions()
-	req := maintenance.CurateRequest{Model: o.Model}
+	req := api.CurateRequest{Model: o.Model}
 	if o.Model != nil {
 		req.Price = priceOf(book, o.Model.Name())
 	}
@@ -52,6 +51,6 @@ func (s *Settings) auditHost() consolidation.Host {
 
 // AuditOptions returns the options of an audit: the host whose limits hold, and the records of
 // jobs that it reads in addition to the state folder's own.
-func (s *Settings) AuditOptions(jobs []string) maintenance.AuditOptions {
-	return maintenance.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
+func (s *Settings) AuditOptions(jobs []string) api.AuditOptions {
+	return api.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // auditFlags are the flags of audit.
@@ -133,7 +133,7 @@ func jobsFlag(cmd *cobra.Command, to *[]string) {
 }
 
 // auditRequest brings configuration and flags together.
-func auditRequest(a *cli.App, f *auditFlags) (maintenance.AuditOptions, error) {
+func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	o := a.AuditOptions(f.jobs)
 	o.Now = f.now.Time
 	const way = "'memkernel audit --list' names the checks"

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // compactFlags are those of compact.
@@ -76,7 +76,7 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 type compactJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Passed
+	*api.Passed
 }
 
 func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
@@ -113,9 +113,9 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 }
 
 // compactBoundary reads the transcript, and says what the next call will be like.
-func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (kernel.Boundary, error) {
+func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.Boundary, error) {
 	if !(o.share >= 0 && o.share <= 1) {
-		return kernel.Boundary{}, fail.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
+		return api.Boundary{}, fail.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
 	}
 	b, session, err := boundaryOf(a, &o.lifeFlags)
 	if err != nil {
@@ -125,15 +125,15 @@ func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (kerne
 	if err != nil {
 		return b, err
 	}
-	b.Compact = &kernel.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow.Refusal(),
-		Call: &kernel.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
+	b.Compact = &api.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow.Refusal(),
+		Call: &api.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
 			Private: a.Private(), System: session.System, Tools: session.Tools}}
 	return b, nil
 }
 
 // showCompaction prints what a compaction came to.
-func showCompaction(a *cli.App, c *kernel.Compaction) {
-	if c.Reason == kernel.CompactOK {
+func showCompaction(a *cli.App, c *api.Compaction) {
+	if c.Reason == api.CompactOK {
 		fmt.Fprintf(a.Out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
 		fmt.Fprintf(a.Out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
 		if c.FirstKept != nil {

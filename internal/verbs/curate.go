@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -53,7 +53,7 @@ its words. curate shows what it would write, and send, unless --apply is given.`
 
 type curateJSON struct {
 	Schema string `json:"schema"`
-	*maintenance.Curated
+	*api.Curated
 }
 
 func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
@@ -141,7 +141,7 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 
 type pruneJSON struct {
 	Schema string `json:"schema"`
-	*maintenance.Pruned
+	*api.Pruned
 }
 
 func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
@@ -153,7 +153,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if f.undo {
 		return runUndo(ctx, a, k, f)
 	}
-	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), maintenance.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply.Value != "false", All: f.apply.Value == "all", Now: f.now.Time})
+	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply.Value != "false", All: f.apply.Value == "all", Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/memkernel/memkernel/kernel/api"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,8 +16,6 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // forgetFlags are the flags of forget.
@@ -46,7 +45,7 @@ them is named; the exit code is 3 then. The host's transcripts and git are not t
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
 	}
-	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().StringVarP(&f.session, "session", "s", api.DefaultSession, "`key` of the session")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
 	cmd.Flags().StringVar(&f.everywhere, "everywhere", "", "`WORDS`, or a session's key, to take out of all that is kept")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
@@ -69,7 +68,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return err
 	}
 	defer k.Close()
-	out, err := k.Forget(a.Counted(ctx, "forgetting"), retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	out, err := k.Forget(a.Counted(ctx, "forgetting"), api.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -89,7 +88,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 // everywhereJSON is the document of forget --everywhere.
 type everywhereJSON struct {
 	Schema string `json:"schema"`
-	*retention.Everywhere
+	*api.Everywhere
 }
 
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
@@ -98,7 +97,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 		return err
 	}
 	defer k.Close()
-	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), retention.EverywhereRequest{Words: f.everywhere, Reason: f.reason, Apply: f.apply})
+	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), api.EverywhereRequest{Words: f.everywhere, Reason: f.reason, Apply: f.apply})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -152,7 +151,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	req := a.Retention()
 	req.Apply, req.Now = f.apply, f.now.Time
 	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
-	if errors.Is(err, retention.ErrRuns) {
+	if errors.Is(err, api.ErrRetainRuns) {
 		a.ProgressDone()
 		return fail.Hint(err, "it does the same: look at what it left when it is done")
 	}
@@ -166,7 +165,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	return showRetained(a, out)
 }
 
-func showRetained(a *cli.App, out *retention.Retained) error {
+func showRetained(a *cli.App, out *api.Retained) error {
 	for _, s := range out.Sessions {
 		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
 	}

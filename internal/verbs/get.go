@@ -16,8 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -75,7 +74,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 		return err
 	}
 	defer k.Close()
-	c, err := k.Read(ctx, kernel.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.Private(), SessionKey: cmp.Or(session, kernel.DefaultSession)})
+	c, err := k.Read(ctx, api.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.Private(), SessionKey: cmp.Or(session, api.DefaultSession)})
 	if err != nil {
 		return refused(a, arg, pl.path, err)
 	}
@@ -112,13 +111,13 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 		return err
 	}
 	defer k.Close()
-	var c *content.Content
+	var c *api.Content
 	var in []string
 	if session != "" {
 		c, err = k.Get(ctx, session, id)
 	} else {
 		c, in, err = getAnywhere(ctx, a, k, id)
-		session = cmp.Or(append(in, kernel.DefaultSession)...)
+		session = cmp.Or(append(in, api.DefaultSession)...)
 	}
 	if err != nil {
 		return err
@@ -135,18 +134,18 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	switch {
 	case c.Reason == reasonAmbiguous:
 		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
-	case c.Reason == content.Backend:
+	case c.Reason == api.GetBackendError:
 		return fail.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
 	case a.JSON:
 		return nil
-	case c.Reason == content.Forgotten:
+	case c.Reason == api.GetForgotten:
 		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
-	case c.Reason != content.OK:
+	case c.Reason != api.GetOK:
 		return notFound(ctx, k, session, id, c)
 	}
 	if len(in) > 1 {
 		a.Tip("sessions that have it: %s", quoted(in))
-	} else if len(in) == 1 && in[0] != kernel.DefaultSession {
+	} else if len(in) == 1 && in[0] != api.DefaultSession {
 		a.Tip("it is of session %s", quoted(in))
 	}
 	if c.Detail != "" {
@@ -157,14 +156,14 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 }
 
 // notFound is the error for an id that nothing is known of, with the way on.
-func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *content.Content) error {
+func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
 		return fail.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
 			"a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
-	var none *kernel.NoSessionError
-	if _, err := k.Status(ctx, &status.Options{Session: session}); errors.As(err, &none) {
+	var none *api.NoSessionError
+	if _, err := k.Status(ctx, &api.StatusOptions{Session: session}); errors.As(err, &none) {
 		way = none.Error() + ": " + fail.HintFor(none) + "; a file is named by its path"
 	}
 	return fail.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
@@ -179,7 +178,7 @@ const (
 
 // getAnywhere looks for an id in all sessions, and returns the content with those that
 // have it. A session that can't be read is told, and does not keep the others from answering.
-func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*content.Content, []string, error) {
+func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*api.Content, []string, error) {
 	kept, err := a.Stored(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -188,9 +187,9 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	var found *content.Content
+	var found *api.Content
 	var in []string
-	other := &content.Content{ID: id, Reason: content.NoMatch, Detail: nowhere}
+	other := &api.Content{ID: id, Reason: api.GetNoMatch, Detail: nowhere}
 	ambiguous := false
 	defer a.ProgressDone()
 	for i, key := range keys {
@@ -201,16 +200,16 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 			return nil, nil, ctx.Err()
 		case err != nil:
 			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(fail.PlainError(err)))
-		case c.Reason == content.OK:
+		case c.Reason == api.GetOK:
 			ambiguous = ambiguous || found != nil && found.Text != c.Text
 			found, in = cmp.Or(found, c), append(in, key)
-		case c.Reason != content.NoMatch && other.Reason != content.Backend:
+		case c.Reason != api.GetNoMatch && other.Reason != api.GetBackendError:
 			other = c
 		}
 	}
 	switch {
 	case ambiguous:
-		return &content.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d sessions have it, with different content", len(in))}, in, nil
+		return &api.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d sessions have it, with different content", len(in))}, in, nil
 	case found != nil:
 		return found, in, nil
 	}

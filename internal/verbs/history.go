@@ -15,8 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // historyFlags are the flags of history.
@@ -70,7 +69,7 @@ func undoEdit(ctx context.Context, a *cli.App, edit string) error {
 		return err
 	}
 	defer k.Close()
-	u, err := k.Editor().Undo(ctx, editing.UndoRequest{Edit: edit, Private: a.Private()})
+	u, err := k.Editor().Undo(ctx, api.UndoRequest{Edit: edit, Private: a.Private()})
 	if err != nil {
 		return fail.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
 	}
@@ -109,7 +108,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff})
+	h, err := k.Maintenance().History(ctx, api.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff})
 	if err != nil {
 		return hintHistory(err)
 	}
@@ -126,15 +125,15 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 
 // hintHistory adds the way out to an error.
 func hintHistory(err error) error {
-	var none *maintenance.NoLineError
+	var none *api.NoLineError
 	switch {
 	case errors.As(err, &none) && none.Near > 0:
 		return fail.Hint(err, "the nearest entry is memkernel history %s:%d; without a line it is the whole file", none.Path, none.Near)
 	case errors.As(err, &none):
 		return fail.Hint(err, "the file has no entry: memkernel history %s is the whole file", none.Path)
-	case errors.Is(err, maintenance.ErrNoHistory):
+	case errors.Is(err, api.ErrNoHistory):
 		return fail.Hint(err, "name a file of memory from the workspace's folder on, such as MEMORY.md or memory/2026-03-09.md")
-	case errors.Is(err, maintenance.ErrNoText):
+	case errors.Is(err, api.ErrNoText):
 		return fail.Hint(err, "only text has entries and lines")
 	}
 	return err

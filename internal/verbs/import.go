@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/imports"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -206,7 +208,7 @@ func (im *importer) session(s *imports.Session) error {
 	}
 	if im.k != nil {
 		doc := ObserveJSON{SessionKey: s.Key()}
-		turn := kernel.Turn{SessionKey: s.Key(), Model: s.Model, Private: im.a.Private(), Source: kernel.Source{File: s.Place, Channel: string(s.Format)}}
+		turn := api.Turn{SessionKey: s.Key(), Model: s.Model, Private: im.a.Private(), Source: checkpoint.Source{File: s.Place, Channel: string(s.Format)}}
 		if err := observeTurns(im.ctx, im.a, im.k, turn, s.Messages, s.Ended(), &doc); err != nil {
 			return im.failed(s, err)
 		}
@@ -366,7 +368,7 @@ func (im *importer) goOn() error {
 }
 
 func (im *importer) write(f imports.Format, b *imports.Batch) error {
-	out, err := im.k.Remember(im.ctx, kernel.RememberRequest{SessionKey: storeKey(f), Text: b.Text, Path: b.Path, ID: b.ID, Private: true})
+	out, err := im.k.Remember(im.ctx, api.RememberRequest{SessionKey: storeKey(f), Text: b.Text, Path: b.Path, ID: b.ID, Private: true})
 	if err != nil {
 		return fmt.Errorf("import %s: %w", f, err)
 	}

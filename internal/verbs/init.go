@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
 )
 
@@ -328,7 +328,7 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 		return
 	}
 	defer k.Close()
-	opts := &indexing.Options{Wait: 30 * time.Second}
+	opts := &api.ReindexOptions{Wait: 30 * time.Second}
 	bars := a.Bars()
 	if bars != nil {
 		opts.Progress = bars.Show

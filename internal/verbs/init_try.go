@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -27,7 +28,7 @@ func try(ctx context.Context, a *cli.App, k *kernel.Kernel) *triedJSON {
 	}
 	defer st.Close()
 	for _, q := range questions(ctx, st) {
-		res, err := k.Search(ctx, kernel.SearchRequest{Query: q, Private: a.Private(), MaxResults: 1})
+		res, err := k.Search(ctx, api.SearchRequest{Query: q, Private: a.Private(), MaxResults: 1})
 		if err == nil && len(res.Hits) > 0 {
 			h := res.Hits[0]
 			return &triedJSON{Query: q, Citation: h.Citation, Snippet: h.Snippet}

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -32,7 +33,7 @@ type lifeFlags struct {
 // boundaryVerb is a verb that passes a boundary.
 type boundaryVerb struct {
 	name, long string
-	pass       func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error)
+	pass       func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error)
 }
 
 func flushVerb(a *cli.App) *cobra.Command {
@@ -40,7 +41,7 @@ func flushVerb(a *cli.App) *cobra.Command {
 		`flush takes in what is new of a session, writes a checkpoint of its working state,
 and appends the decisions and learnings that no flush has written yet to the log of
 today. What was written stands there once, however often it is asked for.`,
-		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Flush }})
+		func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) { return k.Flush }})
 }
 
 func resetVerb(a *cli.App) *cobra.Command {
@@ -49,7 +50,7 @@ func resetVerb(a *cli.App) *cobra.Command {
 and begins the session anew: summary and projections are empty after it. Journal,
 pages, pins, checkpoints and blobs stay, and the next conversation begins with the
 text that restore prints.`,
-		func(k *kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error) { return k.Reset }})
+		func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) { return k.Reset }})
 }
 
 func boundaryCommand(a *cli.App, v boundaryVerb) *cobra.Command {
@@ -77,15 +78,15 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 }
 
 // boundary reads the transcript, if there is one.
-func boundaryFor(a *cli.App, o *lifeFlags) (kernel.Boundary, error) {
+func boundaryFor(a *cli.App, o *lifeFlags) (api.Boundary, error) {
 	b, _, err := boundaryOf(a, o)
 	return b, err
 }
 
 // boundaryOf also gives the transcript, an empty one if there is none.
-func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
+func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
+	b := api.Boundary{SessionKey: cmp.Or(o.session, api.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
 	if o.transcript.Path == "" {
 		return b, session, nil
 	}
@@ -97,7 +98,7 @@ func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session,
 	if session, err = a.Load(src); err != nil {
 		return b, nil, err
 	}
-	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, kernel.DefaultSession), cmp.Or(o.model, session.Model)
+	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, api.DefaultSession), cmp.Or(o.model, session.Model)
 	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path, session)
 	return b, session, nil
 }
@@ -105,7 +106,7 @@ func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session,
 type boundaryJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Passed
+	*api.Passed
 }
 
 func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) error {
@@ -130,7 +131,7 @@ func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) 
 }
 
 // showPassed prints what a boundary left behind.
-func showPassed(a *cli.App, b kernel.Boundary, verb string, p *kernel.Passed) {
+func showPassed(a *cli.App, b api.Boundary, verb string, p *api.Passed) {
 	fmt.Fprintf(a.Out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
 		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
 	if p.Flushed > 0 {
@@ -197,7 +198,7 @@ this is for hosts that compose their own prompts.`,
 		Example: "  memkernel restore --session build-42", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runRestore(cmd.Context(), a, session) },
 	}
-	cmd.Flags().StringVarP(&session, "session", "s", kernel.DefaultSession, "`key` of the session")
+	cmd.Flags().StringVarP(&session, "session", "s", api.DefaultSession, "`key` of the session")
 	return cmd
 }
 
@@ -207,7 +208,7 @@ func runRestore(ctx context.Context, a *cli.App, session string) error {
 		return err
 	}
 	defer k.Close()
-	r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
+	r, err := k.Restore(ctx, api.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
 	if err != nil {
 		return err
 	}
@@ -221,8 +222,8 @@ func runRestore(ctx context.Context, a *cli.App, session string) error {
 		a.Tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", display.Printable(session))
 		return nil
 	}
-	if r.Net != kernel.NetCheckpoint {
-		a.Tip("there is no checkpoint that can be read; this is from %s", map[kernel.Net]string{kernel.NetSessionState: "SESSION-STATE.md", kernel.NetBuffer: "memory/working-buffer.md", kernel.NetJournal: "the summary in the journal"}[r.Net])
+	if r.Net != api.NetCheckpoint {
+		a.Tip("there is no checkpoint that can be read; this is from %s", map[api.Net]string{api.NetSessionState: "SESSION-STATE.md", api.NetBuffer: "memory/working-buffer.md", api.NetJournal: "the summary in the journal"}[r.Net])
 	}
 	_, err = io.WriteString(a.Data(), r.Text+"\n")
 	return err

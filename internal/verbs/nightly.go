@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // nightlyFlags are the flags of nightly.
@@ -66,7 +66,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 // nightlyJSON is the document of nightly.
 type nightlyJSON struct {
 	Schema string `json:"schema"`
-	*maintenance.Nightly
+	*api.Nightly
 	// Findings is how many the audit had, Added how many entries were curated, Moved
 	// how many were pruned, Commits the commits that were made.
 	Findings int `json:"findings"`
@@ -115,10 +115,10 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		}
 		return g.commit(ctx, "before the nightly run")
 	}
-	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), api.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
 	a.ProgressDone()
-	if errors.Is(err, maintenance.ErrRuns) {
+	if errors.Is(err, api.ErrNightlyRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
 	if err == nil && f.git && out.Skipped == "" {
@@ -130,7 +130,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	return showNightly(a, out, g.made)
 }
 
-func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {
+func showNightly(a *cli.App, n *api.Nightly, commits []string) error {
 	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = n.Audit.Faults()
@@ -158,7 +158,7 @@ func nightlyText(n *nightlyJSON) string {
 	if n.Skipped != "" {
 		return display.Printable("nothing was done: "+n.Skipped) + "\n"
 	}
-	came := map[string]string{maintenance.StepAudit: display.Plural(n.Findings, "finding"), maintenance.StepCurate: display.EntryCount(n.Added) + " added", maintenance.StepPrune: display.EntryCount(n.Moved) + " moved"}
+	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: display.EntryCount(n.Added) + " added", api.StepPrune: display.EntryCount(n.Moved) + " moved"}
 	var b strings.Builder
 	for _, s := range n.Steps {
 		what := came[s.Step]
@@ -211,7 +211,7 @@ type guardJSON struct {
 }
 
 func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
-	var req maintenance.GuardRequest
+	var req api.GuardRequest
 	var err error
 	if req.Before, err = textOf(a, f.before); err != nil {
 		return err

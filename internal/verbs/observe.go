@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
@@ -184,11 +185,11 @@ func observeFile(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFl
 
 // observeSession commits a session that was read from a path.
 func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, session *transcript.Session, path string) (*ObserveJSON, error) {
-	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
+	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, api.DefaultSession)}
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
+	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
 	var rows *markdownstore.Store // nil if the Markdown is in the folder
 	if setup.InRows(&a.Settings) {
 		var err error
@@ -214,7 +215,7 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 // observeTurns commits the turns in order, each with the conversation up to its
 // end. If ended is true that includes a last turn that was cut off, also within a call. Of a
 // turn that may go on the messages are kept that are whole: the model's last answer may grow.
-func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
+func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
 	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
 	if over {
@@ -262,13 +263,13 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 	return nil
 }
 
-func (d *ObserveJSON) count(o *kernel.Observation) {
+func (d *ObserveJSON) count(o *api.Observation) {
 	switch {
-	case o.Outcome == kernel.Committed, o.Outcome == kernel.OpenTurn && o.AdvancementKey != "":
+	case o.Outcome == api.Committed, o.Outcome == api.OpenTurn && o.AdvancementKey != "":
 		d.Committed++
-	case o.Outcome == kernel.Duplicate:
+	case o.Outcome == api.Duplicate:
 		d.Duplicate++
-	case o.Outcome == kernel.Conflict:
+	case o.Outcome == api.Conflict:
 		d.Conflicts++
 	}
 	d.Ingested += o.Ingested

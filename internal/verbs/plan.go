@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -122,8 +122,8 @@ func (p *planFlags) check(cmd *cobra.Command) error {
 
 // planned is everything that the outputs of plan draw from.
 type planned struct {
-	plan     *kernel.ContextPlan
-	request  kernel.PlanRequest
+	plan     *api.ContextPlan
+	request  api.PlanRequest
 	target   target
 	session  *transcript.Session
 	model    cachelayout.Model

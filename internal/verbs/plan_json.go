@@ -7,9 +7,8 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -32,23 +31,23 @@ type planJSON struct {
 	// FixedFrom where it comes from: "given", "first_call", or "" without one.
 	FixedTokens int              `json:"fixed_tokens"`
 	FixedFrom   string           `json:"fixed_from"`
-	Budgets     outline.Budgets  `json:"budgets"`
-	Regions     []outline.Region `json:"regions"`
+	Budgets     api.Budgets      `json:"budgets"`
+	Regions     []api.Region     `json:"regions"`
 	Layout      *document.Layout `json:"layout"`
-	Params      outline.Params   `json:"params"`
+	Params      api.Params       `json:"params"`
 
-	Retrieval outline.Retrieval  `json:"retrieval"`
-	Debug     outline.Debug      `json:"debug"`
-	Reduced   []outline.Reduced  `json:"reduced"`
-	Faults    []fault.Fault      `json:"faults"`
-	Alerts    []fault.Fault      `json:"alerts"`
-	Deferred  []outline.Deferred `json:"deferred"`
-	Paging    *paging.PageTable  `json:"paging"`
-	Stats     kernel.Stats       `json:"stats"`
-	Format    transcript.Format  `json:"format"`
-	Messages  json.RawMessage    `json:"messages"`
-	Notes     []noteJSON         `json:"notes"`
-	Recorded  *predict.Report    `json:"recorded"`
+	Retrieval api.Retrieval     `json:"retrieval"`
+	Debug     api.Debug         `json:"debug"`
+	Reduced   []api.Reduced     `json:"reduced"`
+	Faults    []fault.Fault     `json:"faults"`
+	Alerts    []fault.Fault     `json:"alerts"`
+	Deferred  []api.Deferred    `json:"deferred"`
+	Paging    *paging.PageTable `json:"paging"`
+	Stats     api.Stats         `json:"stats"`
+	Format    transcript.Format `json:"format"`
+	Messages  json.RawMessage   `json:"messages"`
+	Notes     []noteJSON        `json:"notes"`
+	Recorded  *predict.Report   `json:"recorded"`
 }
 
 type noteJSON struct {
@@ -70,7 +69,7 @@ func planDocument(out *planned) (*planJSON, error) {
 		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
 		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation, FixedTokens: out.request.FixedTokens,
 		Budgets: plan.Budgets, Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Params: plan.Params,
-		Retrieval: plan.Retrieval, Debug: outline.Debug{Included: document.List(plan.Debug.Included), Excluded: document.List(plan.Debug.Excluded)},
+		Retrieval: plan.Retrieval, Debug: api.Debug{Included: document.List(plan.Debug.Included), Excluded: document.List(plan.Debug.Excluded)},
 		Reduced: document.List(plan.Reduced), Faults: document.List(plan.Faults), Alerts: document.List(plan.Alerts), Deferred: document.List(plan.Deferred),
 		Paging: plan.Table, Stats: plan.Stats,
 		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,

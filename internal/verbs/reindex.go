@@ -16,8 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // reindexFlags are the flags of reindex.
@@ -63,14 +62,14 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	}
 	n := setup.Needs{Vectors: true, Follow: f.watch}
 	if f.watch {
-		n.Report = func(r status.SyncRun) { showRun(a, r) }
+		n.Report = func(r api.SyncRun) { showRun(a, r) }
 	}
 	k, err := a.Kernel(ctx, n)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	opts := &indexing.Options{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
+	opts := &api.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
 	bars := a.Bars()
 	if bars != nil {
 		opts.Progress = bars.Show
@@ -119,7 +118,7 @@ func indexError(err error) error {
 
 // embedHint is the way on where texts have no vector.
 func embedHint(err error) string {
-	var limit *indexing.LimitError
+	var limit *api.EmbedLimitError
 	switch {
 	case errors.As(err, &limit):
 		return "run 'memkernel reindex --yes' to send it; until then search does without"
@@ -137,7 +136,7 @@ func follow(ctx context.Context, a *cli.App) error {
 }
 
 // showRun tells of a run that did something.
-func showRun(a *cli.App, r status.SyncRun) {
+func showRun(a *cli.App, r api.SyncRun) {
 	if r.Error == "" && r.Files+r.Removed == 0 {
 		return
 	}

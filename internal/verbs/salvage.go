@@ -10,11 +10,11 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 func salvageVerb(a *cli.App) *cobra.Command {
-	var req retention.SalvageRequest
+	var req api.SalvageRequest
 	cmd := &cobra.Command{
 		Long: `salvage reads a session whose files are damaged, says what is sound and what is
 lost, with file, line and bytes, and changes nothing. With --apply the damaged files
@@ -40,10 +40,10 @@ put aside.`,
 
 type salvageJSON struct {
 	Schema string `json:"schema"`
-	*retention.Salvaged
+	*api.Salvaged
 }
 
-func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) error {
+func runSalvage(ctx context.Context, a *cli.App, req api.SalvageRequest) error {
 	k, err := a.Kernel(ctx, setup.Needs{})
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) e
 	return err
 }
 
-func showSalvaged(a *cli.App, s *retention.Salvaged) {
+func showSalvaged(a *cli.App, s *api.Salvaged) {
 	line := func(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
 	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
 	for _, l := range s.Lost {

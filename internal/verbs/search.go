@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -97,7 +97,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	case !(s.min >= 0 && s.min <= 1):
 		return fail.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
 	}
-	if s.source != "" && s.source != kernel.SourceMemory && s.source != kernel.SourceSessions {
+	if s.source != "" && s.source != api.SourceMemory && s.source != api.SourceSessions {
 		return fail.Usagef("--source %s: give memory or sessions", s.source)
 	}
 	k, err := a.Kernel(ctx, setup.Needs{Vectors: true, AsItIs: s.wait == 0})
@@ -105,7 +105,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return err
 	}
 	defer k.Close()
-	req := kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
+	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
 	bars := a.Bars()
 	if bars != nil {
 		req.Progress = bars.Show

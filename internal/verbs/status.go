@@ -13,19 +13,19 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 func statusVerb(a *cli.App) *cobra.Command {
-	var o status.Options
+	var o api.StatusOptions
 	cmd := &cobra.Command{
 		Args: cli.NoArgs,
 		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
 written to last; of the others it says size and time alone, and what is in them is not
 counted. --all reads every session, --session one. Memories that Claude Code and Codex
-keep of their own are named.`, status.MostSessions),
+keep of their own are named.`, api.MostSessions),
 		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
@@ -34,7 +34,7 @@ keep of their own are named.`, status.MostSessions),
 	return cmd
 }
 
-func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
+func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
 	k, err := a.Kernel(ctx, setup.Needs{})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -39,7 +39,7 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 	if err != nil {
 		return err
 	}
-	req := kernel.PlanRequest{SessionKey: cmp.Or(p.session, s.ID, kernel.DefaultSession), Model: cmp.Or(p.model, s.Model),
+	req := api.PlanRequest{SessionKey: cmp.Or(p.session, s.ID, api.DefaultSession), Model: cmp.Or(p.model, s.Model),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
 		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow.Refusal(), Source: p.source.Of("", nil)}
 	if req.Model == "" {
@@ -89,7 +89,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 		return before(msgs, calls, n)
 	case len(calls) == 0 || s.Dialect.Document() && open(msgs):
 		if !open(msgs) {
-			return target{}, kernel.ErrNoMessages
+			return target{}, api.ErrNoMessages
 		}
 		return target{messages: msgs, of: len(calls), time: lastTime(msgs)}, nil
 	}
@@ -181,8 +181,8 @@ func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 
 // readMemories reads what other memory systems found. A file that is nobody's answer
 // is an error; single records that can't be read become faults of the plan.
-func readMemories(a *cli.App, paths []string) ([]kernel.MemoryAnswer, error) {
-	var out []kernel.MemoryAnswer
+func readMemories(a *cli.App, paths []string) ([]api.MemoryAnswer, error) {
+	var out []api.MemoryAnswer
 	for _, path := range paths {
 		data, err := a.ReadAll(path)
 		if err != nil {
@@ -192,7 +192,7 @@ func readMemories(a *cli.App, paths []string) ([]kernel.MemoryAnswer, error) {
 		if err != nil {
 			return nil, fail.Hint(fmt.Errorf("%s: %w", path, err), "give the JSON that qmd search --json, a Mem0 search or a Cognee search prints")
 		}
-		out = append(out, kernel.MemoryAnswer{Format: answer.Format, JSON: data})
+		out = append(out, api.MemoryAnswer{Format: answer.Format, JSON: data})
 	}
 	return out, nil
 }

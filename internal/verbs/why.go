@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 func whyVerb(a *cli.App) *cobra.Command {
@@ -43,7 +43,7 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 		return err
 	}
 	defer k.Close()
-	g, err := k.Maintenance().Why(a.Counted(ctx, "looking"), maintenance.WhyRequest{Entry: name, Now: now.Time})
+	g, err := k.Maintenance().Why(a.Counted(ctx, "looking"), api.WhyRequest{Entry: name, Now: now.Time})
 	a.ProgressDone()
 	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
 		if len(none.Places) > 0 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // terminal is a session of Claude Code in a project.
@@ -117,7 +117,7 @@ func TestPlannedByAnotherDoor(t *testing.T) {
 	}
 	k := p.kernel()
 	p.later = time.Since(now)
-	_, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: key, Model: "claude-sonnet-4-6", Private: true, Now: now.Add(p.later),
+	_, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: key, Model: "claude-sonnet-4-6", Private: true, Now: now.Add(p.later),
 		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "when is the deploy window?"}}}}})
 	if err != nil {
 		t.Fatal(err)

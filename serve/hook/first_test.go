@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // A prompt in a folder that was never indexed recalls what its notes say, and so does one
@@ -24,7 +24,7 @@ func TestPromptsFindWhatWasWritten(t *testing.T) {
 			prompt("What does the heron eat?", "eats herring")
 			p.put("memory/鶴.md", "鶴は千年を生きる。\n")
 			prompt("鶴は何年を生きる?", "千年")
-			if _, err := p.kernel().Remember(context.Background(), kernel.RememberRequest{Text: "The bittern booms at dusk.", Private: true}); err != nil {
+			if _, err := p.kernel().Remember(context.Background(), api.RememberRequest{Text: "The bittern booms at dusk.", Private: true}); err != nil {
 				t.Fatal(err)
 			}
 			prompt("When does the bittern boom?", "at dusk")

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -109,12 +110,12 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 
 // restore returns the text from which a session goes on, below the text shown.
 func (h *handler) restore(ctx context.Context, b *beginning, shown string) (string, error) {
-	req := kernel.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
+	req := api.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
 	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
 		req.Resolver = "memkernel get -s " + b.From
 	}
 	got, err := h.setup.Kernel.Restore(ctx, req)
-	if errors.Is(err, kernel.ErrNoSession) {
+	if errors.Is(err, api.ErrNoSession) {
 		return "", nil // begun before the hooks were there
 	}
 	if err != nil {
@@ -170,7 +171,7 @@ func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
 	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
 		return "", nil
 	}
-	got, err := h.setup.Kernel.Restore(ctx, kernel.RestoreRequest{SessionKey: h.key, Neighbour: true})
+	got, err := h.setup.Kernel.Restore(ctx, api.RestoreRequest{SessionKey: h.key, Neighbour: true})
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +196,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	}
 	level, saved := crossed[len(crossed)-1], false
 	if level >= checkpoint.LevelCheckpoint {
-		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source(n)})
+		c, cerr := h.setup.Kernel.Checkpoint(ctx, api.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source(n)})
 		saved, err = c != nil, cerr
 	}
 	line = reading.Line(level, saved)
@@ -217,8 +218,8 @@ const askToWrite = "If you have the tool memory_append, call it once in this tur
 // flushSection returns what asks the host's summariser for memories, "" where flushes are
 // switched off.
 func (h *handler) flushSection(ctx context.Context) (string, error) {
-	f, err := h.setup.Kernel.FlushTurn(ctx, kernel.FlushRequest{SessionKey: h.key, Now: h.Now()})
-	if errors.Is(err, kernel.ErrNoSession) {
+	f, err := h.setup.Kernel.FlushTurn(ctx, api.FlushRequest{SessionKey: h.key, Now: h.Now()})
+	if errors.Is(err, api.ErrNoSession) {
 		return "", nil
 	}
 	if err != nil {
@@ -229,7 +230,7 @@ func (h *handler) flushSection(ctx context.Context) (string, error) {
 
 // summed takes over what the host's summariser wrote down beside its summary.
 func (h *handler) summed(ctx context.Context) error {
-	f, err := h.setup.Kernel.ObserveFlush(ctx, kernel.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()})
+	f, err := h.setup.Kernel.ObserveFlush(ctx, api.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()})
 	if err == nil && f.Items > 0 {
 		h.logText(f.Line)
 	}
@@ -283,7 +284,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		}
 		return n, nil
 	}
-	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
+	turn := api.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
 	calls := h.Host.row().moments[h.e.Name] == beforeCompaction
 	if err := n.commit(ctx, h.setup.Kernel, turn, calls, h.logError); err != nil {
 		return n, err
@@ -296,7 +297,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 
 // commit commits the turns in order, each with the conversation up to its end. With calls
 // the last may be between two calls. What was not taken goes to tell.
-func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, calls bool, tell func(error)) error {
+func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, calls bool, tell func(error)) error {
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
 		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
@@ -319,7 +320,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 				tell(errors.New(f.Detail)) // what was asked to be remembered, above all
 			}
 		}
-		if o.Outcome == kernel.Conflict {
+		if o.Outcome == api.Conflict {
 			tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
 		}
 	}
@@ -328,8 +329,8 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 
 // source returns where the session comes from, as the event and the transcript have it. A
 // compaction that the event announces counts: the next conversation follows it.
-func (h *handler) source(n *news) kernel.Source {
-	out := kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
+func (h *handler) source(n *news) checkpoint.Source {
+	out := checkpoint.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
 	if n == nil {
 		return out
 	}
@@ -341,8 +342,8 @@ func (h *handler) source(n *news) kernel.Source {
 }
 
 // boundary returns the session as it is now.
-func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
-	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source(n)}
+func (h *handler) boundary(r *record, n *news, reason string) api.Boundary {
+	b := api.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source(n)}
 	if n != nil {
 		b.Messages = n.msgs
 	}

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // TakeIn commits what is new of a transcript that a host wrote without hooks, under the key
@@ -47,7 +49,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 		return false, nil, err
 	}
 	r.Model = first(n.model, r.Model)
-	turn := kernel.Turn{SessionKey: key, Model: r.Model, Private: true, Source: kernel.Source{File: path, Channel: string(h), Compactions: n.compactions}}
+	turn := api.Turn{SessionKey: key, Model: r.Model, Private: true, Source: checkpoint.Source{File: path, Channel: string(h), Compactions: n.compactions}}
 	lost = append(lost, n.lost...)
 	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
 		return false, nil, err

@@ -29,7 +29,7 @@ type Setup struct {
 	// Store is the workspace's Markdown as a private session sees it; nil if memory is
 	// off. Run closes both.
 	Store *markdownstore.Store
-	// Private: see [kernel.Turn.Private].
+	// Private: see [api.Turn.Private].
 	Private bool
 	// RecallTokens bounds what is recalled, 0 for the kernel's default, negative for
 	// nothing.

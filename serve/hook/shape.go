@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // smallEvent is the size in bytes below which no result in an event is large enough to be
@@ -72,7 +73,7 @@ func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	if len(text) < smallEvent {
 		return a, nil
 	}
-	result := kernel.Result{SessionKey: h.key, Text: text, Shown: shown, Resolver: h.resolver(), Call: memkernel.ToolCall{ID: h.e.Call, Name: h.e.Tool, Input: string(h.e.Input)}}
+	result := api.Result{SessionKey: h.key, Text: text, Shown: shown, Resolver: h.resolver(), Call: memkernel.ToolCall{ID: h.e.Call, Name: h.e.Tool, Input: string(h.e.Input)}}
 	if !result.MayShape() {
 		return a, nil
 	}

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // crates is what a program prints of n crates, of about 60 bytes each, as JSON.
@@ -127,7 +126,7 @@ func TestShapedResults(t *testing.T) {
 			whole := func(when string) {
 				t.Helper()
 				got, err := p.kernel().Get(context.Background(), "claude:s1", page)
-				if err != nil || got.Reason != content.OK || got.Text != c.text {
+				if err != nil || got.Reason != api.GetOK || got.Text != c.text {
 					t.Fatalf("%s %s holds %d bytes, want %d: %v", when, page, len(got.Text), len(c.text), err)
 				}
 			}
@@ -176,7 +175,7 @@ func TestShapedNothing(t *testing.T) {
 		}},
 		"the proxy plans the calls": {event: "bash", text: crates(300), change: func(p *project, event string) string {
 			k := p.kernel()
-			if _, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "claude:s1", Prompt: "pack the crates"}); err != nil {
+			if _, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "claude:s1", Prompt: "pack the crates"}); err != nil {
 				p.Fatal(err)
 			}
 			return event

@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -123,7 +123,7 @@ func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.R
 	if !s.k.MemoryEnabled() || s.opts.Tools.Disabled != "" {
 		return nil, fmt.Errorf("%s: DISABLED: memory is switched off", uri)
 	}
-	c, err := s.k.Read(ctx, kernel.ReadRequest{Path: file, Private: s.opts.Tools.Private, SessionKey: s.opts.Tools.SessionKey, Agent: s.opts.Tools.Agent})
+	c, err := s.k.Read(ctx, api.ReadRequest{Path: file, Private: s.opts.Tools.Private, SessionKey: s.opts.Tools.SessionKey, Agent: s.opts.Tools.Agent})
 	switch {
 	case errors.Is(err, markdownstore.ErrDenied):
 		return nil, fmt.Errorf("%s: DENIED: %w", uri, err)

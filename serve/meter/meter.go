@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -187,7 +187,7 @@ func (m *Meter) did(b *proxy.Billed, s *Sum) {
 }
 
 // restored counts the pages that stood shortened before and stand in full again.
-func (l *line) restored(reduced []outline.Reduced) (n int) {
+func (l *line) restored(reduced []api.Reduced) (n int) {
 	now := make(map[string]bool, len(reduced))
 	for i := range reduced {
 		now[reduced[i].Page] = true

@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -202,7 +202,7 @@ func TestFlushTurnsBilled(t *testing.T) {
 	sum := process(t, t.TempDir(), c, up.URL, proxy.Options{ContextWindow: 60_000, FlushTurns: true}, func(url string) { c.talk(t, url, 16, 12_000, time.Minute) })
 	flushes, cost := 0, 0.0
 	for i, r := range server.Requests() {
-		if strings.Contains(string(r.Body), kernel.NoReply) {
+		if strings.Contains(string(r.Body), api.NoReply) {
 			flushes, cost = flushes+1, cost+billed(server, i)-billed(server, i+1)
 		}
 	}
@@ -246,25 +246,25 @@ func TestOddCalls(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
-	call := func(m *Meter, model string, from outline.WindowFrom) {
+	call := func(m *Meter, model string, from api.WindowFrom) {
 		b := proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 10}, Began: at}
 		if from != "" {
-			b.Plan = &kernel.ContextPlan{Budgets: outline.Budgets{WindowFrom: from}}
+			b.Plan = &api.ContextPlan{Budgets: api.Budgets{WindowFrom: from}}
 		}
 		m.Take(b)
 		at = at.Add(time.Second)
 	}
 	first := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
-	call(first, "barge-2", outline.WindowUnknown)
-	call(first, "raft-1", outline.WindowServer)
+	call(first, "barge-2", api.WindowUnknown)
+	call(first, "raft-1", api.WindowServer)
 	call(first, "raft-1", "") // passed
-	call(first, model, outline.WindowPrices)
+	call(first, model, api.WindowPrices)
 	call(first, "", "")
 	if u := first.Unknown(); !slices.Equal(u.Window, []string{"barge-2"}) || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
 		t.Errorf("%+v", u)
 	}
 	second := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
-	call(second, "barge-2", outline.WindowRequest)
+	call(second, "barge-2", api.WindowRequest)
 	if g := GainOf(must(Runs(store.Files(dir), time.Time{})), time.UTC); len(g.Window) != 0 || !slices.Equal(g.Price, []string{"barge-2", "raft-1"}) {
 		t.Errorf("after it was set: %+v", g.Unknown)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -72,7 +72,7 @@ func (r *Run) lacks(b *proxy.Billed, unpriced bool) {
 		r.Models = map[string]Lack{}
 	}
 	if b.Plan != nil {
-		old.Window = b.Plan.Budgets.WindowFrom == outline.WindowUnknown
+		old.Window = b.Plan.Budgets.WindowFrom == api.WindowUnknown
 	}
 	r.Models[b.Model] = Lack{old.Window, unpriced}
 }

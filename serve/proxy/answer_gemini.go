@@ -172,6 +172,6 @@ func geminiDoubt(b *transcript.Body) string {
 }
 
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
-var geminiAPI = api{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
+var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
 	doubt: geminiDoubt,
 	told:  told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"}}

@@ -150,10 +150,10 @@ func responsesStream(data []byte) answer {
 
 // chatAPI are chat completions, responsesAPI is the Responses API.
 var (
-	chatAPI = api{format: transcript.FormatOpenAI, path: "/chat/completions",
+	chatAPI = providerAPI{format: transcript.FormatOpenAI, path: "/chat/completions",
 		answer: chatAnswer, stream: chatStream,
 		told: told{paths: [][]string{{"usage"}}, input: []string{"prompt_tokens"}, sum: "total_tokens"}}
-	responsesAPI = api{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
+	responsesAPI = providerAPI{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
 		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction,
 		told: told{paths: [][]string{{"response", "usage"}, {"usage"}}, input: []string{"input_tokens"}, sum: "total_tokens"}}
 )

@@ -13,13 +13,14 @@ import (
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // A plan that hangs keeps nobody waiting: what the newest plan sent goes out with what is
 // new, and so does what can't wait for its turn behind it. The next plan repeats it.
 func TestDeadlineExtends(t *testing.T) {
-	for name, a := range map[string]api{"anthropic": caching(anthropic), "openai": openai, "responses": responses} {
+	for name, a := range map[string]clientAPI{"anthropic": caching(anthropic), "openai": openai, "responses": responses} {
 		s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 14_000}, nil)
 		msgs := s.turns(a, 10, "X-Memkernel-Session", "s") // and a cut
 		first := s.proxy
@@ -66,7 +67,7 @@ type patient struct {
 	given []time.Duration
 }
 
-func (p *patient) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.ContextPlan, error) {
+func (p *patient) PlanContext(ctx context.Context, r api.PlanRequest) (*api.ContextPlan, error) {
 	d, _ := ctx.Deadline()
 	p.given = append(p.given, time.Until(d).Round(time.Hour))
 	if p.late--; p.late >= 0 {
@@ -212,7 +213,7 @@ func TestSystemMessageEndsARequest(t *testing.T) {
 	developer := openai
 	developer.head = `"model":"gpt-5","tools":[{"type":"function","function":{"name":"Bash","parameters":{"type":"object"}}}],`
 	for name, tt := range map[string]struct {
-		api  api
+		api  clientAPI
 		note string
 	}{
 		"anthropic": {anthropic, note}, "openai": {developer, strings.Replace(note, "system", "developer", 1)},

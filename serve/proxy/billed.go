@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -17,7 +17,7 @@ type Billed struct {
 	// Model is the request's, "" if it was not read.
 	Model string
 	// Plan is what was sent in its place, nil where none was made.
-	Plan *kernel.ContextPlan
+	Plan *api.ContextPlan
 	// Row is the call in the record of its session, nil if it is in none.
 	Row *billing.Call
 	// Usage is the bill; Began is when the request came.

@@ -21,7 +21,7 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 // for it.
 type thinker struct {
 	*stage
-	api    api
+	api    clientAPI
 	named  string // its model
 	extra  string // members of the request
 	header []string
@@ -73,7 +73,7 @@ func prose(seed, n int) string {
 }
 
 // bare is an api without a model of its own.
-func bare(a api) api {
+func bare(a clientAPI) clientAPI {
 	at, end := strings.Index(a.head, `"model":"`), strings.Index(a.head, `", `)
 	a.head = a.head[:at] + strings.TrimLeft(a.head[end+2:], " ")
 	return a
@@ -94,7 +94,7 @@ func TestBoundReasoningThroughCuts(t *testing.T) {
 	const adaptive = `"thinking":{"type":"adaptive"},`
 	const drop = `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`
 	for name, tt := range map[string]struct {
-		api    api
+		api    clientAPI
 		model  string
 		extra  string
 		header []string

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -23,7 +23,7 @@ import (
 
 // compactor is a planner that takes a provider's compaction; a [kernel.Kernel] does.
 type compactor interface {
-	Compact(context.Context, kernel.Boundary) (*kernel.Passed, error)
+	Compact(context.Context, api.Boundary) (*api.Passed, error)
 }
 
 const (
@@ -104,7 +104,7 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 		way.header.Set("Anthropic-Beta", strings.Join(append(way.header.Values("Anthropic-Beta"), at.beta), ","))
 	}
 	c := &compacting{way: way, at: at, format: e.format, body: body, line: e.line, covers: fingerprints(e.body.Messages[:covers])}
-	to := kernel.Boundary{SessionKey: e.line.session, Branch: e.line.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
+	to := api.Boundary{SessionKey: e.line.session, Branch: e.line.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
 	began := x.opt.Now()
 	x.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), compactTime)
@@ -114,7 +114,7 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 			x.opt.Billed(Billed{Conversation: c.line.name, Model: to.Model, Usage: *usage, Began: began})
 		}
 		if err == nil {
-			to.Now, to.Compact = x.opt.Now(), &kernel.CompactWish{Provider: &kernel.ProviderCompaction{Blocks: blocks, Covers: covers}}
+			to.Now, to.Compact = x.opt.Now(), &api.CompactWish{Provider: &api.ProviderCompaction{Blocks: blocks, Covers: covers}}
 			err = c.take(ctx, k, to)
 		}
 		if err != nil {
@@ -217,14 +217,14 @@ func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []str
 var errChanged = errors.New("the client has changed the messages that it covers")
 
 // take has the kernel show the compaction, if the conversation still begins with what it covers.
-func (c *compacting) take(ctx context.Context, k compactor, to kernel.Boundary) error {
+func (c *compacting) take(ctx context.Context, k compactor, to api.Boundary) error {
 	c.line.slot <- struct{}{}
 	defer func() { <-c.line.slot }()
 	if s, _ := c.line.newest(); s == nil || len(s.host) < len(c.covers) || !slices.Equal(s.host[:len(c.covers)], c.covers) {
 		return errChanged
 	}
 	p, err := k.Compact(ctx, to)
-	if err == nil && p.Compaction.Reason != kernel.CompactOK {
+	if err == nil && p.Compaction.Reason != api.CompactOK {
 		err = errors.New(p.Compaction.Detail)
 	}
 	return err

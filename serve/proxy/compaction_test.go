@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -42,7 +42,7 @@ const (
 
 // harbour posts turns that each read a table until n are done, and returns the bodies that went
 // upstream as calls.
-func (s *stage) harbour(a api, up *recorder, msgs *[]string, from, n int) (calls []string) {
+func (s *stage) harbour(a clientAPI, up *recorder, msgs *[]string, from, n int) (calls []string) {
 	for i := from; i < from+n; i++ {
 		id := fmt.Sprint("c", i)
 		*msgs = append(*msgs, a.user(fmt.Sprint("read table ", i)), a.call(id, fmt.Sprint("cat table", i)), a.result(id, big(fmt.Sprint("t", i), 1500)), a.said(fmt.Sprint("read ", i)), a.user(fmt.Sprint("and then ", i, "?")))
@@ -72,7 +72,7 @@ func (c *recorder) body(i int) string {
 // process that begins anew, too.
 func TestProviderCompaction(t *testing.T) {
 	for _, tt := range []struct {
-		api               api
+		api               clientAPI
 		ok, answer, shown string
 		call              func(body string) bool
 	}{
@@ -142,7 +142,7 @@ func TestProviderCompactionEnds(t *testing.T) {
 			if err != nil || span == "" || len(st.Sessions) != 1 {
 				t.Fatalf("span %q, sessions %+v: %v", span, st, err)
 			}
-			if _, err := s.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: st.Sessions[0].Key, IDs: []string{span}, Apply: true}); err != nil {
+			if _, err := s.k.Forget(context.Background(), api.ForgetRequest{SessionKey: st.Sessions[0].Key, IDs: []string{span}, Apply: true}); err != nil {
 				t.Fatal(err)
 			}
 			return s.harbour(anthropic, up, &msgs, 91, 1)[0]

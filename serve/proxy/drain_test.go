@@ -20,7 +20,7 @@ import (
 // summarises where that comes near its window.
 type host struct {
 	s         *stage
-	a         api
+	a         clientAPI
 	to        string
 	threshold int
 	stream    bool
@@ -136,7 +136,7 @@ func (s *stage) own(method, path string, header ...string) (*proxy.Status, int) 
 func TestDrain(t *testing.T) {
 	type dialect struct {
 		name   string
-		api    api
+		api    clientAPI
 		stream bool
 	}
 	// What each API is told of its size, TestDrainTellsTheTruth says in both suites.
@@ -193,7 +193,7 @@ func TestDrain(t *testing.T) {
 func TestDrainTellsTheTruth(t *testing.T) {
 	withUsage := openai
 	withUsage.head = `"stream_options":{"include_usage":true},` + openai.head
-	for name, a := range map[string]api{"anthropic": anthropic, "chat": withUsage, "responses": responses, "gemini": gemini} {
+	for name, a := range map[string]clientAPI{"anthropic": anthropic, "chat": withUsage, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)
 			msgs := append(s.turns(a, 40), a.user("and now?"))

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -25,9 +26,9 @@ type exchange struct {
 	count  bool   // asks for the size of a request only
 	to     *target
 	line   *line
-	from   kernel.Source    // where the request comes from, by its headers
-	body   *transcript.Body // nil if it could not be read
-	data   []byte           // as the client wrote it
+	from   checkpoint.Source // where the request comes from, by its headers
+	body   *transcript.Body  // nil if it could not be read
+	data   []byte            // as the client wrote it
 	out    *outcome
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
@@ -41,8 +42,8 @@ type exchange struct {
 	watched *watched
 }
 
-// api is all that the proxy has to know of a provider's API beside its format.
-type api struct {
+// providerAPI is all that the proxy has to know of a provider's API beside its format.
+type providerAPI struct {
 	format transcript.Format
 	// path and count are those of calls and of questions for a size, by how they end:
 	// gateways put paths of their own in front, and some providers other versions.
@@ -61,16 +62,16 @@ type api struct {
 }
 
 // apis has them all.
-var apis = []api{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
+var apis = []providerAPI{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
 
 // apiOf is that of a format; nothing of one that is not known.
-func apiOf(f transcript.Format) *api {
+func apiOf(f transcript.Format) *providerAPI {
 	for i := range apis {
 		if apis[i].format == f {
 			return &apis[i]
 		}
 	}
-	return &api{}
+	return &providerAPI{}
 }
 
 // route finds how a request is read; nil if it passes as it is.
@@ -330,7 +331,7 @@ func (x *Proxy) logDecision(e *exchange) {
 }
 
 // logCache tells, before the call, of a cache that the host broke or a pause outlasted.
-func (x *Proxy) logCache(e *exchange, p *kernel.ContextPlan) {
+func (x *Proxy) logCache(e *exchange, p *api.ContextPlan) {
 	l := &p.Layout
 	if h := l.Change.Host; h != nil {
 		x.log.Warn("the host broke the cache", "place", h.Place, "tokens", h.Tokens, "costs_usd", known(h.USD), "conversation", e.line.name)

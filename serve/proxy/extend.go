@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -37,7 +37,7 @@ type shown struct {
 }
 
 // newPlanned keeps a plan that was made for b.
-func newPlanned(b *transcript.Body, p *kernel.ContextPlan) *planned {
+func newPlanned(b *transcript.Body, p *api.ContextPlan) *planned {
 	s := &planned{model: b.Model, host: fingerprints(b.Messages), markers: p.Markers, thinkingOff: p.Params.ThinkingOff}
 	next := 0
 	for i := range p.Messages {
@@ -180,7 +180,7 @@ func fingerprints(msgs []memkernel.Message) []uint64 {
 }
 
 // plannedAs keeps the newest plan of a line, which took in the request told.
-func (ln *line) plannedAs(s *planned, told *kernel.Unplanned) {
+func (ln *line) plannedAs(s *planned, told *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	ln.planned = s
@@ -209,14 +209,14 @@ func (ln *line) timed(err error) {
 
 // newest returns the newest plan of a line, and the newest request that went out behind it;
 // nil if there is none.
-func (ln *line) newest() (*planned, *kernel.Unplanned) {
+func (ln *line) newest() (*planned, *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	return ln.planned, ln.unplanned
 }
 
 // sentUnplanned keeps the request of an extended plan that was answered.
-func (ln *line) sentUnplanned(u *kernel.Unplanned) {
+func (ln *line) sentUnplanned(u *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	ln.unplanned = u

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -42,7 +43,7 @@ type late struct {
 
 var errRefused = errors.New("the kernel refused")
 
-func (p *late) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.ContextPlan, error) {
+func (p *late) PlanContext(ctx context.Context, r api.PlanRequest) (*api.ContextPlan, error) {
 	if p.rng.Float64() >= p.rate {
 		return p.Kernel.PlanContext(ctx, r)
 	}
@@ -70,7 +71,7 @@ func (c *endsAfter) Err() error {
 
 // caching is how clients of the Messages API mark what is to be cached: the system
 // prompt, and the end of the conversation.
-func caching(a api) api {
+func caching(a clientAPI) clientAPI {
 	a.head = strings.Replace(a.head, `"system":"You are a tester."`, `"system":[{"type":"text","text":"You are a tester.","cache_control":{"type":"ephemeral"}}]`, 1)
 	return a
 }
@@ -99,7 +100,7 @@ func cost(reqs []fakemodel.Request) float64 {
 // cut was planned or the client took something back; it is always valid; the user's words
 // always arrive; and the bill is never more than a little above that without the proxy.
 func TestNeverDearer(t *testing.T) {
-	apis := []api{caching(anthropic), openai, responses}
+	apis := []clientAPI{caching(anthropic), openai, responses}
 	var bills [2]float64
 	for seed := range int64(suite.Pick(3, 30)) {
 		a := apis[seed%3]
@@ -207,7 +208,7 @@ func post(t *testing.T, url, body string) {
 }
 
 // valid wants a request that breaks no rule of its API that the client's does not.
-func valid(t *testing.T, where string, a api, client string, sent fakemodel.Request) {
+func valid(t *testing.T, where string, a clientAPI, client string, sent fakemodel.Request) {
 	t.Helper()
 	if err := sent.Pairs(); err != nil {
 		t.Fatalf("%s: %v", where, err)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -23,8 +23,8 @@ import (
 
 // flusher is a planner that knows what to ask; a [kernel.Kernel] does.
 type flusher interface {
-	FlushTurn(context.Context, kernel.FlushRequest) (*kernel.FlushTurn, error)
-	ObserveFlush(context.Context, kernel.FlushReply) (*kernel.Flushed, error)
+	FlushTurn(context.Context, api.FlushRequest) (*api.FlushTurn, error)
+	ObserveFlush(context.Context, api.FlushReply) (*api.Flushed, error)
 }
 
 // flushTime is how long a flush turn may take.
@@ -61,7 +61,7 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	x.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 		defer cancel()
-		done, usage, err := x.flush(ctx, f, way, format, kernel.FlushRequest{SessionKey: key, Model: model})
+		done, usage, err := x.flush(ctx, f, way, format, api.FlushRequest{SessionKey: key, Model: model})
 		if err != nil {
 			x.log.Warn("flush: the model was not heard", "detail", err.Error(), "conversation", name)
 			return
@@ -81,7 +81,7 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 }
 
 // flush makes one flush turn; nil if there was nothing to ask.
-func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcript.Format, ask kernel.FlushRequest) (*kernel.Flushed, *memkernel.Usage, error) {
+func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcript.Format, ask api.FlushRequest) (*api.Flushed, *memkernel.Usage, error) {
 	turn, err := f.FlushTurn(ctx, ask)
 	if err != nil || turn.Prompt == "" {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	if err != nil {
 		return nil, nil, err
 	}
-	reply := kernel.FlushReply{SessionKey: ask.SessionKey, Model: ask.Model, Usage: a.usage}
+	reply := api.FlushReply{SessionKey: ask.SessionKey, Model: ask.Model, Usage: a.usage}
 	if a.message != nil {
 		reply.Text = transcript.Text(*a.message)
 	}

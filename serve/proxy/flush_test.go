@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // flushes tells flush turns from the client's requests.
 func flushes(all []fakemodel.Request) (asked []fakemodel.Request) {
 	for _, r := range all {
-		if strings.Contains(string(r.Body), kernel.NoReply) {
+		if strings.Contains(string(r.Body), api.NoReply) {
 			asked = append(asked, r)
 		}
 	}
@@ -29,7 +29,7 @@ func flushes(all []fakemodel.Request) (asked []fakemodel.Request) {
 // and a model that fails changes nothing.
 func TestFlushTurns(t *testing.T) {
 	secret := "AKIA" + "IOSFODNN7EXAMPLE"
-	for name, a := range map[string]api{"anthropic": anthropic, "chat": openai, "responses": responses} {
+	for name, a := range map[string]clientAPI{"anthropic": anthropic, "chat": openai, "responses": responses} {
 		for how, reply := range map[string]*fakemodel.Reply{
 			"writes": {Text: "- [decision] The plan has many parts, the key is " + secret + "."},
 			"fails":  {Status: http.StatusTooManyRequests, Kind: "rate_limit_error", Error: "slow down, " + secret},

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // roundTrip is a function as an [http.RoundTripper].
@@ -108,7 +108,7 @@ func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 // mended plans a request that the provider takes after a refusal; nil if there is no such
 // plan.
 func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outcome {
-	over := &kernel.Overflow{Text: text}
+	over := &api.Overflow{Text: text}
 	if e.out.plan != nil {
 		over.PlanID = e.out.plan.ID
 	}
@@ -186,7 +186,7 @@ func (x *Proxy) answered(res *http.Response) error {
 	res.Header.Set(headerOutcome, e.out.header())
 	e.watched.answer(res)
 	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
-		e.line.sentUnplanned(&kernel.Unplanned{Messages: e.body.Messages, Now: e.began})
+		e.line.sentUnplanned(&api.Unplanned{Messages: e.body.Messages, Now: e.began})
 	}
 	if e.count || res.StatusCode != http.StatusOK {
 		return nil

@@ -136,8 +136,8 @@ func (r reply) planned(t *testing.T) {
 	}
 }
 
-// api is what a client needs of a protocol.
-type api struct {
+// clientAPI is what a client needs of a protocol.
+type clientAPI struct {
 	path string
 	head string // members before the messages
 	// user, call, result and said are messages in the client's own bytes.
@@ -149,7 +149,7 @@ type api struct {
 	streams string
 }
 
-var anthropic = api{
+var anthropic = clientAPI{
 	path: "/v1/messages",
 	head: `"model":"claude-sonnet-4-6", "max_tokens":4096,"unknown_member":{"z":1,"a":2},"system":"You are a tester.","tools":[{"name":"Bash","description":"run","input_schema":{"type":"object"}}],`,
 	user: func(t string) string { return fmt.Sprintf(`{ "role":"user","content":%q }`, t) },
@@ -164,7 +164,7 @@ var anthropic = api{
 	},
 }
 
-var openai = api{
+var openai = clientAPI{
 	path: "/v1/chat/completions",
 	head: `"model":"gpt-5", "unknown_member":{"z":1,"a":2},"tools":[{"type":"function","function":{"name":"Bash","parameters":{"type":"object"}}}],`,
 	user: func(t string) string { return fmt.Sprintf(`{ "role":"user","content":%q }`, t) },
@@ -175,7 +175,7 @@ var openai = api{
 	result: func(id, t string) string { return fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, t) },
 }
 
-var responses = api{
+var responses = clientAPI{
 	path: "/v1/responses",
 	list: "input",
 	head: `"model":"gpt-5", "store":false,"unknown_member":{"z":1,"a":2},"instructions":"You are a tester.","tools":[{"type":"function","name":"Bash","parameters":{"type":"object"}}],`,
@@ -191,7 +191,7 @@ var responses = api{
 	},
 }
 
-var gemini = api{
+var gemini = clientAPI{
 	path:    "/v1beta/models/gemini-3-flash:generateContent",
 	streams: "/v1beta/models/gemini-3-flash:streamGenerateContent?alt=sse",
 	list:    "contents",
@@ -209,14 +209,14 @@ var gemini = api{
 }
 
 // at is the path of a call.
-func (a api) at(stream bool) string {
+func (a clientAPI) at(stream bool) string {
 	if stream && a.streams != "" {
 		return a.streams
 	}
 	return a.path
 }
 
-func (a api) body(messages []string, stream bool) string {
+func (a clientAPI) body(messages []string, stream bool) string {
 	list := "messages"
 	if a.list != "" {
 		list = a.list
@@ -238,7 +238,7 @@ func big(seed string, n int) string {
 
 // turns runs n turns of one tool call and one answer each, and returns the
 // conversation.
-func (s *stage) turns(a api, n int, header ...string) []string {
+func (s *stage) turns(a clientAPI, n int, header ...string) []string {
 	s.t.Helper()
 	var msgs []string
 	for i := range n {

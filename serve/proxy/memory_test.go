@@ -43,7 +43,7 @@ func sink(w http.ResponseWriter, r *http.Request) {
 }
 
 // send posts a body in which BIG is replaced by 5 MB, or by 40, and holds nothing of it.
-func (s *stage) send(a api, body string) (outcome string) {
+func (s *stage) send(a clientAPI, body string) (outcome string) {
 	s.t.Helper()
 	head, tail, _ := strings.Cut(body, "BIG")
 	r, err := http.NewRequest(http.MethodPost, s.front.URL+a.path, io.MultiReader(strings.NewReader(head), fill("a line of a log ", suite.Pick(5<<20, 40<<20)), strings.NewReader(tail)))
@@ -67,7 +67,7 @@ func (s *stage) send(a api, body string) (outcome string) {
 // no conversation holds, and when it is let go where the conversation itself holds so much.
 func TestMemoryComesBack(t *testing.T) {
 	bound := suite.Pick[int64](4<<20, 8<<20)
-	for _, a := range []api{anthropic, openai, responses} {
+	for _, a := range []clientAPI{anthropic, openai, responses} {
 		for name, tt := range map[string]struct {
 			body    string
 			outcome string

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -82,16 +82,16 @@ func (x *Proxy) observe(e *exchange, a answer) {
 }
 
 // take has the kernel take an answer in.
-func (x *Proxy) take(e *exchange, a answer) (*kernel.Observation, error) {
-	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
+func (x *Proxy) take(e *exchange, a answer) (*api.Observation, error) {
+	t := api.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
 		Usage: a.usage, Reported: a.reported, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
 	switch {
 	case e.out.plan != nil:
 		t.PlanID = e.out.plan.ID
 	case e.out.extends:
-		t.Sent = kernel.SentExtended
+		t.Sent = api.SentExtended
 	default:
-		t.Sent = kernel.SentWhole
+		t.Sent = api.SentWhole
 	}
 	if !a.whole || !a.final() {
 		return x.planner.ObserveToolResult(e.context(), t)
@@ -104,7 +104,7 @@ func (x *Proxy) take(e *exchange, a answer) (*kernel.Observation, error) {
 }
 
 // rowOf finds the row of the call that was billed u.
-func rowOf(o *kernel.Observation, u *memkernel.Usage) *billing.Call {
+func rowOf(o *api.Observation, u *memkernel.Usage) *billing.Call {
 	if o == nil || u == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func turnKey(e *exchange) string {
 	return "proxy-" + hex.EncodeToString(sum[:16])
 }
 
-func (x *Proxy) logObserved(e *exchange, o *kernel.Observation, a answer) {
+func (x *Proxy) logObserved(e *exchange, o *api.Observation, a answer) {
 	attrs := []any{"outcome", string(o.Outcome), "turns", o.Turns}
 	if u := a.usage; u != nil {
 		attrs = append(attrs, "input_tokens", u.InputTotal(), "cache_read_tokens", u.CacheReadTokens, "output_tokens", u.OutputTokens)
@@ -138,7 +138,7 @@ func (x *Proxy) logObserved(e *exchange, o *kernel.Observation, a answer) {
 	for _, f := range o.Faults {
 		x.log.Warn("fault", "code", f.Code)
 	}
-	if o.Outcome == kernel.Conflict {
+	if o.Outcome == api.Conflict {
 		x.log.Warn("observed", attrs...)
 		return
 	}

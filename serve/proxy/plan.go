@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -25,10 +26,10 @@ type outcome struct {
 	body []byte // what goes out
 	// messages are those in it, nil if they are the client's.
 	messages []memkernel.Message
-	plan     *kernel.ContextPlan // nil if there was none
-	reason   string              // why there was none
-	detail   string              // for the log; never a word of the body
-	same     bool                // sent as it came, though not for want of a plan
+	plan     *api.ContextPlan // nil if there was none
+	reason   string           // why there was none
+	detail   string           // for the log; never a word of the body
+	same     bool             // sent as it came, though not for want of a plan
 	// extends: without a plan, what the newest one sent goes out with the new messages
 	// behind it.
 	extends bool
@@ -49,7 +50,7 @@ func (o *outcome) header() string {
 	return "planned; cut=" + cutOf(o.plan) + "; " + state
 }
 
-func cutOf(p *kernel.ContextPlan) string {
+func cutOf(p *api.ContextPlan) string {
 	if p.Layout.Made == nil {
 		return "none"
 	}
@@ -57,9 +58,9 @@ func cutOf(p *kernel.ContextPlan) string {
 }
 
 // request returns what the kernel is asked.
-func (o *Options) request(e *exchange) kernel.PlanRequest {
+func (o *Options) request(e *exchange) api.PlanRequest {
 	ln, b := e.line, e.body
-	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
+	req := api.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
 		Messages: b.Messages, ContextWindow: o.ContextWindow, ServerWindow: e.window, Reserve: o.Reserve, Format: b.Format, Private: o.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
 		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: o.resolver(ln, b)}
@@ -149,7 +150,7 @@ const giveUp = time.Second
 // cancelled: what it has taken in is lost, and the observation of the answer takes it in
 // again without anybody waiting. The line is held until the kernel has let go; a plan
 // that is recorded all the same goes to late.
-func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error), late func(*kernel.ContextPlan)) (*kernel.ContextPlan, error) {
+func (x *Proxy) plan(ctx context.Context, ln *line, req api.PlanRequest, ask func(context.Context, api.PlanRequest) (*api.ContextPlan, error), late func(*api.ContextPlan)) (*api.ContextPlan, error) {
 	deadline := ln.planWait(x.opt.Deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
@@ -163,7 +164,7 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 		}
 	}
 	type answer struct {
-		plan *kernel.ContextPlan
+		plan *api.ContextPlan
 		err  error
 	}
 	done, gone, free := make(chan answer), make(chan struct{}), make(chan struct{})
@@ -208,18 +209,18 @@ func passed(data []byte, reason string, err error) *outcome {
 
 // planned asks for a plan and settles what goes out: the plan's messages, or without one
 // what [Proxy.extend] makes.
-func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow) *outcome {
+func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *outcome {
 	_, told := e.line.newest()
 	if over != nil && e.out.extends {
-		told = &kernel.Unplanned{Messages: e.body.Messages, Now: e.began}
+		told = &api.Unplanned{Messages: e.body.Messages, Now: e.began}
 	}
 	req := x.opt.request(e)
 	req.Overflow, req.Unplanned, req.Source = over, told, e.from
-	ask, stands := x.planner.PlanContext, func(p *kernel.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
+	ask, stands := x.planner.PlanContext, func(p *api.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
 	if e.count {
-		ask, stands = x.planner.Peek, func(*kernel.ContextPlan) {}
+		ask, stands = x.planner.Peek, func(*api.ContextPlan) {}
 	}
-	p, err := x.plan(ctx, e.line, req, ask, func(p *kernel.ContextPlan) {
+	p, err := x.plan(ctx, e.line, req, ask, func(p *api.ContextPlan) {
 		if breaks(e.body, p.Messages) == "" {
 			stands(p)
 		}
@@ -228,7 +229,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 		return x.extend(e, passBusy, nil)
 	}
 	e.line.timed(err)
-	var small *kernel.TooSmallError
+	var small *budget.TooSmallError
 	switch {
 	case errors.As(err, &small) && small.Always():
 		x.account.unfits(small)

@@ -46,15 +46,16 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // Planner is what the proxy asks: a [kernel.Kernel], or something that speaks to one.
 type Planner interface {
-	PlanContext(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)
-	Peek(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)
-	ObserveTurn(context.Context, kernel.Turn) (*kernel.Observation, error)
-	ObserveToolResult(context.Context, kernel.Turn) (*kernel.Observation, error)
+	PlanContext(context.Context, api.PlanRequest) (*api.ContextPlan, error)
+	Peek(context.Context, api.PlanRequest) (*api.ContextPlan, error)
+	ObserveTurn(context.Context, api.Turn) (*api.Observation, error)
+	ObserveToolResult(context.Context, api.Turn) (*api.Observation, error)
 }
 
 var _ Planner = (*kernel.Kernel)(nil)
@@ -83,7 +84,7 @@ type Options struct {
 	AllowOrigins []string
 	// Private: the sessions are one person's own.
 	Private bool
-	// ContextWindow and Reserve are as in [kernel.PlanRequest].
+	// ContextWindow and Reserve are as in [api.PlanRequest].
 	ContextWindow, Reserve int
 	// Prices is the price book, by which the proxy knows windows and tokenizers; nil is the
 	// embedded one. For the window of a model that it lacks the proxy asks the upstream.
@@ -146,7 +147,7 @@ func New(p Planner, opt Options) (*Proxy, error) {
 
 func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	var err error
-	if err := (&kernel.PlanRequest{ContextWindow: opt.ContextWindow, Reserve: opt.Reserve}).Check(); err != nil {
+	if err := (&api.PlanRequest{ContextWindow: opt.ContextWindow, Reserve: opt.Reserve}).Check(); err != nil {
 		return nil, fmt.Errorf("proxy options: %w", err)
 	}
 	if opt.Deadline < 0 {

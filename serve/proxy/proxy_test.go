@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -23,7 +24,7 @@ import (
 // once.
 func TestFiftyTurns(t *testing.T) {
 	turns := suite.Pick(32, 50)
-	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses, "gemini": gemini} {
+	for name, a := range map[string]clientAPI{"anthropic": anthropic, "openai": openai, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script, Window: 32_000}, proxy.Options{}, nil)
 			s.turns(a, turns, "X-Memkernel-Session", "build")
@@ -350,7 +351,7 @@ func TestParallelSessions(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
-			a := []api{anthropic, openai}[i%2]
+			a := []clientAPI{anthropic, openai}[i%2]
 			s.turns(a, 4, "X-Memkernel-Session", fmt.Sprintf("s%d", i))
 		})
 	}
@@ -443,7 +444,7 @@ func TestCheckpointsNameTheSource(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)
 	s.turns(anthropic, 2, "X-Memkernel-Session", "s", "X-Memkernel-Channel", "telegram", "X-Memkernel-Agent", "main", "X-Memkernel-Session-File", "/chats/7.jsonl")
 	s.settle()
-	c, err := s.k.Checkpoint(context.Background(), kernel.Boundary{SessionKey: "s"})
+	c, err := s.k.Checkpoint(context.Background(), api.Boundary{SessionKey: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,7 +463,7 @@ func TestCheckpointsNameTheSource(t *testing.T) {
 // Agents with the same tools and system prompt share what the provider's cache has of
 // them: what the second one sends begins with the bytes of the first, and is read.
 func TestAgentsShareTheirFixedPart(t *testing.T) {
-	for name, a := range map[string]api{"anthropic": anthropic, "responses": responses} {
+	for name, a := range map[string]clientAPI{"anthropic": anthropic, "responses": responses} {
 		t.Run(name, func(t *testing.T) {
 			long := "You are a tester. " + big("rules", 3000)
 			a.head = strings.Replace(a.head, "You are a tester.", strings.ReplaceAll(long, "\n", " "), 1)

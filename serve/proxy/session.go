@@ -13,7 +13,8 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -63,8 +64,8 @@ func identify(h http.Header, b *transcript.Body) identity {
 }
 
 // sourceOf returns where a request's session comes from, as its headers have it.
-func sourceOf(h http.Header) kernel.Source {
-	return kernel.Source{File: h.Get(headerFile), Channel: h.Get(headerChannel), Agent: h.Get(headerAgent)}
+func sourceOf(h http.Header) checkpoint.Source {
+	return checkpoint.Source{File: h.Get(headerFile), Channel: h.Get(headerChannel), Agent: h.Get(headerAgent)}
 }
 
 // sessionMark is the form in which a client writes the session into metadata.user_id;
@@ -122,10 +123,10 @@ type line struct {
 	used int64 // when, counted in requests
 
 	mu        sync.Mutex
-	planned   *planned          // the newest plan, nil if there is none
-	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
-	missed    int               // plans in a row that were not ready in time
-	compacted int               // the generation after which a provider's compaction was asked for
+	planned   *planned       // the newest plan, nil if there is none
+	unplanned *api.Unplanned // the newest request behind it, nil if there is none
+	missed    int            // plans in a row that were not ready in time
+	compacted int            // the generation after which a provider's compaction was asked for
 	course    course
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -103,7 +103,7 @@ func TestSourceHeaders(t *testing.T) {
 	h.Set("X-Memkernel-Session-File", "/chats/7.jsonl")
 	h.Set("X-Memkernel-Channel", "telegram")
 	h.Set("X-Memkernel-Agent", "main")
-	if got, want := sourceOf(h), (kernel.Source{File: "/chats/7.jsonl", Channel: "telegram", Agent: "main"}); got != want {
+	if got, want := sourceOf(h), (checkpoint.Source{File: "/chats/7.jsonl", Channel: "telegram", Agent: "main"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -164,7 +165,7 @@ type slow struct {
 	wait chan struct{}
 }
 
-func (p slow) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.ContextPlan, error) {
+func (p slow) PlanContext(ctx context.Context, r api.PlanRequest) (*api.ContextPlan, error) {
 	<-p.wait
 	return p.Kernel.PlanContext(ctx, r)
 }

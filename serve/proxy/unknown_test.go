@@ -23,7 +23,7 @@ func TestUnknownContentStays(t *testing.T) {
 		return fmt.Sprintf(`{"type":"lantern", "oil":{"ml": %d}, "wick":["a",2 ]}`, n)
 	}
 	apis := map[string]struct {
-		api api
+		api clientAPI
 		ok  string
 		// own is a message, or an item, of an unknown type; with is a user's message that has
 		// words and an unknown block, which is block.
@@ -152,7 +152,7 @@ func TestToolsInTheInput(t *testing.T) {
 // and a large old result around it is cut.
 func TestUnknownContentAnywhere(t *testing.T) {
 	apis := []struct {
-		api api
+		api clientAPI
 		ok  string
 		// own is an unknown message or item, within is a message of a role with an unknown
 		// block in it.
@@ -240,7 +240,7 @@ func withBlock(member, typ, model string) func(role, text, block string) string 
 // answer that begins with it, and what is old around it is cut.
 func TestProviderCompactionStays(t *testing.T) {
 	for _, tt := range []struct {
-		api                api
+		api                clientAPI
 		ok, compaction, in string
 	}{
 		{anthropic, anthropicOK, `{"type":"compaction", "content":"<summary>tides and \u0062erths</summary>"}`,

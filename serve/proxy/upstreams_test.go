@@ -60,11 +60,11 @@ func TestUpstreams(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{Upstreams: []proxy.Upstream{
 		{For: "/openai/", URL: chat.URL + "/base"}, {For: "local-*", URL: local.URL}, {For: "local-big-*", URL: chat.URL + "/big"}}}, nil)
 
-	head := func(a api, model string) api {
+	head := func(a clientAPI, model string) clientAPI {
 		a.head = strings.NewReplacer(`"claude-sonnet-4-6"`, `"`+model+`"`, `"gpt-5"`, `"`+model+`"`).Replace(a.head)
 		return a
 	}
-	under := func(a api, folder string) api {
+	under := func(a clientAPI, folder string) clientAPI {
 		a.path = folder + a.path
 		return a
 	}

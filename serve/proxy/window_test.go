@@ -13,7 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -45,7 +45,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ask sends requests for a model and returns the window that each was planned with.
-func (s *shelf) ask(t *testing.T, path, model string, opt proxy.Options, calls int) (windows []int, from outline.WindowFrom) {
+func (s *shelf) ask(t *testing.T, path, model string, opt proxy.Options, calls int) (windows []int, from api.WindowFrom) {
 	t.Helper()
 	s.model = fakemodel.New(fakemodel.Options{})
 	var mu sync.Mutex
@@ -97,9 +97,9 @@ func TestServerWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := &shelf{lists: c.lists}
 			got, from := s.ask(t, c.path, c.model, proxy.Options{ContextWindow: -1}, 2)
-			want := outline.WindowServer
+			want := api.WindowServer
 			if c.want == 0 {
-				want = outline.WindowUnknown
+				want = api.WindowUnknown
 			}
 			if len(got) != 2 || got[0] != c.want || got[1] != c.want || from != want {
 				t.Errorf("planned with %d from %s, want %d; asked %q", got, from, c.want, s.asked)
@@ -156,7 +156,7 @@ func (h hasty) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestServerWindowHangs(t *testing.T) {
 	s, deadlines := &shelf{}, []bool{}
 	got, from := s.ask(t, "/v1/chat/completions", "barge-2", proxy.Options{ContextWindow: -1, Transport: hasty{&deadlines}}, 2)
-	if len(got) != 2 || got[1] != 0 || from != outline.WindowUnknown || len(deadlines) == 0 {
+	if len(got) != 2 || got[1] != 0 || from != api.WindowUnknown || len(deadlines) == 0 {
 		t.Errorf("planned with %d from %s; %v", got, from, deadlines)
 	}
 	for _, bounded := range deadlines {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/serve"
 )
@@ -89,7 +90,7 @@ func (t *Telemetry) observed(d *kernel.Done) {
 func (t *Telemetry) compacted(d *kernel.Done) {
 	t.count(faults, d.Passed.Faults)
 	t.wrote(&d.Passed.Stats)
-	if c := d.Passed.Compaction; c != nil && c.Reason == kernel.CompactOK {
+	if c := d.Passed.Compaction; c != nil && c.Reason == api.CompactOK {
 		t.add(cuts, 1, string(kernel.OpCompact))
 		t.record(cutTime, d.Took.Seconds(), string(kernel.OpCompact))
 	}
@@ -103,7 +104,7 @@ func (t *Telemetry) count(m *Metric, list []fault.Fault) {
 }
 
 // wrote tells of what was made durable.
-func (t *Telemetry) wrote(s *kernel.Stats) {
+func (t *Telemetry) wrote(s *api.Stats) {
 	if s.Syncs > 0 {
 		t.record(appendTime, s.SyncTime.Seconds())
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -116,8 +116,8 @@ func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	t.mu.Unlock()
 	put(thrash, v)
 	switch x := t.index.read(ctx); x.State {
-	case "", status.IndexOff:
-	case status.IndexOK:
+	case "", api.IndexOff:
+	case api.IndexOK:
 		put(indexRead, 1)
 		put(lagFiles, float64(x.Lag.Files+x.Lag.Removed))
 		put(lagBytes, float64(x.Lag.Bytes))
@@ -130,9 +130,9 @@ func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 // every file's stat.
 type lagReader struct {
 	mu  sync.Mutex
-	ask func(context.Context) status.Index
+	ask func(context.Context) api.IndexStatus
 	at  time.Time
-	was status.Index
+	was api.IndexStatus
 }
 
 const (
@@ -142,11 +142,11 @@ const (
 	lagWait = 5 * time.Second
 )
 
-func (r *lagReader) read(ctx context.Context) status.Index {
+func (r *lagReader) read(ctx context.Context) api.IndexStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ask == nil {
-		return status.Index{}
+		return api.IndexStatus{}
 	}
 	if r.at.IsZero() || time.Since(r.at) >= lagAge {
 		ctx, cancel := context.WithTimeout(ctx, lagWait)
@@ -158,7 +158,7 @@ func (r *lagReader) read(ctx context.Context) status.Index {
 
 // Follow has the gauges of an index read; a kernel's IndexStatus is meant. Nil ends it, which
 // is due before the kernel is closed.
-func (t *Telemetry) Follow(ask func(context.Context) status.Index) {
+func (t *Telemetry) Follow(ask func(context.Context) api.IndexStatus) {
 	if t == nil {
 		return
 	}

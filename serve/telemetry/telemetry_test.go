@@ -25,7 +25,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -114,7 +114,7 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.Close() })
-	if _, err := k.Reindex(t.Context(), &indexing.Options{}); err != nil {
+	if _, err := k.Reindex(t.Context(), &api.ReindexOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.telemetry.Follow(k.IndexStatus)
@@ -401,7 +401,7 @@ type told struct {
 func (s *stage) told() (sum told) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wrote := func(st *kernel.Stats) {
+	wrote := func(st *api.Stats) {
 		if st.Syncs > 0 {
 			sum.syncs++
 		}
@@ -427,7 +427,7 @@ func (s *stage) told() (sum told) {
 			wrote(&d.Plan.Stats)
 		case d.Observation != nil:
 			sum.faults += float64(len(d.Observation.Faults))
-			if d.Op == kernel.OpTurn && d.Observation.Outcome == kernel.Committed {
+			if d.Op == kernel.OpTurn && d.Observation.Outcome == api.Committed {
 				sum.turns++
 			}
 			wrote(&d.Observation.Stats)

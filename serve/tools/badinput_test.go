@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -61,7 +61,7 @@ func TestBadQueries(t *testing.T) {
 	b.reindex()
 	known := map[string]bool{"OK": true, "NO_MATCH": true}
 	for _, tc := range badQueries {
-		res, err := b.k.Search(context.Background(), kernel.SearchRequest{Query: tc.query, Private: true, SessionKey: "s"})
+		res, err := b.k.Search(context.Background(), api.SearchRequest{Query: tc.query, Private: true, SessionKey: "s"})
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -109,7 +109,7 @@ func TestBadNotes(t *testing.T) {
 	for query, path := range map[string]string{"flamingo": "memory/long.md", "ibis": "memory/2099-01-01.md", "egret": "memory/bom.md", "spoonbill": "memory/crlf.md",
 		"kingfisher": "memory/latin1.md", "crane": "memory/twin-a.md"} {
 		for _, now := range []time.Time{{}, time.Unix(0, 0), time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC)} {
-			res, err := b.k.Search(context.Background(), kernel.SearchRequest{Query: query, Now: now})
+			res, err := b.k.Search(context.Background(), api.SearchRequest{Query: query, Now: now})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -48,8 +48,8 @@ func (s *Set) off() string {
 		return s.opts.Disabled
 	case !s.k.MemoryEnabled():
 		return "memory is switched off"
-	case s.k.Editor().Rule() == editing.None:
-		return editing.ErrOff.Error()
+	case s.k.Editor().Rule() == api.EditNone:
+		return api.ErrEditsOff.Error()
 	}
 	return ""
 }
@@ -58,7 +58,7 @@ func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
 	if off := s.off(); off != "" {
 		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
 	}
-	e, err := s.k.Editor().Passage(ctx, editing.PassageRequest{SessionKey: s.opts.SessionKey, Path: a.text("path"), Old: a.text("old"), Version: a.text("version"),
+	e, err := s.k.Editor().Passage(ctx, api.PassageRequest{SessionKey: s.opts.SessionKey, Path: a.text("path"), Old: a.text("old"), Version: a.text("version"),
 		From: int(a.number("from")), Lines: int(a.number("lines")), Text: a.text("text"), Delete: gone, Private: s.opts.Private})
 	if err != nil {
 		return refusal(ctx, a.text("path"), err)
@@ -77,7 +77,7 @@ func (s *Set) undo(ctx context.Context, a args) (any, error) {
 	if off := s.off(); off != "" {
 		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
 	}
-	u, err := s.k.Editor().Undo(ctx, editing.UndoRequest{SessionKey: s.opts.SessionKey, Edit: a.text("edit"), Private: s.opts.Private})
+	u, err := s.k.Editor().Undo(ctx, api.UndoRequest{SessionKey: s.opts.SessionKey, Edit: a.text("edit"), Private: s.opts.Private})
 	if err != nil {
 		return refusal(ctx, "", err)
 	}
@@ -94,10 +94,10 @@ func (s *Set) undo(ctx context.Context, a args) (any, error) {
 // refusal is the answer to an edit that was not made.
 func refusal(ctx context.Context, path string, err error) (any, error) {
 	out := &edited{Reason: reasonBackend, Detail: err.Error(), Path: path}
-	var stale *editing.StaleError
-	var person *editing.PersonError
-	var secret *editing.SecretError
-	var refused *editing.RefusedError
+	var stale *api.StaleError
+	var person *api.PersonError
+	var secret *api.SecretError
+	var refused *api.EditError
 	switch {
 	case errors.As(err, &stale):
 		out.Reason, out.Path = reasonConflict, stale.Path

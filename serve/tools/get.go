@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -50,7 +49,7 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 		out.Reason, out.Detail, out.Disabled = reasonDisabled, "memory is switched off", true
 		return out, nil
 	}
-	c, err := s.k.Read(ctx, kernel.ReadRequest{Path: out.Path, From: from, Lines: count, Private: s.opts.Private, Agent: s.opts.Agent, SessionKey: s.opts.SessionKey})
+	c, err := s.k.Read(ctx, api.ReadRequest{Path: out.Path, From: from, Lines: count, Private: s.opts.Private, Agent: s.opts.Agent, SessionKey: s.opts.SessionKey})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		out.Reason, out.Detail = reasonDenied, err.Error()
 		return out, nil
@@ -72,7 +71,7 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 
 // failed reports whether err is not the model's concern.
 func failed(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || errors.Is(err, kernel.ErrClosed))
+	return err != nil && (ctx.Err() != nil || errors.Is(err, api.ErrClosed))
 }
 
 // fill takes as many whole lines as an answer may hold. more reports whether the text was
@@ -111,7 +110,7 @@ func (s *Set) page(ctx context.Context, id string, from, count int) (*lines, err
 		return out, nil
 	}
 	out.Reason, out.Detail = c.Reason, c.Detail
-	if c.Reason != content.OK {
+	if c.Reason != api.GetOK {
 		return out, nil
 	}
 	all := strings.SplitAfter(c.Text, "\n")

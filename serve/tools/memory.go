@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -107,8 +107,8 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 		return "", wrongf("Memory is disabled: memory is switched off")
 	case c.Command != "view" && s.opts.ReadOnly:
 		return "", wrongf("Memory is read only here: view is all that can be done.")
-	case c.Command != "view" && s.k.Editor().Rule() == editing.None:
-		return "", wrongf("Memory is read only here: %s", editing.ErrOff)
+	case c.Command != "view" && s.k.Editor().Rule() == api.EditNone:
+		return "", wrongf("Memory is read only here: %s", api.ErrEditsOff)
 	}
 	return run(ctx, &c)
 }
@@ -218,7 +218,7 @@ func below(files []listed, dir string) []listed {
 }
 
 // look is what a place is: a file, a folder, or neither.
-func (s *Set) look(ctx context.Context, at *spot) (c *editing.Content, folder []listed, isFolder bool, err error) {
+func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, isFolder bool, err error) {
 	files, err := s.files(ctx)
 	if err != nil {
 		return nil, nil, false, err
@@ -227,17 +227,17 @@ func (s *Set) look(ctx context.Context, at *spot) (c *editing.Content, folder []
 		return nil, folder, true, nil
 	}
 	if !slices.ContainsFunc(files, func(f listed) bool { return f.rel == at.rel }) {
-		return &editing.Content{}, nil, false, nil
+		return &api.MemoryFile{}, nil, false, nil
 	}
 	c, err = s.k.Editor().Content(ctx, at.file, s.opts.Private)
 	if errors.Is(err, markdownstore.ErrDenied) {
-		return &editing.Content{}, nil, false, nil // it isn't there for this session
+		return &api.MemoryFile{}, nil, false, nil // it isn't there for this session
 	}
 	return c, nil, false, err
 }
 
 // file is what a file says that is to be changed.
-func (s *Set) file(ctx context.Context, at *spot) (*editing.Content, error) {
+func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
 	c, _, isFolder, err := s.look(ctx, at)
 	switch {
 	case err != nil:
@@ -247,7 +247,7 @@ func (s *Set) file(ctx context.Context, at *spot) (*editing.Content, error) {
 	case !c.Exists:
 		return nil, wrongf("The path %s does not exist. Please provide a valid path.", at.said)
 	case c.Secrets:
-		return nil, &editing.SecretError{Path: at.said}
+		return nil, &api.SecretError{Path: at.said}
 	}
 	return c, nil
 }
@@ -367,15 +367,15 @@ func numbered(said, text string, view []int) (string, error) {
 }
 
 // rewrite carries out a change, and says what was wrong with it.
-func (s *Set) rewrite(ctx context.Context, files ...editing.File) (*editing.Edited, error) {
-	return s.k.Editor().Rewrite(ctx, editing.Request{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
+func (s *Set) rewrite(ctx context.Context, files ...api.EditFile) (*api.Edited, error) {
+	return s.k.Editor().Rewrite(ctx, api.EditRequest{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
 }
 
 // again carries out a change of what stands there, anew if somebody was faster.
 func (s *Set) again(ctx context.Context, try func() error) error {
 	for n := 1; ; n++ {
 		err := try()
-		var stale *editing.StaleError
+		var stale *api.StaleError
 		if !errors.As(err, &stale) || n == mostTries {
 			return err
 		}
@@ -415,9 +415,9 @@ func (s *Set) create(ctx context.Context, c *command) (string, error) {
 		err = wrongf("File %s already exists", at.said)
 	}
 	if err == nil {
-		_, err = s.rewrite(ctx, editing.File{Path: at.file, Text: text})
+		_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Text: text})
 	}
-	if stale := (*editing.StaleError)(nil); errors.As(err, &stale) {
+	if stale := (*api.StaleError)(nil); errors.As(err, &stale) {
 		err = wrongf("File %s already exists", at.said)
 	}
 	if err != nil {
@@ -457,7 +457,7 @@ func (s *Set) replace(ctx context.Context, c *command) (string, error) {
 			return wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(content.Text, old))
 		}
 		text := content.Text[:i] + with + content.Text[i+len(old):]
-		e, err := s.rewrite(ctx, editing.File{Path: at.file, Version: content.Version, Text: text})
+		e, err := s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: text})
 		if err != nil {
 			return err
 		}
@@ -516,7 +516,7 @@ func (s *Set) insert(ctx context.Context, c *command) (string, error) {
 			return wrongf("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", line, len(lines))
 		}
 		lines = slices.Insert(lines, line, strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
-		_, err = s.rewrite(ctx, editing.File{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
+		_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
 		return err
 	})
 	if err != nil {
@@ -526,7 +526,7 @@ func (s *Set) insert(ctx context.Context, c *command) (string, error) {
 }
 
 // versions are the files of a place, a file or a folder, as they are to be removed.
-func (s *Set) versions(ctx context.Context, at *spot, none string) ([]editing.File, []listed, error) {
+func (s *Set) versions(ctx context.Context, at *spot, none string) ([]api.EditFile, []listed, error) {
 	content, folder, isFolder, err := s.look(ctx, at)
 	if err != nil {
 		return nil, nil, err
@@ -535,15 +535,15 @@ func (s *Set) versions(ctx context.Context, at *spot, none string) ([]editing.Fi
 		if !content.Exists {
 			return nil, nil, wrongf("%s", none)
 		}
-		return []editing.File{{Path: at.file, Version: content.Version, Remove: true}}, []listed{{at.rel, at.file, 0}}, nil
+		return []api.EditFile{{Path: at.file, Version: content.Version, Remove: true}}, []listed{{at.rel, at.file, 0}}, nil
 	}
-	var out []editing.File
+	var out []api.EditFile
 	for _, f := range folder {
 		content, err := s.k.Editor().Content(ctx, f.file, s.opts.Private)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, editing.File{Path: f.file, Version: content.Version, Remove: true})
+		out = append(out, api.EditFile{Path: f.file, Version: content.Version, Remove: true})
 	}
 	return out, folder, nil
 }
@@ -613,7 +613,7 @@ func (s *Set) move(ctx context.Context, at, to *spot) error {
 		if err := makeable(&dest); err != nil {
 			return err
 		}
-		files = append(files, editing.File{Path: dest.file, From: f.file})
+		files = append(files, api.EditFile{Path: dest.file, From: f.file})
 	}
 	_, err = s.rewrite(ctx, files...)
 	return err

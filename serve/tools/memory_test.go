@@ -13,8 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -332,7 +331,7 @@ func TestMemoryToolForgotten(t *testing.T) {
 	const word = "Hammerfest-9921"
 	b.says(object{"command": "create", "path": "/memories/a.md", "file_text": "The ledger of " + word + " is open.\n"}, "File created successfully at: /memories/a.md")
 	b.says(object{"command": "delete", "path": "/memories/a.md"}, "Successfully deleted /memories/a.md")
-	if _, err := b.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: kernel.DefaultSession, Session: true, Apply: true}); err != nil {
+	if _, err := b.k.Forget(context.Background(), api.ForgetRequest{SessionKey: api.DefaultSession, Session: true, Apply: true}); err != nil {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(b.dir, func(p string, d os.DirEntry, err error) error {
@@ -391,7 +390,7 @@ func TestEditTools(t *testing.T) {
 			t.Errorf("%+v %q", a, b.text("memory/ports.md"))
 		}
 	}
-	names := func(o tools.Options, rule editing.Rule) string {
+	names := func(o tools.Options, rule api.EditRule) string {
 		k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Edits: rule}})
 		if err != nil {
 			t.Fatal(err)
@@ -407,10 +406,10 @@ func TestEditTools(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got := names(private, editing.None); strings.Contains(got, "update") || !strings.Contains(got, "append") {
+	if got := names(private, api.EditNone); strings.Contains(got, "update") || !strings.Contains(got, "append") {
 		t.Error(got)
 	}
-	if got := names(tools.Options{ReadOnly: true}, editing.Own); strings.Contains(got, "update") || strings.Contains(got, "append") {
+	if got := names(tools.Options{ReadOnly: true}, api.EditOwn); strings.Contains(got, "update") || strings.Contains(got, "append") {
 		t.Error(got)
 	}
 }

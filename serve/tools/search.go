@@ -3,12 +3,12 @@ package tools
 import (
 	"context"
 	"fmt"
+	"github.com/memkernel/memkernel/kernel/api"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -108,7 +108,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if done, err := s.readNamed(ctx, a.text("query"), out); done || err != nil {
 		return out, err
 	}
-	res, err := s.k.Search(ctx, kernel.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
+	res, err := s.k.Search(ctx, api.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
 		Source: a.text("source"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func (s *Set) readNamed(ctx context.Context, query string, out *found) (done boo
 	if err != nil || got.Reason != reasonOK {
 		return false, err
 	}
-	r := result{Path: got.Path, ID: got.ID, StartLine: got.From, EndLine: got.From + got.Lines - 1, Score: 1, Snippet: got.Text, Source: kernel.SourceMemory}
+	r := result{Path: got.Path, ID: got.ID, StartLine: got.From, EndLine: got.From + got.Lines - 1, Score: 1, Snippet: got.Text, Source: api.SourceMemory}
 	if got.ID != "" || strings.HasPrefix(got.Path, "sessions/") {
-		r.Source = kernel.SourceSessions
+		r.Source = api.SourceSessions
 	}
 	out.Results, out.Reason, out.Detail = append(out.Results, r), reasonOK, got.Detail
 	if got.NextFrom > 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Citations reports whether results of memory_search name their source in a form to be
@@ -62,7 +62,7 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 		return nil, fmt.Errorf("tools: unknown citations %q: give auto, on or off", o.Citations)
 	}
 	if o.SessionKey == "" {
-		o.SessionKey = kernel.DefaultSession
+		o.SessionKey = api.DefaultSession
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -130,7 +130,7 @@ func (s *Set) has(sp *spec) bool {
 	case sp.write && s.opts.ReadOnly:
 		return false
 	case sp.edit && s.k.MemoryEnabled():
-		return s.k.Editor().Rule() != editing.None
+		return s.k.Editor().Rule() != api.EditNone
 	}
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -67,7 +67,7 @@ func (s *Set) status(ctx context.Context) (any, error) {
 
 // memory reports the state of memory, and makes it the reason if there is something to
 // say.
-func (st *standing) memory(s *Set, m *status.Memory) {
+func (st *standing) memory(s *Set, m *api.MemoryStatus) {
 	ms := &memoryStanding{Enabled: m.Enabled && s.opts.Disabled == "", Index: string(m.Index.State), Files: m.Index.Files, Chunks: m.Index.Chunks,
 		Behind: m.Index.Lag, Model: m.Index.Model, Sessions: m.Sessions.Enabled && s.opts.Private, Watching: m.Sync.Watch.On}
 	if m.Sync.Last != nil {
@@ -79,9 +79,9 @@ func (st *standing) memory(s *Set, m *status.Memory) {
 		st.Reason, st.Detail = reasonDisabled, s.opts.Disabled
 	case !m.Enabled:
 		st.Reason, st.Detail = reasonDisabled, "memory is switched off"
-	case m.Index.State == status.IndexMissing:
+	case m.Index.State == api.IndexMissing:
 		st.Detail = "nothing is indexed yet: the first memory_search does it"
-	case m.Index.State != status.IndexOK:
+	case m.Index.State != api.IndexOK:
 		st.Reason, st.Detail = reasonBackend, "the index is "+string(m.Index.State)
 	case m.Index.Behind:
 		st.Reason, st.Detail = string(retrieval.StaleIndex), "the index is behind the files"

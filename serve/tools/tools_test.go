@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -300,7 +301,7 @@ func TestExpand(t *testing.T) {
 	msgs := []memkernel.Message{{Key: "u", Role: memkernel.RoleUser, Parts: text("read it"), Time: now},
 		{Key: "a", Role: memkernel.RoleAssistant, Time: now, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: "c1", Name: "Read", Input: `{"file_path":"x"}`}}}},
 		{Key: "r", Role: memkernel.RoleUser, Time: now, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: "c1", Content: text(big.String()), Text: true}}}}}
-	p, err := b.k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: msgs, Now: now})
+	p, err := b.k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: msgs, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +417,7 @@ func TestTooLate(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b.k.Close()
-	if _, err := s.Call(context.Background(), tools.MemoryGet, json.RawMessage(`{"path":"x"}`)); !errors.Is(err, kernel.ErrClosed) {
+	if _, err := s.Call(context.Background(), tools.MemoryGet, json.RawMessage(`{"path":"x"}`)); !errors.Is(err, api.ErrClosed) {
 		t.Errorf("%v", err)
 	}
 }

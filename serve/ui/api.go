@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -73,7 +74,7 @@ func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(form
 // answer sends a document, or why there is none.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
 	var wrong mistake
-	var none *kernel.NoSessionError
+	var none *api.NoSessionError
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -667,7 +668,7 @@ type WhatIfSide struct {
 	HighWater int      `json:"high_water_tokens"`
 }
 
-func sideOf(p *kernel.ContextPlan) WhatIfSide {
+func sideOf(p *api.ContextPlan) WhatIfSide {
 	b := &p.Layout.Bill
 	out := WhatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Regions: []Region{}, Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
 		Cost: b.CostUSD, Faults: len(p.Faults), HighWater: p.Layout.Cut.Figures.HighWater}
@@ -718,7 +719,7 @@ func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf,
 	if err != nil {
 		return nil, err
 	}
-	would, err := t.fork(ctx, n, func(req *kernel.PlanRequest) {
+	would, err := t.fork(ctx, n, func(req *api.PlanRequest) {
 		req.Economy, req.Resolver = p.Economy, p.Resolver
 		if p.Window > 0 {
 			req.ContextWindow = p.Window
@@ -745,7 +746,7 @@ func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
 	if err != nil {
 		return err
 	}
-	got, err := k.Write(ctx, kernel.WriteRequest{SessionKey: session, Updates: []journal.Update{{Key: "what-if", Type: pagevm.Constraint, Field: "text", Op: journal.OpSetWithVersion, Value: raw,
+	got, err := k.Write(ctx, api.WriteRequest{SessionKey: session, Updates: []journal.Update{{Key: "what-if", Type: pagevm.Constraint, Field: "text", Op: journal.OpSetWithVersion, Value: raw,
 		Scope: memkernel.ScopeSession, EvidenceRef: "session:" + session}}})
 	if err == nil && len(got.Rejected) > 0 {
 		return mistakef("the pin is refused: %s", got.Rejected[0].Detail)
@@ -754,7 +755,7 @@ func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
 }
 
 // differ are the pages that stand otherwise in one plan than in another.
-func differ(was, would *kernel.ContextPlan) []Change {
+func differ(was, would *api.ContextPlan) []Change {
 	out := []Change{}
 	before := map[string]int{}
 	for i := range was.Table.Pages {

@@ -10,9 +10,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
@@ -27,15 +26,15 @@ type Call struct {
 	Time    time.Time `json:"time"`
 	Model   string    `json:"model"`
 	// Figures are the call's row in the list of calls.
-	Figures    *CallRow           `json:"figures"`
-	Generation int                `json:"generation"`
-	Budgets    outline.Budgets    `json:"budgets"`
-	Regions    []outline.Region   `json:"regions"`
-	Layout     *document.Layout   `json:"layout"`
-	Retrieval  outline.Retrieval  `json:"retrieval"`
-	Deferred   []outline.Deferred `json:"deferred"`
-	Faults     []fault.Fault      `json:"faults"`
-	Blocks     []Block            `json:"blocks"`
+	Figures    *CallRow         `json:"figures"`
+	Generation int              `json:"generation"`
+	Budgets    api.Budgets      `json:"budgets"`
+	Regions    []api.Region     `json:"regions"`
+	Layout     *document.Layout `json:"layout"`
+	Retrieval  api.Retrieval    `json:"retrieval"`
+	Deferred   []api.Deferred   `json:"deferred"`
+	Faults     []fault.Fault    `json:"faults"`
+	Blocks     []Block          `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
 	// Out are pages that do not stand in the prompt and can be had, the newest first; OutCount
@@ -130,7 +129,7 @@ func clip(s string, most int) string {
 
 // callDocument describes a call as it was planned. lives are the levels of all pages over
 // the session.
-func callDocument(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stage) *Call {
+func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
 	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
 		Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Retrieval: plan.Retrieval,
 		Deferred: document.List(plan.Deferred), Faults: document.List(plan.Faults), Blocks: []Block{}, Changes: []Change{}, Out: []OutPage{}}
@@ -190,10 +189,10 @@ func at(all []stage, call int) (s *stage) {
 }
 
 // blocks are the pages of a plan's messages, in their order.
-func blocks(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stage) []Block {
+func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []Block {
 	out := []Block{}
 	for _, r := range plan.Regions {
-		if (r.Name == outline.RegionTools || r.Name == outline.RegionSystem) && r.Tokens > 0 {
+		if (r.Name == api.RegionTools || r.Name == api.RegionSystem) && r.Tokens > 0 {
 			out = append(out, Block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens, Levels: LevelTokens{Full: r.Tokens},
 				Floor: "full", Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
 		}
@@ -219,7 +218,7 @@ func blocks(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stag
 			}
 			b := Block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
 			if i == newest {
-				b.Region = outline.RegionNewest
+				b.Region = api.RegionNewest
 			}
 			if row != nil {
 				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
@@ -245,10 +244,10 @@ func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string)
 	b.Floor, b.Pin = row.Floor.String(), string(row.Pin)
 	switch row.Place {
 	case paging.InCarry:
-		b.Region = outline.RegionCarry
+		b.Region = api.RegionCarry
 	case paging.InRetrieval:
 		if row.ID == recalled {
-			b.Region = outline.RegionRetrieval
+			b.Region = api.RegionRetrieval
 		}
 	}
 	s := at(life, call)
@@ -280,7 +279,7 @@ func mergeFree(out []Block, first int) []Block {
 }
 
 // newestIn is the newest message of the host's own.
-func newestIn(plan *kernel.ContextPlan) int {
+func newestIn(plan *api.ContextPlan) int {
 	for i := len(plan.Messages) - 1; i >= 0; i-- {
 		if !strings.HasPrefix(plan.Messages[i].Key, ownKey) {
 			return i
@@ -297,7 +296,7 @@ const (
 )
 
 // mark puts the cache markers at the blocks that carry them.
-func mark(out []Block, plan *kernel.ContextPlan) {
+func mark(out []Block, plan *api.ContextPlan) {
 	layout := document.OfLayout(plan)
 	for i := range layout.Breakpoints {
 		bp := &layout.Breakpoints[i]
@@ -329,7 +328,7 @@ type matcher struct {
 	carry               []*paging.PageRow // in their order
 }
 
-func newMatcher(plan *kernel.ContextPlan) *matcher {
+func newMatcher(plan *api.ContextPlan) *matcher {
 	m := &matcher{byID: map[string]*paging.PageRow{}, byCall: map[string]*paging.PageRow{}, byKey: map[string]*paging.PageRow{}}
 	for i := range plan.Table.Pages {
 		r := &plan.Table.Pages[i]

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/replay"
 )
 
@@ -28,7 +29,7 @@ type fork struct {
 	call   int
 	kernel *kernel.Kernel
 	dir    string
-	plan   *kernel.ContextPlan
+	plan   *api.ContextPlan
 }
 
 // close closes what it holds.
@@ -105,7 +106,7 @@ func (t *track) stand(ctx context.Context, n int) error {
 
 // fork copies the state before call n, and plans the call there. The lock of the cursor is
 // held.
-func (t *track) fork(ctx context.Context, n int, change func(*kernel.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
+func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
 	if err := t.stand(ctx, n); err != nil {
 		return nil, err
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/meter"
 )
@@ -111,7 +110,7 @@ const (
 
 func (s *Server) file(r *http.Request) (any, error) {
 	path := r.URL.Query().Get("path")
-	c, err := s.o.Kernel.Read(r.Context(), kernel.ReadRequest{Path: path, Private: s.o.Private, SessionKey: kernel.DefaultSession})
+	c, err := s.o.Kernel.Read(r.Context(), api.ReadRequest{Path: path, Private: s.o.Private, SessionKey: api.DefaultSession})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		return nil, mistake{err}
 	}
@@ -144,7 +143,7 @@ func (s *Server) search(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.o.Kernel.Search(r.Context(), kernel.SearchRequest{Query: q, Private: s.o.Private, MaxResults: n, Source: r.URL.Query().Get("source")})
+	res, err := s.o.Kernel.Search(r.Context(), api.SearchRequest{Query: q, Private: s.o.Private, MaxResults: n, Source: r.URL.Query().Get("source")})
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +172,7 @@ func (s *Server) hints(of []health.Finding) {
 }
 
 func (s *Server) why(r *http.Request) (any, error) {
-	g, err := s.o.Kernel.Maintenance().Why(r.Context(), maintenance.WhyRequest{Entry: r.URL.Query().Get("entry")})
+	g, err := s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.URL.Query().Get("entry")})
 	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
 		return nil, mistake{err}
 	}
@@ -189,9 +188,9 @@ func (s *Server) history(r *http.Request) (any, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, mistake{err}
 	}
-	h, err := s.o.Kernel.Maintenance().History(r.Context(), maintenance.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true})
-	var none *maintenance.NoLineError
-	if errors.Is(err, maintenance.ErrNoHistory) || errors.Is(err, maintenance.ErrNoText) || errors.As(err, &none) {
+	h, err := s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true})
+	var none *api.NoLineError
+	if errors.Is(err, api.ErrNoHistory) || errors.Is(err, api.ErrNoText) || errors.As(err, &none) {
 		return nil, mistake{err}
 	}
 	if err != nil {

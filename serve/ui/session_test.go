@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
@@ -127,7 +126,7 @@ func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
 		for _, r := range c.Regions {
 			regions[r.Name] = r.Tokens
 		}
-		if blocks[outline.RegionCarry] != regions[outline.RegionCarry] || blocks[outline.RegionNewest] != regions[outline.RegionNewest] || blocks[outline.RegionRetrieval] != regions[outline.RegionRetrieval] {
+		if blocks[api.RegionCarry] != regions[api.RegionCarry] || blocks[api.RegionNewest] != regions[api.RegionNewest] || blocks[api.RegionRetrieval] != regions[api.RegionRetrieval] {
 			t.Errorf("call %d: blocks add up to %v, regions are %v", n, blocks, regions)
 		}
 		if marks != len(c.Layout.Breakpoints) || named < len(c.Blocks)-3 {
@@ -319,7 +318,7 @@ func TestCutsOfTheRecord(t *testing.T) {
 	for i := range 12 {
 		at = at.Add(time.Minute)
 		say(memkernel.RoleUser, fmt.Sprintf("List %d. ", i)+strings.Repeat(fmt.Sprintf("Barge %d brought timber. ", i), 500))
-		p, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", ContextWindow: 32_000, Messages: msgs, Now: at, Private: true})
+		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", ContextWindow: 32_000, Messages: msgs, Now: at, Private: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +326,7 @@ func TestCutsOfTheRecord(t *testing.T) {
 			cuts++
 		}
 		say(memkernel.RoleAssistant, "Noted.")
-		ob, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens, OutputTokens: 5}})
+		ob, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens, OutputTokens: 5}})
 		if err != nil || len(ob.Bills) != 1 {
 			t.Fatal(ob, err)
 		}

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -38,7 +38,7 @@ type found struct {
 	path, key string
 	bytes     int64
 	modified  time.Time
-	status    *status.Session
+	status    *api.SessionStatus
 }
 
 // liveFor is for how long after its last change a session counts as live.
@@ -54,7 +54,7 @@ type shelf struct {
 	mu     sync.Mutex
 	listed time.Time
 	list   []found
-	report *status.Report
+	report *api.Status
 	tracks []*held // the one that was used last at the end
 	closed bool
 }
@@ -72,7 +72,7 @@ type held struct {
 const mostTracks = 8
 
 // all lists the sessions, the newest first.
-func (s *shelf) all(ctx context.Context) ([]found, *status.Report, error) {
+func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.listed) < fresh {

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
@@ -68,14 +68,14 @@ type row struct {
 
 // regionNames are the parts of a prompt, in its order; kindNames what stands in it.
 var (
-	regionNames = [...]string{outline.RegionTools, outline.RegionSystem, outline.RegionCarry, outline.RegionWorkingSet, outline.RegionRetrieval, outline.RegionNewest}
+	regionNames = [...]string{api.RegionTools, api.RegionSystem, api.RegionCarry, api.RegionWorkingSet, api.RegionRetrieval, api.RegionNewest}
 	kindNames   = [...]string{"fixed", "bootstrap", "plan", "carry", "preference", "retrieval", "conversation", "evidence", "other"}
 )
 
 // kindOf is the place of a kind of included page among kindNames.
 func kindOf(kind string) int {
 	switch kind {
-	case outline.RegionTools, outline.RegionSystem:
+	case api.RegionTools, api.RegionSystem:
 		return 0
 	}
 	if i := slices.Index(kindNames[:], kind); i > 0 {
@@ -399,7 +399,7 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
 
 // fill takes a plan into the row of its call.
-func (w *row) fill(plan *kernel.ContextPlan, steps *replay.Steps, n int) {
+func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 	for _, r := range plan.Regions {
 		if i := slices.Index(regionNames[:], r.Name); i >= 0 {
 			w.regions[i] += r.Tokens
@@ -427,7 +427,7 @@ func (w *row) fill(plan *kernel.ContextPlan, steps *replay.Steps, n int) {
 }
 
 // live writes down at which levels pages stand that stood at others before.
-func (t *track) live(n int, plan *kernel.ContextPlan) {
+func (t *track) live(n int, plan *api.ContextPlan) {
 	cut := "what came new"
 	if c := plan.Layout.Made; c != nil {
 		cut = "cut: " + c.Reason
@@ -443,7 +443,7 @@ func (t *track) live(n int, plan *kernel.ContextPlan) {
 	}
 	for i := range plan.Debug.Included {
 		in := &plan.Debug.Included[i]
-		if in.Kind != outline.RegionTools && in.Kind != outline.RegionSystem && in.Kind != "anchor" {
+		if in.Kind != api.RegionTools && in.Kind != api.RegionSystem && in.Kind != "anchor" {
 			note(in.ID, in.Level, in.Tokens, cut)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
@@ -45,7 +45,7 @@ type Options struct {
 	// Plan is how sessions are planned until a visitor chooses otherwise.
 	Plan Plan
 	// Audit has the thresholds of an audit, Doctor runs a doctor; nil if there is none.
-	Audit  maintenance.AuditOptions
+	Audit  api.AuditOptions
 	Doctor func(context.Context) (*health.Report, error)
 	// Hint makes a hint's commands whole; nil leaves them as they are.
 	Hint func(string) string

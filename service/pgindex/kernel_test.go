@@ -11,22 +11,21 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-func backend(o Options) indexing.Backend {
-	some := func(ix *Index, err error) (indexing.Index, error) {
+func backend(o Options) api.Backend {
+	some := func(ix *Index, err error) (api.MemoryIndex, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return indexing.Backend{Name: "postgres", Place: o.Place(),
-		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) { return some(Open(ctx, o, i)) },
-		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+	return api.Backend{Name: "postgres", Place: o.Place(),
+		Open: func(ctx context.Context, i *index.Options) (api.MemoryIndex, error) { return some(Open(ctx, o, i)) },
+		Rebuild: func(ctx context.Context, i *index.Options) (api.MemoryIndex, error) {
 			return some(Rebuild(ctx, o, i))
 		}}
 }
@@ -61,7 +60,7 @@ func openKernel(t testing.TB, dir string, m kernel.MemoryOptions) *kernel.Kernel
 
 func ask(t testing.TB, k *kernel.Kernel, q string, private bool) *retrieval.Result {
 	t.Helper()
-	r, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: private, Wait: time.Minute})
+	r, err := k.Search(context.Background(), api.SearchRequest{Query: q, Private: private, Wait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +100,7 @@ func TestKernelOnPostgres(t *testing.T) {
 		t.Errorf("check: %v, %v", found, err)
 	}
 	st, err := kb.Status(context.Background(), nil)
-	if err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
+	if err != nil || st.Memory.Index.State != api.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
 		t.Errorf("status %+v, %v", st.Memory.Index, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/fleet"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
 	"github.com/memkernel/memkernel/service/internal/s3test"
@@ -239,7 +239,7 @@ func TestBackupOfABucket(t *testing.T) {
 		}
 		for _, id := range pages {
 			c, err := k.Get(t.Context(), key, id)
-			if err != nil || c.Reason != content.OK || c.Text == "" {
+			if err != nil || c.Reason != api.GetOK || c.Text == "" {
 				t.Errorf("%s: page %s leads to %+v, %v", key, id, c, err)
 				continue
 			}

@@ -20,8 +20,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
 	"github.com/memkernel/memkernel/service/postgres"
@@ -181,9 +180,9 @@ func (c *talk) work(bytes int) {
 	c.add(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Content: []memkernel.Part{words(b.String())}, Text: true}})
 }
 
-func (c *talk) plan(t testing.TB, k *kernel.Kernel) *kernel.ContextPlan {
+func (c *talk) plan(t testing.TB, k *kernel.Kernel) *api.ContextPlan {
 	t.Helper()
-	p, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Resolver: "memory_get"})
+	p, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Resolver: "memory_get"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,15 +192,15 @@ func (c *talk) plan(t testing.TB, k *kernel.Kernel) *kernel.ContextPlan {
 	return p
 }
 
-func (c *talk) observe(t testing.TB, k *kernel.Kernel, p *kernel.ContextPlan) {
+func (c *talk) observe(t testing.TB, k *kernel.Kernel, p *api.ContextPlan) {
 	t.Helper()
 	c.add(memkernel.RoleAssistant, words("It retries now, and the test passes."))
-	if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
+	if _, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func sent(t testing.TB, p *kernel.ContextPlan) string {
+func sent(t testing.TB, p *api.ContextPlan) string {
 	t.Helper()
 	b, err := json.Marshal(struct {
 		System   []memkernel.Part
@@ -238,7 +237,7 @@ func TestAnyMachineServesTheSession(t *testing.T) {
 			}
 			for _, r := range p.Reduced {
 				pointers++
-				if c, err := next().Get(context.Background(), "s", r.Handle); err != nil || c.Reason != content.OK {
+				if c, err := next().Get(context.Background(), "s", r.Handle); err != nil || c.Reason != api.GetOK {
 					t.Fatalf("get %s: %+v, %v", r.Handle, c, err)
 				}
 			}
@@ -252,7 +251,7 @@ func TestAnyMachineServesTheSession(t *testing.T) {
 		t.Error("nothing left a prompt: the talk is too short to try anything")
 	}
 	for i, k := range machines {
-		st, err := k.Status(context.Background(), &status.Options{Session: "s"})
+		st, err := k.Status(context.Background(), &api.StatusOptions{Session: "s"})
 		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != turns {
 			t.Errorf("machine %d: %+v, %v", i, st, err)
 		}
@@ -279,7 +278,7 @@ func TestMachinesAtOnce(t *testing.T) {
 					msg := func(role memkernel.Role, what string) memkernel.Message {
 						return memkernel.Message{Key: fmt.Sprint(what, m, "-", i), Role: role, Parts: []memkernel.Part{words(fmt.Sprintf("%s %d of machine %d", what, i, m))}, Model: model}
 					}
-					_, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: fmt.Sprint("s", s), Model: model, AdvancementKey: fmt.Sprintf("turn-%d-%d", m, i),
+					_, err := k.ObserveTurn(context.Background(), api.Turn{SessionKey: fmt.Sprint("s", s), Model: model, AdvancementKey: fmt.Sprintf("turn-%d-%d", m, i),
 						Messages: []memkernel.Message{msg(memkernel.RoleUser, "question"), msg(memkernel.RoleAssistant, "answer")}})
 					if err != nil {
 						t.Errorf("turn: %v", err)
@@ -292,7 +291,7 @@ func TestMachinesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for s := range sessions {
-		st, err := machines[0].Status(context.Background(), &status.Options{Session: fmt.Sprint("s", s)})
+		st, err := machines[0].Status(context.Background(), &api.StatusOptions{Session: fmt.Sprint("s", s)})
 		if err != nil || len(st.Sessions) != 1 || int64(st.Sessions[0].Turns) != acked[s].Load() {
 			t.Errorf("session %d: %d turns were acknowledged: %+v, %v", s, acked[s].Load(), st.Sessions, err)
 		}
@@ -331,7 +330,7 @@ func TestStatements(t *testing.T) {
 			if w.shared {
 				rule := journal.Update{Key: "tone", Type: pagevm.Preference, Field: "text", Op: journal.OpSetWithVersion, Scope: memkernel.ScopeProject,
 					Value: []byte(`"Answer in one line."`), EvidenceRef: "session:another"}
-				if r, err := ks[0].Write(t.Context(), kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule}}); err != nil || len(r.Accepted) != 1 {
+				if r, err := ks[0].Write(t.Context(), api.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule}}); err != nil || len(r.Accepted) != 1 {
 					t.Fatal(r, err)
 				}
 				for i := range 6 {

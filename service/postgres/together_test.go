@@ -19,10 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/indexing"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/kernel/retention"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/postgres"
 	"github.com/memkernel/memkernel/summary"
@@ -74,9 +71,9 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 	for i := range turns {
 		a.ask()
 		b.ask()
-		var last, want *kernel.ContextPlan
+		var last, want *api.ContextPlan
 		for range 3 {
-			var plans [2]*kernel.ContextPlan
+			var plans [2]*api.ContextPlan
 			atOnce(2, func(m int) { plans[m] = a.plan(t, machines[m]) })
 			want = b.plan(t, files)
 			if again := b.plan(t, files); sent(t, again) != sent(t, want) {
@@ -94,9 +91,9 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 			a.work(14_000)
 			b.work(14_000)
 		}
-		say := func(c *talk) kernel.Turn {
+		say := func(c *talk) api.Turn {
 			c.add(memkernel.RoleAssistant, words("It retries now, and the test passes. We decided to keep the queue in memory."))
-			return kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, AdvancementKey: fmt.Sprint("turn ", i), Private: true, Now: c.now}
+			return api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, AdvancementKey: fmt.Sprint("turn ", i), Private: true, Now: c.now}
 		}
 		turn, twin := say(a), say(b)
 		turn.PlanID, twin.PlanID = last.ID, want.ID
@@ -111,7 +108,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 			}
 		}
 		note := func(k *kernel.Kernel) error {
-			_, err := k.ObserveFlush(context.Background(), kernel.FlushReply{SessionKey: "s", Text: fmt.Sprintf("- [decision] Worker %d keeps its queue in memory.", i), Now: a.now})
+			_, err := k.ObserveFlush(context.Background(), api.FlushReply{SessionKey: "s", Text: fmt.Sprintf("- [decision] Worker %d keeps its queue in memory.", i), Now: a.now})
 			return err
 		}
 		atOnce(2, func(m int) {
@@ -123,7 +120,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st, err := files.Status(context.Background(), &status.Options{Session: "s"})
+	st, err := files.Status(context.Background(), &api.StatusOptions{Session: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +129,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 		t.Error("nothing was cut: the talk is too short to try anything")
 	}
 	for m, k := range machines {
-		got, err := k.Status(context.Background(), &status.Options{Session: "s"})
+		got, err := k.Status(context.Background(), &api.StatusOptions{Session: "s"})
 		if err != nil || got.Sessions[0].Turns != turns || got.Sessions[0].Lines[0].Cuts != cuts {
 			t.Errorf("machine %d has %d turns, %d cuts; want %d, %d; %v", m, got.Sessions[0].Turns, got.Sessions[0].Lines[0].Cuts, turns, cuts, err)
 		}
@@ -241,7 +238,7 @@ func jobs(t *testing.T, o pgstore.Options) map[string]int {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	data, err := s.Get(maintenance.JobsFile)
+	data, err := s.Get(api.JobsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,8 +260,8 @@ func TestOneNight(t *testing.T) {
 		machines = append(machines, machine(t, o, dir))
 	}
 	m := &asked{}
-	run := func(i int, now time.Time) (*maintenance.Nightly, error) {
-		return machines[i].Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Once: 20 * time.Hour, Now: now, Curate: maintenance.CurateRequest{Model: m}})
+	run := func(i int, now time.Time) (*api.Nightly, error) {
+		return machines[i].Maintenance().Nightly(context.Background(), api.NightlyRequest{Once: 20 * time.Hour, Now: now, Curate: api.CurateRequest{Model: m}})
 	}
 	for day := range 2 {
 		now := night.AddDate(0, 0, day)
@@ -274,7 +271,7 @@ func TestOneNight(t *testing.T) {
 				// Clocks are apart by up to an hour.
 				out, err := run(i, now.Add(time.Duration(i+3*round)*12*time.Minute))
 				switch {
-				case errors.Is(err, maintenance.ErrRuns):
+				case errors.Is(err, api.ErrNightlyRuns):
 				case err != nil || out.Failed():
 					t.Errorf("machine %d: %+v, %v", i, out, err)
 				case out.Skipped == "":
@@ -311,7 +308,7 @@ func TestOneNight(t *testing.T) {
 	defer files.Close()
 	once := &asked{}
 	for day := range 2 {
-		if _, err := files.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: night.AddDate(0, 0, day), Curate: maintenance.CurateRequest{Model: once}}); err != nil {
+		if _, err := files.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night.AddDate(0, 0, day), Curate: api.CurateRequest{Model: once}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -326,9 +323,9 @@ func TestPausedInUpkeep(t *testing.T) {
 	o := fresh(t)
 	dir, night := remembering(t)
 	paused, other := machine(t, o, dir), machine(t, o, dir)
-	out, err := paused.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: night, Before: func(context.Context) error {
+	out, err := paused.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night, Before: func(context.Context) error {
 		statements(t, o, `UPDATE locks SET held='{}' WHERE path='nightly.lock'`)
-		if out, err := other.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: night}); err != nil || out.Failed() {
+		if out, err := other.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night}); err != nil || out.Failed() {
 			t.Errorf("the other: %+v, %v", out, err)
 		}
 		return nil
@@ -343,7 +340,7 @@ func TestPausedInUpkeep(t *testing.T) {
 		t.Errorf("MEMORY.md:\n%s", text)
 	}
 	// It is not out of order for good.
-	if out, err := paused.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: night.Add(time.Hour)}); err != nil || out.Failed() {
+	if out, err := paused.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night.Add(time.Hour)}); err != nil || out.Failed() {
 		t.Errorf("afterwards: %+v, %v", out, err)
 	}
 }
@@ -357,7 +354,7 @@ func TestOneRetention(t *testing.T) {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const sessions = 6
 	for s := range sessions {
-		_, err := machines[s%3].ObserveTurn(context.Background(), kernel.Turn{SessionKey: fmt.Sprint("s", s), Model: model, Now: begun,
+		_, err := machines[s%3].ObserveTurn(context.Background(), api.Turn{SessionKey: fmt.Sprint("s", s), Model: model, Now: begun,
 			Messages: []memkernel.Message{{Key: "q", Role: memkernel.RoleUser, Parts: []memkernel.Part{words("a question")}, Model: model, Time: begun},
 				{Key: "a", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{words(strings.Repeat("a long answer ", 9000))}, Model: model, Time: begun}}})
 		if err != nil {
@@ -370,7 +367,7 @@ func TestOneRetention(t *testing.T) {
 		}
 	}
 	machines = []*kernel.Kernel{machine(t, o, dir), machine(t, o, dir), machine(t, o, dir)}
-	req := retention.RetainRequest{Sessions: 24 * time.Hour, Now: time.Now().AddDate(1, 0, 0), Apply: true}
+	req := api.RetainRequest{Sessions: 24 * time.Hour, Now: time.Now().AddDate(1, 0, 0), Apply: true}
 	var mu sync.Mutex
 	ended, told := map[string]int{}, 0
 	for range 2 {
@@ -379,7 +376,7 @@ func TestOneRetention(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case errors.Is(err, retention.ErrRuns):
+			case errors.Is(err, api.ErrRetainRuns):
 				told++
 			case err != nil || len(out.Unreadable) > 0:
 				t.Errorf("machine %d: %+v, %v", i, out, err)
@@ -405,7 +402,7 @@ func TestOneRetention(t *testing.T) {
 	t.Logf("%d were told that another does it", told)
 
 	// Its lease is somebody else's from now on: what it would remove stays.
-	if _, err := machines[1].ObserveTurn(context.Background(), kernel.Turn{SessionKey: "late", Model: model, Now: begun,
+	if _, err := machines[1].ObserveTurn(context.Background(), api.Turn{SessionKey: "late", Model: model, Now: begun,
 		Messages: []memkernel.Message{{Key: "q", Role: memkernel.RoleUser, Parts: []memkernel.Part{words("a question")}, Model: model, Time: begun}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +419,7 @@ func TestOneRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	if _, err := machines[0].Retain(context.Background(), req); !errors.Is(err, retention.ErrRuns) {
+	if _, err := machines[0].Retain(context.Background(), req); !errors.Is(err, api.ErrRetainRuns) {
 		t.Errorf("while another has the lease: %v", err)
 	}
 	statements(t, o, `UPDATE locks SET held='{}' WHERE path='retain.lock'`)
@@ -497,10 +494,10 @@ func TestOneSync(t *testing.T) {
 		}
 	}
 	// That a file keeps it makes no difference to who makes its vectors.
-	backend := indexing.SQLite(filepath.Join(t.TempDir(), "index.sqlite"))
+	backend := api.SQLite(filepath.Join(t.TempDir(), "index.sqlite"))
 	backend.Shared = true
 	// The file is made by one: of several at once SQLite refuses some.
-	if _, err := machineWith(t, o, dir, kernel.MemoryOptions{Backend: backend}).Reindex(context.Background(), &indexing.Options{Wait: time.Minute}); err != nil {
+	if _, err := machineWith(t, o, dir, kernel.MemoryOptions{Backend: backend}).Reindex(context.Background(), &api.ReindexOptions{Wait: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	p := &counting{texts: map[string]int{}}
@@ -509,7 +506,7 @@ func TestOneSync(t *testing.T) {
 		machines = append(machines, machineWith(t, o, dir, kernel.MemoryOptions{Backend: backend, Embedder: p}))
 	}
 	atOnce(n, func(i int) {
-		r, err := machines[i].Reindex(context.Background(), &indexing.Options{Wait: time.Minute})
+		r, err := machines[i].Reindex(context.Background(), &api.ReindexOptions{Wait: time.Minute})
 		if err != nil || r.EmbedErr != nil {
 			t.Errorf("machine %d: %v, %v", i, err, r.EmbedErr)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/memkernel/memkernel/client"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/fleet"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
@@ -78,10 +78,10 @@ func TestFullDatabase(t *testing.T) {
 		before := len(talk.msgs)
 		talk.ask()
 		talk.work(400_000)
-		p, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: talk.msgs, Now: talk.now})
+		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: talk.msgs, Now: talk.now})
 		if err == nil {
 			talk.add("assistant", words("Done."))
-			_, err = k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: "s", Model: model, Messages: talk.msgs, PlanID: p.ID, Now: talk.now})
+			_, err = k.ObserveTurn(t.Context(), api.Turn{SessionKey: "s", Model: model, Messages: talk.msgs, PlanID: p.ID, Now: talk.now})
 		}
 		if err != nil {
 			talk.msgs = talk.msgs[:before]
@@ -105,7 +105,7 @@ func TestFullDatabase(t *testing.T) {
 	t.Logf("after %d turns: %v", turns, err)
 	holds := func() {
 		t.Helper()
-		st, err := machine(t, o, t.TempDir()).Status(t.Context(), &status.Options{Session: "s"})
+		st, err := machine(t, o, t.TempDir()).Status(t.Context(), &api.StatusOptions{Session: "s"})
 		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != turns {
 			t.Errorf("%d turns were acknowledged: %+v, %v", turns, st, err)
 		}
@@ -163,7 +163,7 @@ func TestClocksApart(t *testing.T) {
 		b.observe(t, alone, q)
 	}
 	for i, k := range machines {
-		st, err := k.Status(t.Context(), &status.Options{Session: "s"})
+		st, err := k.Status(t.Context(), &api.StatusOptions{Session: "s"})
 		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != turns {
 			t.Errorf("machine %d: %+v, %v", i, st, err)
 		}
@@ -244,7 +244,7 @@ func TestHalfASchema(t *testing.T) {
 		t.Errorf("the tables are of version %d, %v", n, err)
 	}
 	in(fmt.Sprintf("INSERT INTO versions(version) VALUES(%d)", newest))
-	st, err := machine(t, o, t.TempDir()).Status(t.Context(), &status.Options{Session: "s"})
+	st, err := machine(t, o, t.TempDir()).Status(t.Context(), &api.StatusOptions{Session: "s"})
 	if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/postgres"
@@ -36,8 +37,8 @@ func rowsMachine(t testing.TB, o pgstore.Options) (*kernel.Kernel, *markdownstor
 	return k, markdownstore.New(s.Workspace(), &markdownstore.Options{Private: true})
 }
 
-func private(c *talk) kernel.PlanRequest {
-	return kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Private: true, Resolver: "memory_get"}
+func private(c *talk) api.PlanRequest {
+	return api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Private: true, Resolver: "memory_get"}
 }
 
 // A session that moves in the middle of a turn plans the bytes that it would plan on one
@@ -61,7 +62,7 @@ func TestWorkspaceInRows(t *testing.T) {
 	machines, files := []*kernel.Kernel{k1, k2}, []*markdownstore.Store{f1, f2}
 	a, b := newTalk(), newTalk()
 	ctx := context.Background()
-	plan := func(k *kernel.Kernel, c *talk) *kernel.ContextPlan {
+	plan := func(k *kernel.Kernel, c *talk) *api.ContextPlan {
 		t.Helper()
 		p, err := k.PlanContext(ctx, private(c))
 		if err != nil {
@@ -120,7 +121,7 @@ func TestWorkspaceInRows(t *testing.T) {
 		end := func(k *kernel.Kernel, c *talk) {
 			p := plan(k, c)
 			c.add(memkernel.RoleAssistant, words("It retries now, and the test passes."))
-			if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now, Private: true}); err != nil {
+			if _, err := k.ObserveTurn(ctx, api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, PlanID: p.ID, Now: c.now, Private: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -152,12 +153,12 @@ func TestRowsAreSearchedElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for m, k := range []*kernel.Kernel{k2, k1} {
-			r, err := k.Search(ctx, kernel.SearchRequest{Query: "who saw the " + word, Private: true})
+			r, err := k.Search(ctx, api.SearchRequest{Query: "who saw the " + word, Private: true})
 			if err != nil || len(r.Hits) == 0 || !strings.Contains(r.Hits[0].Text, word) {
 				t.Errorf("%s on machine %d: %+v, %v", word, m, r, err)
 			}
 		}
-		c, err := k2.Read(ctx, kernel.ReadRequest{Path: "memory/birds.md", Private: true})
+		c, err := k2.Read(ctx, api.ReadRequest{Path: "memory/birds.md", Private: true})
 		if err != nil || !strings.Contains(c.Text, word) {
 			t.Errorf("%s: %+v, %v", word, c, err)
 		}
@@ -175,7 +176,7 @@ func TestTwoMachinesRemember(t *testing.T) {
 		files = st
 		wg.Go(func() {
 			for i := range each {
-				_, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: fmt.Sprint("s", m), Path: "MEMORY.md", Text: fmt.Sprintf("fact %d of machine %d", i, m), Private: true})
+				_, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: fmt.Sprint("s", m), Path: "MEMORY.md", Text: fmt.Sprintf("fact %d of machine %d", i, m), Private: true})
 				if err != nil {
 					t.Error(err)
 				}
@@ -308,7 +309,7 @@ func TestStatementsWithRows(t *testing.T) {
 				}
 				planned, trips = c.take()
 				talk.add(memkernel.RoleAssistant, words("It retries now, and the test passes."))
-				if _, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: "s", Model: model, Messages: talk.msgs, PlanID: p.ID, Now: talk.now, Private: true}); err != nil {
+				if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "s", Model: model, Messages: talk.msgs, PlanID: p.ID, Now: talk.now, Private: true}); err != nil {
 					t.Fatal(err)
 				}
 				observed, _ = c.take()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -128,7 +129,7 @@ func (x *exporter) Done(ctx context.Context, d *kernel.Done) {
 	s.End(trace.WithTimestamp(d.Began.Add(d.Took)))
 }
 
-func planAttributes(p *kernel.ContextPlan, recalled bool) []attribute.KeyValue {
+func planAttributes(p *api.ContextPlan, recalled bool) []attribute.KeyValue {
 	cut := "none"
 	if p.Layout.Made != nil {
 		cut = p.Layout.Made.Reason

@@ -604,7 +604,7 @@ class _Compaction(TypedDict):
     restore: str
     checkpoint: str
     generation: int
-    largest: List["LargeItem"]
+    largest: List["BudgetItem"]
     pinned_tokens: int
 
 
@@ -623,8 +623,8 @@ class KeptMessage(TypedDict):
     index: int
 
 
-class LargeItem(TypedDict):
-    """LargeItem is a part of a prompt and its size."""
+class BudgetItem(TypedDict):
+    """BudgetItem is a named part of a prompt and its size in tokens."""
 
     name: str
     tokens: int
@@ -1090,36 +1090,36 @@ class Status(TypedDict):
 
     schema: str
     state_dir: str
-    sessions: List["Session"]
-    others: List["Other"]
+    sessions: List["SessionStatus"]
+    others: List["OtherSession"]
     unreadable: List["Finding"]
     blobs: int
     blob_bytes: int
     masked: List["MaskCount"]
     forgotten: int
     retired: int
-    memory: "Memory"
-    nets: "Nets"
+    memory: "MemoryStatus"
+    nets: "NetsStatus"
     summary_models: List["Cooldown"]
 
 
-class Session(TypedDict):
-    """Session is what is kept of one session."""
+class SessionStatus(TypedDict):
+    """SessionStatus is what is kept of one session."""
 
     key: str
     folder: str
     pages: int
     turns: int
     spans: int
-    lines: List["Line"]
+    lines: List["LineStatus"]
     model_summaries: List["ModelSummary"]
-    life: "Life"
+    life: "LifeStatus"
     paging: "Report"
     journal_bytes: int
     projection_bytes: int
 
 
-class _Line(TypedDict):
+class _LineStatus(TypedDict):
     branch: str
     model: str
     generation: int
@@ -1129,27 +1129,27 @@ class _Line(TypedDict):
     tokens: int
     fixed_tokens: int
     last_plan: str
-    last_cut: Optional["StatusCut"]
+    last_cut: Optional["LineCut"]
     futile_cuts: int
     breaker_open: bool
     refusals: int
     learned_window: int
 
 
-class Line(_Line, total=False):
-    """Line is one conversation: a branch planned for a model."""
+class LineStatus(_LineStatus, total=False):
+    """LineStatus is one conversation: a branch planned for a model."""
 
     last_start: str
 
 
-class _StatusCut(TypedDict):
+class _LineCut(TypedDict):
     reason: str
     tokens_before: int
     tokens_after: int
 
 
-class StatusCut(_StatusCut, total=False):
-    """StatusCut is a cut of a line, its tokens without tools and system, as counted."""
+class LineCut(_LineCut, total=False):
+    """LineCut is a cut of a line, its tokens without tools and system, as counted."""
 
     time: str
 
@@ -1168,7 +1168,7 @@ class ModelSummary(TypedDict):
     closed: int
 
 
-class _Life(TypedDict):
+class _LifeStatus(TypedDict):
     epoch: int
     compactions: int
     checkpoints: List[str]
@@ -1177,8 +1177,8 @@ class _Life(TypedDict):
     cut_waiting: bool
 
 
-class Life(_Life, total=False):
-    """Life is what the boundaries of a session left behind."""
+class LifeStatus(_LifeStatus, total=False):
+    """LifeStatus is what the boundaries of a session left behind."""
 
     last_compaction: str
     last_flush: str
@@ -1197,14 +1197,14 @@ class Report(TypedDict):
     thrash: float
 
 
-class _Other(TypedDict):
+class _OtherSession(TypedDict):
     key: str
     folder: str
     bytes: int
 
 
-class Other(_Other, total=False):
-    """Other is a session that was not read."""
+class OtherSession(_OtherSession, total=False):
+    """OtherSession is a session that was not read."""
 
     last: str
 
@@ -1216,8 +1216,8 @@ class MaskCount(TypedDict):
     count: int
 
 
-class Memory(TypedDict):
-    """Memory says how memory is set and what is indexed of it."""
+class MemoryStatus(TypedDict):
+    """MemoryStatus says how memory is set and what is indexed of it."""
 
     workspace: str
     enabled: bool
@@ -1229,15 +1229,15 @@ class Memory(TypedDict):
     recall_items: int
     embedder: str
     never_embedded: int
-    index: "Index"
-    sync: "Sync"
-    sessions: "Past"
+    index: "IndexStatus"
+    sync: "SyncStatus"
+    sessions: "PastSessions"
     collections: List[str]
     searched_files: int
     left_out: "LeftOut"
 
 
-class _Index(TypedDict):
+class _IndexStatus(TypedDict):
     backend: str
     path: str
     state: str
@@ -1252,32 +1252,32 @@ class _Index(TypedDict):
     lag: "Lag"
 
 
-class Index(_Index, total=False):
-    """Index is what an index file has."""
+class IndexStatus(_IndexStatus, total=False):
+    """IndexStatus is what an index file has."""
 
     detail: str
 
 
-class _Sync(TypedDict):
+class _SyncStatus(TypedDict):
     on_session_start: bool
     on_search: bool
     interval_seconds: float
-    watch: "Watch"
+    watch: "WatchStatus"
 
 
-class Sync(_Sync, total=False):
-    """Sync says how the index is kept up to date in the background."""
+class SyncStatus(_SyncStatus, total=False):
+    """SyncStatus says how the index is kept up to date in the background."""
 
     last: "SyncRun"
 
 
-class _Watch(TypedDict):
+class _WatchStatus(TypedDict):
     on: bool
     folders: int
 
 
-class Watch(_Watch, total=False):
-    """Watch says how the watch over the workspace's folders is."""
+class WatchStatus(_WatchStatus, total=False):
+    """WatchStatus says how the watch over the workspace's folders is."""
 
     detail: str
 
@@ -1297,7 +1297,7 @@ class SyncRun(_SyncRun, total=False):
     error: str
 
 
-class _Past(TypedDict):
+class _PastSessions(TypedDict):
     enabled: bool
     agent: str
     sources: List[str]
@@ -1307,8 +1307,8 @@ class _Past(TypedDict):
     forgotten: int
 
 
-class Past(_Past, total=False):
-    """Past counts what is kept of past sessions."""
+class PastSessions(_PastSessions, total=False):
+    """PastSessions counts what is kept of past sessions."""
 
     error: str
 
@@ -1336,14 +1336,14 @@ class LeftFile(TypedDict):
     reason: str
 
 
-class Nets(TypedDict):
-    """Nets is what the workspace's Markdown has of the sessions' working state."""
+class NetsStatus(TypedDict):
+    """NetsStatus is what the workspace's Markdown has of the sessions' working state."""
 
-    session_state: "StateFile"
-    working_buffer: "Buffer"
+    session_state: "StateFileStatus"
+    working_buffer: "BufferStatus"
 
 
-class _StateFile(TypedDict):
+class _StateFileStatus(TypedDict):
     path: str
     enabled: bool
     size_bytes: int
@@ -1354,22 +1354,22 @@ class _StateFile(TypedDict):
     edited: bool
 
 
-class StateFile(_StateFile, total=False):
-    """StateFile is what SESSION-STATE.md has."""
+class StateFileStatus(_StateFileStatus, total=False):
+    """StateFileStatus is what SESSION-STATE.md has."""
 
     time: str
     detail: str
 
 
-class _Buffer(TypedDict):
+class _BufferStatus(TypedDict):
     path: str
     enabled: bool
     size_bytes: int
     entries: int
 
 
-class Buffer(_Buffer, total=False):
-    """Buffer is what the working buffer has."""
+class BufferStatus(_BufferStatus, total=False):
+    """BufferStatus is what the working buffer has."""
 
     newest: str
     last_dump: str
@@ -1516,8 +1516,8 @@ class Reindex(TypedDict):
     chunks: "ReindexChunks"
     vectors: "ReindexVectors"
     sessions: "ReindexSessions"
-    skipped: List["Skipped"]
-    notes: List["Skipped"]
+    skipped: List["SkippedFile"]
+    notes: List["SkippedFile"]
     left_out: "DocumentLeftOut"
     bytes: int
     seconds: float
@@ -1579,8 +1579,8 @@ class ReindexSessions(TypedDict):
     removed: int
 
 
-class Skipped(TypedDict):
-    """Skipped is a file and what is to be said about it."""
+class SkippedFile(TypedDict):
+    """SkippedFile is a file and what is to be said about it."""
 
     path: str
     reason: str

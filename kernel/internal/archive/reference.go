@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -12,16 +12,16 @@ import (
 const previewChars = 500
 
 // References are the blobs of a page whose content is text.
-func References(p *pagevm.Page, text string) []content.Reference {
-	var out []content.Reference
+func References(p *pagevm.Page, text string) []api.Reference {
+	var out []api.Reference
 	add := func(kind, hash, media, preview string, bytes int64) {
-		out = append(out, content.Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
+		out = append(out, api.Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
 			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
 	}
 	if p.Blob != "" {
-		kind := content.Text
+		kind := api.RefText
 		if p.Type == pagevm.Evidence {
-			kind = content.ToolOutput
+			kind = api.RefToolOutput
 		}
 		add(kind, p.Blob, "", head(text, previewChars), p.Bytes)
 	}
@@ -37,13 +37,13 @@ func References(p *pagevm.Page, text string) []content.Reference {
 func mediaRef(media string) string {
 	switch kind, _, _ := strings.Cut(media, "/"); kind {
 	case "image":
-		return content.Image
+		return api.RefImage
 	case "audio":
-		return content.Audio
+		return api.RefAudio
 	case "video":
-		return content.Video
+		return api.RefVideo
 	}
-	return content.Document
+	return api.RefDocument
 }
 
 // head is the first n characters of a text, as valid UTF-8.

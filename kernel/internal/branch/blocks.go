@@ -2,7 +2,7 @@ package branch
 
 import (
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -64,15 +64,15 @@ func newestKey(p *pagevm.Projection) string {
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
 	case it.Kind == pagevm.ItemCarry, it.Kind == pagevm.ItemCompaction:
-		return outline.RegionCarry
+		return api.RegionCarry
 	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
-		return outline.RegionRetrieval
+		return api.RegionRetrieval
 	case it.Kind == pagevm.ItemRetrieval:
-		return outline.RegionWorkingSet
+		return api.RegionWorkingSet
 	case it.Key == newest:
-		return outline.RegionNewest
+		return api.RegionNewest
 	}
-	return outline.RegionWorkingSet
+	return api.RegionWorkingSet
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -38,7 +39,7 @@ type State struct {
 	// and is known by the prompt's.
 	Adopted map[string]string
 	// Removed is what making them valid took out.
-	Removed []Excluded
+	Removed []api.Excluded
 	// Calls finds a tool call by its id.
 	Calls map[string]*memkernel.ToolCall
 	// Summary is what the mechanical summary knows; Spans what has left.
@@ -107,13 +108,6 @@ func (s *State) FixedTokens() int {
 // Scale is the ratio of real to counted tokens that requests were refused at, 1 if none
 // was.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
-
-// Excluded is a page, or the part of one, that the prompt does not show.
-type Excluded struct {
-	Kind, ID string
-	Tokens   int
-	Reason   string
-}
 
 // Span is a run of messages that left the prompt at a cut.
 type Span struct {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -28,7 +28,7 @@ import (
 
 // Get restores what a session's pointer names. none says that there is no such session, where
 // nothing of it is kept.
-func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*content.Content, error) {
+func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*api.Content, error) {
 	page, from, to := archive.CutLines(id)
 	c, err := Of(s, page)
 	if store.OutOfReach(err) {
@@ -37,7 +37,7 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 	if err != nil {
 		return lost(id, err), nil
 	}
-	if c.Reason == content.NoMatch {
+	if c.Reason == api.GetNoMatch {
 		if e, err := ended(state, s.Key, page); e != nil || err != nil {
 			return e, err
 		}
@@ -51,7 +51,7 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 			}
 		}
 	}
-	if c.Reason != content.OK {
+	if c.Reason != api.GetOK {
 		return c, nil
 	}
 	if from > 0 {
@@ -68,14 +68,14 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 }
 
 // lost is the answer for what is known and can't be read.
-func lost(id string, err error) *content.Content {
-	return &content.Content{ID: id, Reason: content.Backend, Detail: err.Error(),
-		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: content.Backend, Detail: err.Error()}}
+func lost(id string, err error) *api.Content {
+	return &api.Content{ID: id, Reason: api.GetBackendError, Detail: err.Error(),
+		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}
 }
 
 // Of is what a pointer of a session leads to; its error is that of what is known and can't
 // be read.
-func Of(s *session.Session, id string) (*content.Content, error) {
+func Of(s *session.Session, id string) (*api.Content, error) {
 	if store.IsHash(id) {
 		return blob(s, id)
 	}
@@ -90,7 +90,7 @@ func Of(s *session.Session, id string) (*content.Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &content.Content{ID: id, Reason: content.OK, Text: text, Page: p, References: archive.References(p, text)}, nil
+		return &api.Content{ID: id, Reason: api.GetOK, Text: text, Page: p, References: archive.References(p, text)}, nil
 	}
 	if g, ok := s.Graves.Burial(id); ok {
 		return gone(id, g, "it was forgotten"), nil
@@ -99,28 +99,28 @@ func Of(s *session.Session, id string) (*content.Content, error) {
 		return span(s, sp)
 	}
 	if st, ok := list(s, id); ok {
-		return &content.Content{ID: id, Reason: content.OK, Text: st}, nil
+		return &api.Content{ID: id, Reason: api.GetOK, Text: st}, nil
 	}
-	return &content.Content{ID: id, Reason: content.NoMatch}, nil
+	return &api.Content{ID: id, Reason: api.GetNoMatch}, nil
 }
 
-func blob(s *session.Session, hash string) (*content.Content, error) {
+func blob(s *session.Session, hash string) (*api.Content, error) {
 	b, err := s.Blobs.Get(hash)
 	if forgotten, buried := s.Graves.GoneBlob(hash); buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.Erasable().Holds(hash) {
-		return &content.Content{ID: hash, Reason: content.Forgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
+		return &api.Content{ID: hash, Reason: api.GetForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &content.Content{ID: hash, Reason: content.NoMatch}, nil
+		return &api.Content{ID: hash, Reason: api.GetNoMatch}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get %s: %w", hash, err)
 	}
-	return &content.Content{ID: hash, Reason: content.OK, Text: string(b)}, nil
+	return &api.Content{ID: hash, Reason: api.GetOK, Text: string(b)}, nil
 }
 
 // span joins the pages of a span, each under a line that names it.
-func span(s *session.Session, sp branch.Span) (*content.Content, error) {
-	c := &content.Content{ID: sp.ID, Reason: content.OK, Pages: sp.Pages}
+func span(s *session.Session, sp branch.Span) (*api.Content, error) {
+	c := &api.Content{ID: sp.ID, Reason: api.GetOK, Pages: sp.Pages}
 	var b strings.Builder
 	r := s.Reader()
 	for _, id := range sp.Pages {
@@ -145,7 +145,7 @@ func span(s *session.Session, sp branch.Span) (*content.Content, error) {
 }
 
 // gone is the answer for what was forgotten or went by retention.
-func gone(id string, g erasure.Grave, what string) *content.Content {
+func gone(id string, g erasure.Grave, what string) *api.Content {
 	detail := what
 	if !g.Time.IsZero() {
 		detail += " on " + g.Time.UTC().Format("2006-01-02")
@@ -153,7 +153,7 @@ func gone(id string, g erasure.Grave, what string) *content.Content {
 	if r := strings.TrimSpace(g.Reason); r != "" {
 		detail += ": " + r
 	}
-	return &content.Content{ID: id, Reason: content.Forgotten, Detail: detail}
+	return &api.Content{ID: id, Reason: api.GetForgotten, Detail: detail}
 }
 
 // pageForm is how the ids of pages and spans look.
@@ -161,7 +161,7 @@ var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 
 // ended is the answer for what a session of that key held before it ended, nil if
 // none ended.
-func ended(state store.Store, key, id string) (*content.Content, error) {
+func ended(state store.Store, key, id string) (*api.Content, error) {
 	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
 	}
@@ -189,10 +189,10 @@ func list(s *session.Session, id string) (string, bool) {
 }
 
 // checkpoint is a checkpoint as its file says it, or one section in full.
-func checkpoint(s *session.Session, id string) (*content.Content, error) {
+func checkpoint(s *session.Session, id string) (*api.Content, error) {
 	text, note, ok, err := workstate.CheckpointText(s.Files, id)
 	if err != nil || !ok {
-		return &content.Content{ID: id, Reason: content.NoMatch}, err
+		return &api.Content{ID: id, Reason: api.GetNoMatch}, err
 	}
-	return &content.Content{ID: id, Reason: content.OK, Detail: note, Text: text}, nil
+	return &api.Content{ID: id, Reason: api.GetOK, Detail: note, Text: text}, nil
 }

@@ -102,6 +102,3 @@ func Size(dir store.Store, name string) (int64, error) {
 	}
 	return st.Size, nil
 }
-
-// ErrNone is wrapped by the error for a session of which nothing is kept.
-var ErrNone = errors.New("no such session")

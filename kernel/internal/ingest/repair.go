@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -21,14 +21,6 @@ import (
 // promptPrefix marks the key of a prompt that was planned before the host wrote
 // it into its conversation.
 const promptPrefix = "prompt:"
-
-var (
-	// ErrNoMessages is returned for a conversation that is empty.
-	ErrNoMessages = errors.New("nothing to plan: the conversation is empty")
-	// ErrAnswered is returned beside the batch of a conversation that ends with an
-	// assistant message: there is nothing for the model to answer.
-	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
-)
 
 // Request is a conversation as a host hands it in.
 type Request struct {
@@ -56,7 +48,7 @@ type Batch struct {
 	// Adopted gives the host's key of a message that is known by a prompt's.
 	Adopted map[string]string
 	// Removed is what making it valid took out, Faults what had to be changed.
-	Removed []branch.Excluded
+	Removed []api.Excluded
 	Faults  []fault.Fault
 	// LiftedBytes is the base64 that results held and that is not shown, Examined how
 	// many messages of a heard conversation were read.
@@ -107,7 +99,7 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 // ready does what is left when the messages are valid: key gives them their keys.
 func (b *Batch) ready(key func()) error {
 	if len(b.Msgs) == 0 {
-		return ErrNoMessages
+		return api.ErrNoMessages
 	}
 	b.lead()
 	b.adoptPrompts()
@@ -117,7 +109,7 @@ func (b *Batch) ready(key func()) error {
 	b.dropForgotten()
 	b.dropOddTimes()
 	if last := b.Msgs[len(b.Msgs)-1]; last.Role == memkernel.RoleAssistant {
-		return ErrAnswered
+		return api.ErrAnswered
 	}
 	return nil
 }
@@ -132,7 +124,7 @@ func (b *Batch) note(notes []transcript.Note) {
 			p := &n.Removed[i]
 			id := ids.Page("rm", ids.Branched(b.Branch, n.Key), hashResult(p))
 			b.taken = append(b.taken, taken{page: id, key: n.Key, part: p})
-			b.Removed = append(b.Removed, branch.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: string(f.Code)})
+			b.Removed = append(b.Removed, api.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: string(f.Code)})
 			f.Page = id
 		}
 		b.Faults = append(b.Faults, f)

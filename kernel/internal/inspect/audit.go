@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/fetch"
@@ -63,7 +63,7 @@ func readable(ctx context.Context, in *Inspector) map[string]bool {
 			continue
 		}
 		for id := range named {
-			if c, err := fetch.Of(s, id); err == nil && c.Reason == content.OK {
+			if c, err := fetch.Of(s, id); err == nil && c.Reason == api.GetOK {
 				out[id] = true
 			}
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -197,7 +197,7 @@ func (d *doctor) index() {
 	st := d.in.IndexStatus(d.ctx)
 	if bad, ok := unsearchable[st.State]; ok {
 		way := bad.Hint
-		if st.State == status.IndexFailed {
+		if st.State == api.IndexFailed {
 			way = cmp.Or(st.Hint, way)
 		}
 		d.tell(bad.Severity, cmp.Or(bad.What, st.Path+": "+st.Detail), way)
@@ -218,17 +218,17 @@ func (d *doctor) index() {
 
 // unsearchable are the states in which an index can't be searched. Without What
 // the index's own words say it.
-var unsearchable = map[status.IndexState]health.Finding{
-	status.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
-	status.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
-	status.IndexDamaged: {Severity: health.Error, Hint: "run 'memkernel reindex', which makes it anew; nothing is lost"},
-	status.IndexForeign: {Severity: health.Error, Hint: "move the file away, or name another state folder with --state-dir"},
-	status.IndexNewer:   {Severity: health.Error, Hint: "update memkernel, or run 'memkernel reindex --full', which moves it aside"},
-	status.IndexFailed:  {Severity: health.Error, Hint: "see that the file can be read and nobody else holds it"},
+var unsearchable = map[api.IndexState]health.Finding{
+	api.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
+	api.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
+	api.IndexDamaged: {Severity: health.Error, Hint: "run 'memkernel reindex', which makes it anew; nothing is lost"},
+	api.IndexForeign: {Severity: health.Error, Hint: "move the file away, or name another state folder with --state-dir"},
+	api.IndexNewer:   {Severity: health.Error, Hint: "update memkernel, or run 'memkernel reindex --full', which moves it aside"},
+	api.IndexFailed:  {Severity: health.Error, Hint: "see that the file can be read and nobody else holds it"},
 }
 
 // vectors compares the vectors with the embedder that is configured.
-func (d *doctor) vectors(st *status.Index) {
+func (d *doctor) vectors(st *api.IndexStatus) {
 	p := d.in.Embedder
 	switch {
 	case p == nil:
@@ -362,7 +362,7 @@ func (d *doctor) state() {
 
 // secrets reports what was taken for secrets in what is stored.
 func (d *doctor) secrets() {
-	st, err := d.in.Status(d.ctx, status.Options{All: true})
+	st, err := d.in.Status(d.ctx, api.StatusOptions{All: true})
 	if err != nil || len(st.Masked) == 0 {
 		return // what can't be read was reported
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // Inspector is what is looked at. Its fields are set once.
@@ -31,7 +31,7 @@ type Inspector struct {
 	// Memory is nil if it is off. Set is how it is set, to be completed by what is found;
 	// IndexPath is the file of its index, Embedder makes its vectors, nil for none.
 	Memory    *memory.Memory
-	Set       status.Memory
+	Set       api.MemoryStatus
 	IndexPath string
 	Embedder  embed.Provider
 	// StateFile and Buffer say which records of the working state are kept.

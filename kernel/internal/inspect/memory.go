@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // MemoryStatus reads how memory is: its settings, and what is indexed of it.
-func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
+func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	st, m := in.Set, in.Memory
 	if m == nil {
 		return st
@@ -17,7 +17,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
 	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
 	st.Index = in.IndexStatus(ctx)
 	watching, last := m.Sync.Status()
-	st.Sync.Watch, st.Sync.Last = status.Watch(watching), (*status.SyncRun)(last)
+	st.Sync.Watch, st.Sync.Last = api.WatchStatus(watching), (*api.SyncRun)(last)
 	n, err := m.Past.Stats()
 	if err != nil {
 		st.Sessions.Error = err.Error()
@@ -31,7 +31,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
 }
 
 // survey counts the workspace's files that are searched, and those that are not.
-func (in *Inspector) survey(ctx context.Context, st *status.Memory) (err error) {
+func (in *Inspector) survey(ctx context.Context, st *api.MemoryStatus) (err error) {
 	if in.Memory == nil {
 		return nil
 	}
@@ -47,28 +47,28 @@ func (in *Inspector) survey(ctx context.Context, st *status.Memory) (err error) 
 // indexStates are the states by what package index calls them.
 var indexStates = []struct {
 	err   error
-	state status.IndexState
+	state api.IndexState
 }{
-	{index.ErrMissing, status.IndexMissing}, {index.ErrForeign, status.IndexForeign}, {index.ErrNewer, status.IndexNewer},
-	{index.ErrOlder, status.IndexOlder}, {index.ErrDamaged, status.IndexDamaged},
+	{index.ErrMissing, api.IndexMissing}, {index.ErrForeign, api.IndexForeign}, {index.ErrNewer, api.IndexNewer},
+	{index.ErrOlder, api.IndexOlder}, {index.ErrDamaged, api.IndexDamaged},
 }
 
 // IndexStatus reads what the index has, and by how much it is behind.
-func (in *Inspector) IndexStatus(ctx context.Context) status.Index {
+func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 	st, m := in.Set.Index, in.Memory
 	if m == nil {
 		return st
 	}
-	st.State = status.IndexOK
-	fail := func(err error) status.Index {
-		st.State, st.Detail = status.IndexFailed, err.Error()
+	st.State = api.IndexOK
+	fail := func(err error) api.IndexStatus {
+		st.State, st.Detail = api.IndexFailed, err.Error()
 		if e := (*index.Error)(nil); errors.As(err, &e) {
 			st.Detail = e.Kind.Error()
 			if e.Err != nil {
 				st.Detail += " (" + e.Err.Error() + ")"
 			}
 			if st.Hint = e.Hint; st.Hint == "" {
-				st.Hint = unsearchable[status.IndexFailed].Hint
+				st.Hint = unsearchable[api.IndexFailed].Hint
 			}
 		}
 		for _, s := range indexStates {

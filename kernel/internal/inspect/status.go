@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -19,7 +20,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -28,8 +28,8 @@ import (
 
 // Status reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is the error of [Inspector.NoSession].
-func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Report, error) {
-	st := &status.Report{Others: []status.Other{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []status.Session{}, Masked: []status.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
+func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
+	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
 	if err := in.survey(ctx, &st.Memory); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Repo
 		unlock()
 	}
 	for _, rule := range sorted(masked) {
-		st.Masked = append(st.Masked, status.MaskCount{Rule: rule, Count: masked[rule]})
+		st.Masked = append(st.Masked, api.MaskCount{Rule: rule, Count: masked[rule]})
 	}
 	for info, err := range in.Blobs.Walk() {
 		if err != nil {
@@ -75,13 +75,13 @@ func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Repo
 }
 
 // Session gives the status of one session that is open. It writes nothing.
-func (in *Inspector) Session(s *session.Session) status.Session {
+func (in *Inspector) Session(s *session.Session) api.SessionStatus {
 	return sessionStatus(s, in.Now())
 }
 
 // folders are the folders of the sessions to read, and what is said of the others
 // without opening anything.
-func folders(in *Inspector, o *status.Options) (read []string, others []status.Other, err error) {
+func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.OtherSession, err error) {
 	all, err := folder.All(in.State)
 	if err != nil || o.All {
 		return all, nil, err
@@ -94,7 +94,7 @@ func folders(in *Inspector, o *status.Options) (read []string, others []status.O
 		return []string{name}, nil, err
 	}
 	for _, f := range all {
-		s := status.Other{Folder: f}
+		s := api.OtherSession{Folder: f}
 		for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
 			if fi, err := folder.In(in.State, f).Stat(name); err == nil {
 				s.Bytes += fi.Size
@@ -105,8 +105,8 @@ func folders(in *Inspector, o *status.Options) (read []string, others []status.O
 		}
 		others = append(others, s)
 	}
-	slices.SortStableFunc(others, func(a, b status.Other) int { return b.Last.Compare(a.Last) })
-	n := min(status.MostSessions, len(others))
+	slices.SortStableFunc(others, func(a, b api.OtherSession) int { return b.Last.Compare(a.Last) })
+	n := min(api.MostSessions, len(others))
 	for _, s := range others[:n] {
 		read = append(read, s.Folder)
 	}
@@ -114,8 +114,8 @@ func folders(in *Inspector, o *status.Options) (read []string, others []status.O
 	return read, others[n:], nil
 }
 
-func sessionStatus(s *session.Session, now time.Time) status.Session {
-	st := status.Session{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []status.Line{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, now), Paging: pagingReport(s),
+func sessionStatus(s *session.Session, now time.Time) api.SessionStatus {
+	st := api.SessionStatus{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []api.LineStatus{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, now), Paging: pagingReport(s),
 		JournalBytes: shown(s.Files, folder.JournalFile), ProjectionBytes: shown(s.Files, folder.RecordsFile)}
 	names := map[string]branch.Key{}
 	for key := range s.Branches.All {
@@ -123,7 +123,7 @@ func sessionStatus(s *session.Session, now time.Time) status.Session {
 	}
 	for _, name := range sorted(names) {
 		l := s.Branches.All[names[name]]
-		st.Lines = append(st.Lines, status.Line{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
+		st.Lines = append(st.Lines, api.LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
 			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
 			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
 		broken(&st.Lines[len(st.Lines)-1], l)
@@ -152,8 +152,8 @@ func countMasked(s *session.Session, by map[string]int) {
 }
 
 // lifeStatus reads what the boundaries left, by the clock now.
-func lifeStatus(s *session.Session, now time.Time) status.Life {
-	st := status.Life{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
+func lifeStatus(s *session.Session, now time.Time) api.LifeStatus {
+	st := api.LifeStatus{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
 	if l, err := s.Life.Now(); err == nil {
 		st.Compactions = max(st.Compactions, l.State.Thread.From.Since())
 	}
@@ -182,12 +182,12 @@ func lifeStatus(s *session.Session, now time.Time) status.Life {
 }
 
 // broken fills in what cuts of a line came to.
-func broken(st *status.Line, l *branch.State) {
+func broken(st *api.LineStatus, l *branch.State) {
 	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
 	st.BreakerOpen = l.Breaker.Futile >= plan.MaxFutile
 	if n := len(l.Proj.Cuts); n > 0 {
 		c := &l.Proj.Cuts[n-1]
-		st.LastCut = &status.Cut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
+		st.LastCut = &api.LineCut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
 	}
 }
 
@@ -201,8 +201,8 @@ func pagingReport(s *session.Session) paging.Report {
 }
 
 // nets reads what the workspace's Markdown has of the working state.
-func (in *Inspector) nets() status.Nets {
-	st := status.Nets{SessionState: status.StateFile{Path: workstate.StatePath}, Buffer: status.Buffer{Path: workstate.BufferPath}}
+func (in *Inspector) nets() api.NetsStatus {
+	st := api.NetsStatus{SessionState: api.StateFileStatus{Path: workstate.StatePath}, Buffer: api.BufferStatus{Path: workstate.BufferPath}}
 	if m := in.Memory; m != nil {
 		st.SessionState.Enabled, st.Buffer.Enabled = in.StateFile, in.Buffer
 		readStateFile(&st.SessionState, m)
@@ -211,7 +211,7 @@ func (in *Inspector) nets() status.Nets {
 	return st
 }
 
-func readStateFile(st *status.StateFile, m *memory.Memory) {
+func readStateFile(st *api.StateFileStatus, m *memory.Memory) {
 	f, _, err := workstate.ReadStateFile(m.Private)
 	if err != nil {
 		st.Detail = err.Error()
@@ -224,7 +224,7 @@ func readStateFile(st *status.StateFile, m *memory.Memory) {
 	}
 }
 
-func readBuffer(st *status.Buffer, m *memory.Memory) {
+func readBuffer(st *api.BufferStatus, m *memory.Memory) {
 	text, err := workstate.ReadBuffer(m.Private)
 	if err != nil {
 		st.Detail = err.Error()
@@ -248,8 +248,8 @@ func later(a, b time.Time) time.Time {
 }
 
 // modelSummaries is the state of the notes on each branch of this epoch.
-func modelSummaries(s *session.Session) []status.ModelSummary {
-	out := []status.ModelSummary{}
+func modelSummaries(s *session.Session) []api.ModelSummary {
+	out := []api.ModelSummary{}
 	if s.Journal == nil {
 		return out
 	}
@@ -261,7 +261,7 @@ func modelSummaries(s *session.Session) []status.ModelSummary {
 		}
 		if n, err := summary.ReadNotes(p); err == nil {
 			last := n.Last()
-			m := status.ModelSummary{Branch: branch, Deltas: n.Version, Model: last.Model, Time: last.Time, Messages: last.Messages, Operations: last.Operations, Reason: last.Reason}
+			m := api.ModelSummary{Branch: branch, Deltas: n.Version, Model: last.Model, Time: last.Time, Messages: last.Messages, Operations: last.Operations, Reason: last.Reason}
 			m.Notes, m.Closed = n.Count()
 			out = append(out, m)
 		}
@@ -270,10 +270,10 @@ func modelSummaries(s *session.Session) []status.ModelSummary {
 }
 
 // cooldowns are those of all models that were asked, by name.
-func cooldowns(state store.Store) []status.Cooldown {
-	out := []status.Cooldown{}
+func cooldowns(state store.Store) []api.Cooldown {
+	out := []api.Cooldown{}
 	for _, c := range notes.OpenCooldowns(state).All() {
-		out = append(out, status.Cooldown(c))
+		out = append(out, api.Cooldown(c))
 	}
 	return out
 }
@@ -285,7 +285,7 @@ func spiral(s *session.Session, p *pagevm.Projection, now time.Time) string {
 }
 
 // countFlush counts an entry of memory that a flush wrote.
-func countFlush(st *status.Life, e journal.Entry) {
+func countFlush(st *api.LifeStatus, e journal.Entry) {
 	flush, agent := workstate.WrittenBy(e.ID)
 	if !flush {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -25,8 +25,8 @@ const (
 // Use says how often a text of memory was recalled, in the sessions that are kept, and
 // how often the agent then named it: an answer of the same turn holds half of its long
 // words or more. What was forgotten or went by retention is not counted.
-func (in *Inspector) Use(ctx context.Context, text string) (maintenance.Use, error) {
-	var u maintenance.Use
+func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
+	var u api.Use
 	key := consolidation.Key(text)
 	var rare []string
 	for w := range strings.FieldsSeq(key) {
@@ -52,7 +52,7 @@ func (in *Inspector) Use(ctx context.Context, text string) (maintenance.Use, err
 	return u, nil
 }
 
-func useIn(s *session.Session, key string, rare []string, u *maintenance.Use) {
+func useIn(s *session.Session, key string, rare []string, u *api.Use) {
 	r := s.Reader()
 	pages := make([]*pagevm.Page, 0, len(s.Pages))
 	for _, p := range s.Pages {

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
@@ -23,7 +24,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
@@ -43,7 +43,7 @@ type Keeper struct {
 	Inspector *inspect.Inspector
 }
 
-var _ maintenance.Keeper = (*Keeper)(nil)
+var _ api.Keeper = (*Keeper)(nil)
 
 // Options are what a keeper is made of.
 type Options struct {
@@ -102,7 +102,7 @@ func (b buffer) Clear(ctx context.Context, n int, hash string) error {
 }
 
 // Audit is [maintenance.Keeper.Audit].
-func (k *Keeper) Audit(ctx context.Context, o maintenance.AuditOptions) (*health.Report, error) {
+func (k *Keeper) Audit(ctx context.Context, o api.AuditOptions) (*health.Report, error) {
 	if k.Memory == nil {
 		return k.Upkeep.Audit(ctx, upkeep.AuditOptions{})
 	}
@@ -120,7 +120,7 @@ func (k *Keeper) Audit(ctx context.Context, o maintenance.AuditOptions) (*health
 }
 
 // Curate is [maintenance.Keeper.Curate].
-func (k *Keeper) Curate(ctx context.Context, req maintenance.CurateRequest) (*maintenance.Curated, error) {
+func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curated, error) {
 	o := upkeep.CurateOptions{Day: req.Day, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	c, err := k.Upkeep.Curate(ctx, o)
 	if err != nil {
@@ -170,12 +170,12 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 }
 
 // filled are the thresholds with their defaults, as package consolidation has them.
-func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
-	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, maintenance.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
+func filled(o api.PruneOptions) consolidation.PruneOptions {
+	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, api.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }
 
 // Prune is [maintenance.Keeper.Prune].
-func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*maintenance.Pruned, error) {
+func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, error) {
 	o := filled(req.PruneOptions)
 	o.All = req.All
 	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: o, QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
@@ -186,7 +186,7 @@ func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*main
 }
 
 // UndoPrune is [maintenance.Keeper.UndoPrune].
-func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Undone, error) {
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
 	u, err := k.Upkeep.UndoPrune(ctx, nowOr(k, now))
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
@@ -199,13 +199,13 @@ func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Und
 func (k *Keeper) refuseLoss(path, before, after string) error {
 	loss, err := k.Upkeep.LossOf(path, before, after)
 	if err == nil && loss != nil {
-		err = &maintenance.LossError{Loss: loss}
+		err = &api.LossError{Loss: loss}
 	}
 	return err
 }
 
 // Why is [maintenance.Keeper.Why].
-func (k *Keeper) Why(ctx context.Context, req maintenance.WhyRequest) (*maintenance.Grounds, error) {
+func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (*api.Grounds, error) {
 	g, err := k.Upkeep.Why(ctx, req.Entry, nowOr(k, req.Now))
 	if err != nil {
 		return nil, fmt.Errorf("why: %w", err)
@@ -215,7 +215,7 @@ func (k *Keeper) Why(ctx context.Context, req maintenance.WhyRequest) (*maintena
 }
 
 // History is [maintenance.Keeper.History].
-func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest) (*maintenance.History, error) {
+func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
 	h, err := k.Upkeep.History(ctx, req, k.Now())
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
@@ -233,7 +233,7 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consoli
 }
 
 // Guard is [maintenance.Keeper.Guard].
-func (k *Keeper) Guard(ctx context.Context, req maintenance.GuardRequest) (*consolidation.Loss, error) {
+func (k *Keeper) Guard(ctx context.Context, req api.GuardRequest) (*consolidation.Loss, error) {
 	loss, err := k.Upkeep.Guard(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)

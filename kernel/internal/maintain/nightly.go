@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // Nightly is [maintenance.Keeper.Nightly].
-func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*maintenance.Nightly, error) {
+func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nightly, error) {
 	if k.Memory == nil {
 		return nil, errors.New("nightly: memory is switched off")
 	}
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}
-	out := &maintenance.Nightly{Steps: []maintenance.Step{}}
+	out := &api.Nightly{Steps: []api.NightlyStep{}}
 	if busy, err := busy(k, req.Idle, req.Now); err != nil || busy != "" {
 		out.Skipped = busy
 		return out, err
@@ -31,8 +31,8 @@ func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*
 		return out, err
 	}
 	store.KeepOutOfGit(k.State)
-	jobs := []upkeep.Job{{Name: maintenance.StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: maintenance.StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
-		{Name: maintenance.StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
+	jobs := []upkeep.Job{{Name: api.StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: api.StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
+		{Name: api.StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
 	if req.QuietTime {
 		jobs = jobs[1:]
 	}
@@ -57,7 +57,7 @@ func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*
 	return out, err
 }
 
-func nightAudit(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
+func nightAudit(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
 	req.Audit.Now, req.Audit.Prune = req.Now, req.Prune
 	out.Audit, err = k.Audit(ctx, req.Audit)
 	return err
@@ -65,15 +65,15 @@ func nightAudit(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest,
 
 // nightCurate curates the day that ends with the night, too: a run after midnight
 // finds most of what there is in yesterday's log.
-func nightCurate(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
+func nightCurate(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
 	c := req.Curate
 	c.Now, c.Apply = req.Now, true
 	out.Curated, err = k.Curate(ctx, c)
 	return err
 }
 
-func nightPrune(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
-	if out.Pruned, err = k.Prune(ctx, maintenance.PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
+func nightPrune(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
+	if out.Pruned, err = k.Prune(ctx, api.PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
 		return err
 	}
 	return k.Upkeep.Seen(ctx, req.Now)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -17,7 +17,7 @@ const chunkerMark = ", secrets masked"
 
 // opened is the index as it is searched.
 type opened struct {
-	backend indexing.Backend
+	backend api.Backend
 	ranking *retrieval.Options
 	// rules are the options by which any of its kind is opened.
 	rules index.Options
@@ -31,7 +31,7 @@ type opened struct {
 
 // reading is an index that is open to be read.
 type reading struct {
-	indexing.Index
+	api.MemoryIndex
 	retriever *retrieval.Retriever
 }
 
@@ -76,16 +76,16 @@ func (x *opened) close() error {
 }
 
 // Index is the index, open to be read; who gets it does not close it.
-func (m *Memory) Index(ctx context.Context) (indexing.Index, error) {
+func (m *Memory) Index(ctx context.Context) (api.MemoryIndex, error) {
 	r, err := m.index.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.Index, nil
+	return r.MemoryIndex, nil
 }
 
 // Behind tells by how much an index is behind the files.
-func (m *Memory) Behind(ctx context.Context, ix indexing.Index) (index.Lag, error) {
+func (m *Memory) Behind(ctx context.Context, ix api.MemoryIndex) (index.Lag, error) {
 	return ix.Lag(ctx, m.corpus.files(ctx, nil))
 }
 
@@ -112,7 +112,7 @@ func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 }
 
 // writer opens an index to be written, made anew if that is the only way.
-func writer(ctx context.Context, x *opened, r *indexing.Report, full bool) (indexing.Index, error) {
+func writer(ctx context.Context, x *opened, r *api.Reindexed, full bool) (api.MemoryIndex, error) {
 	if full {
 		o := x.options()
 		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = index.Plain(why), path }
@@ -135,7 +135,7 @@ func writer(ctx context.Context, x *opened, r *indexing.Report, full bool) (inde
 }
 
 // damage is what is the matter with an index that can tell, nil if nothing is.
-func damage(ctx context.Context, ix indexing.Index) error {
+func damage(ctx context.Context, ix api.MemoryIndex) error {
 	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
 		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {
 			return err
@@ -145,7 +145,7 @@ func damage(ctx context.Context, ix indexing.Index) error {
 }
 
 // rebuilt makes the index anew that is older, or damaged.
-func rebuilt(ctx context.Context, x *opened, r *indexing.Report, why error) (indexing.Index, error) {
+func rebuilt(ctx context.Context, x *opened, r *api.Reindexed, why error) (api.MemoryIndex, error) {
 	r.Rebuilt = index.Plain(why)
 	o := x.options()
 	o.Aside = func(path string, _ error) { r.Aside = path }

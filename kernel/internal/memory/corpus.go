@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/visible"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/sessions"
@@ -37,15 +37,15 @@ type corpus struct {
 }
 
 // skip tells of a file that is left out, if somebody listens.
-func skip(skipped func(indexing.Skipped), path, why string) {
+func skip(skipped func(api.SkippedFile), path, why string) {
 	if skipped != nil {
-		skipped(indexing.Skipped{Path: path, Reason: why})
+		skipped(api.SkippedFile{Path: path, Reason: why})
 	}
 }
 
 // files lists all by their stats. What is not to be indexed, though its name says so,
 // is told to skipped.
-func (c *corpus) files(ctx context.Context, skipped func(indexing.Skipped)) iter.Seq2[index.FileStat, error] {
+func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		if !c.markdown(ctx, skipped, yield) {
 			return
@@ -72,7 +72,7 @@ func (c *corpus) files(ctx context.Context, skipped func(indexing.Skipped)) iter
 }
 
 // markdown lists the memory files. It is false if yield wants no more.
-func (c *corpus) markdown(ctx context.Context, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
+func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	if len(c.extras) == 0 {
 		return listMarkdown(ctx, c.store, "", skipped, yield)
 	}
@@ -90,7 +90,7 @@ func (c *corpus) markdown(ctx context.Context, skipped func(indexing.Skipped), y
 
 // listMarkdown lists the memory files of a store, prefix before their paths. A file's stat is
 // with that of its facts, so that it is read again when they change.
-func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
+func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	facts := markdownstore.FactFiles(st)
 	for f, err := range st.Walk(ctx) {
 		c, _ := st.Classify(f.Path)
@@ -134,7 +134,7 @@ func both(a, b time.Time) time.Time {
 
 // mediaUnder lists the media in a folder of the workspace. It is false if yield
 // wants no more.
-func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
+func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {
 		return yield(index.FileStat{Path: dir}, err)
@@ -188,7 +188,7 @@ func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(indexi
 const nameless = "its name holds characters that can't be shown; rename it"
 
 // chunks reads a file and cuts it.
-func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) {
+func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 	if IsPast(path) {
 		return c.pastChunks(path)
 	}
@@ -211,7 +211,7 @@ func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) 
 	d := markdownstore.Parse(path, text)
 	d.Class = l.Class
 	for _, n := range d.Notes {
-		note := indexing.Skipped{Path: path, Reason: n.Text}
+		note := api.SkippedFile{Path: path, Reason: n.Text}
 		if n.Line > 0 {
 			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
 		}
@@ -223,7 +223,7 @@ func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) 
 	}
 	facts, unused := markdownstore.FactsOf(st, rest, text)
 	if unused > 0 {
-		r.Notes = append(r.Notes, indexing.Skipped{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
+		r.Notes = append(r.Notes, api.SkippedFile{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
 	}
 	var out []index.Chunk
 	words := d.Keywords()

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // ProbeText is a text that every model takes.
@@ -23,11 +23,11 @@ var errUnasked = errors.New("the first are made by a reindex that somebody asks 
 // filling gives chunks their vectors in one reindex.
 type filling struct {
 	corpus *corpus
-	ix     indexing.Index
+	ix     api.MemoryIndex
 	p      embed.Provider
-	allow  func(indexing.Estimate) error
+	allow  func(api.EmbedEstimate) error
 	opts   *how
-	r      *indexing.Report
+	r      *api.Reindexed
 }
 
 // fillLock is held by the one who makes vectors for an index that machines share. It is
@@ -149,7 +149,7 @@ func (f *filling) progress() *embed.FillOptions {
 	o := &embed.FillOptions{}
 	if tell := f.opts.Progress; tell != nil {
 		o.Progress = func(r embed.FillReport) {
-			tell(indexing.Progress{Stage: indexing.StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
+			tell(api.ReindexProgress{Stage: api.StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
 		}
 	}
 	return o
@@ -184,7 +184,7 @@ func (f *filling) media(ctx context.Context) error {
 func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missing) error {
 	file, line, err := f.corpus.media(t.Path)
 	if err != nil || line != t.Text {
-		f.r.Skipped = append(f.r.Skipped, indexing.Skipped{Path: t.Path, Reason: "it changed while it was indexed: run reindex again"})
+		f.r.Skipped = append(f.r.Skipped, api.SkippedFile{Path: t.Path, Reason: "it changed while it was indexed: run reindex again"})
 		return nil
 	}
 	v, use, err := p.EmbedMedia(ctx, file)
@@ -195,7 +195,7 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 	switch {
 	case errors.As(err, &e) && e.Texts:
 		f.r.Embedded.Refused++
-		f.r.Skipped = append(f.r.Skipped, indexing.Skipped{Path: t.Path, Reason: "it is found by its name only: " + err.Error()})
+		f.r.Skipped = append(f.r.Skipped, api.SkippedFile{Path: t.Path, Reason: "it is found by its name only: " + err.Error()})
 		return nil
 	case err != nil:
 		return err
@@ -205,7 +205,7 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 }
 
 // missingTexts are the texts without a vector; files of media come apart.
-func missingTexts(ctx context.Context, ix indexing.Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
+func missingTexts(ctx context.Context, ix api.MemoryIndex, model string) iter.Seq2[embed.Text[index.Hash], error] {
 	return func(yield func(embed.Text[index.Hash], error) bool) {
 		for t, err := range ix.MissingEmbeddings(ctx, model) {
 			if err == nil && mediaType(t.Path) != "" {
@@ -219,9 +219,9 @@ func missingTexts(ctx context.Context, ix indexing.Index, model string) iter.Seq
 }
 
 // estimate counts what has no vector yet.
-func estimate(ctx context.Context, ix indexing.Index, p embed.Provider) (indexing.Estimate, error) {
+func estimate(ctx context.Context, ix api.MemoryIndex, p embed.Provider) (api.EmbedEstimate, error) {
 	d := embed.Describe(p)
-	e := indexing.Estimate{Free: d.Free, Price: d.Price}
+	e := api.EmbedEstimate{Free: d.Free, Price: d.Price}
 	_, takesMedia := p.(embed.MediaProvider)
 	for t, err := range ix.MissingEmbeddings(ctx, p.Model()) {
 		switch {

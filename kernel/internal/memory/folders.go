@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // extra is such a folder. It is opened when it is wanted: it may be there later.
 type extra struct {
-	indexing.Folder
+	api.MemoryFolder
 	opts markdownstore.Options
 	// inside is its path in the workspace, with a slash behind it; "" if it is elsewhere.
 	inside string
@@ -25,11 +25,11 @@ type extra struct {
 }
 
 // newExtras are the folders as the workspace's settings have them.
-func newExtras(all []indexing.Folder, workspace string, o markdownstore.Options) []*extra {
+func newExtras(all []api.MemoryFolder, workspace string, o markdownstore.Options) []*extra {
 	var out []*extra
 	o.Include, o.Settle, o.Own, o.Private, o.PrivateNotes = markdownstore.Everything(), nil, "", true, false
 	for _, f := range all {
-		x := &extra{Folder: f, opts: o}
+		x := &extra{MemoryFolder: f, opts: o}
 		if dir, err := filepath.Abs(f.Path); err == nil {
 			if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 				x.inside = filepath.ToSlash(rel) + "/"
@@ -73,7 +73,7 @@ func (x *extra) close() error {
 
 // list lists the folder's files by their names in the index. It is false if yield wants
 // no more.
-func (x *extra) list(ctx context.Context, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
+func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	st, err := x.store(true)
 	if errors.Is(err, fs.ErrNotExist) {
 		skip(skipped, x.prefix(), "there is no folder "+x.Path)

@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -43,7 +43,7 @@ type Options struct {
 	Masker  *mask.Masker
 	Now     func() time.Time
 	// Backend keeps the index.
-	Backend indexing.Backend
+	Backend api.Backend
 	// Ranking are the settings of the search.
 	Ranking retrieval.Options
 	// Leases, if not nil, has the lock of those who make vectors for one index: each text is
@@ -52,11 +52,11 @@ type Options struct {
 	// Embedder makes vectors, nil for none; Allow, if not nil, refuses what is to be
 	// sent to it unasked.
 	Embedder embed.Provider
-	Allow    func(indexing.Estimate) error
+	Allow    func(api.EmbedEstimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
 	// Folders are searched beside the workspace.
-	Folders  []indexing.Folder
+	Folders  []api.MemoryFolder
 	Sessions SessionOptions
 	// Wait is how long searches wait for the index to be made, or brought up to date;
 	// default DefaultWait, negative if they are to search it as it is.

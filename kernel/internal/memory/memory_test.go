@@ -13,7 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -53,16 +53,16 @@ func workspace(t *testing.T) string {
 }
 
 // sqlite keeps an index in a file.
-func sqlite(path string) indexing.Backend {
-	some := func(ix *index.Index, err error) (indexing.Index, error) {
+func sqlite(path string) api.Backend {
+	some := func(ix *index.Index, err error) (api.MemoryIndex, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return indexing.Backend{Place: path,
-		Open: func(_ context.Context, o *index.Options) (indexing.Index, error) { return some(index.Open(path, o)) },
-		Rebuild: func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+	return api.Backend{Place: path,
+		Open: func(_ context.Context, o *index.Options) (api.MemoryIndex, error) { return some(index.Open(path, o)) },
+		Rebuild: func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 			return some(index.Rebuild(ctx, path, o))
 		}}
 }
@@ -90,9 +90,9 @@ func opens(t *testing.T, dir string, change func(*Options)) *Memory {
 	return m
 }
 
-func reindexed(t *testing.T, m *Memory) *indexing.Report {
+func reindexed(t *testing.T, m *Memory) *api.Reindexed {
 	t.Helper()
-	r, err := m.Reindex(context.Background(), &indexing.Options{})
+	r, err := m.Reindex(context.Background(), &api.ReindexOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,12 +138,12 @@ func TestScopes(t *testing.T) {
 	}{
 		{"shared", false, "", "", "", nil},
 		{"private", true, "", "", "", []string{"MEMORY.md", "sessions/main/", "sessions/main/"}},
-		{"files", true, "", "", SourceMemory, []string{"MEMORY.md"}},
-		{"past", true, "", "", SourceSessions, []string{"sessions/main/", "sessions/main/"}},
-		{"the one that asks", true, "", "three", SourceSessions, []string{"sessions/main/agent_main_one"}},
-		{"another agent's session", true, "", "agent:lee:four", SourceSessions, []string{"sessions/lee/"}},
+		{"files", true, "", "", api.SourceMemory, []string{"MEMORY.md"}},
+		{"past", true, "", "", api.SourceSessions, []string{"sessions/main/", "sessions/main/"}},
+		{"the one that asks", true, "", "three", api.SourceSessions, []string{"sessions/main/agent_main_one"}},
+		{"another agent's session", true, "", "agent:lee:four", api.SourceSessions, []string{"sessions/lee/"}},
 		{"another agent", true, "lee", "three", "", []string{"MEMORY.md", "sessions/lee/"}},
-		{"nobody", true, "max", "", SourceSessions, nil},
+		{"nobody", true, "max", "", api.SourceSessions, nil},
 	} {
 		res := m.Search(context.Background(), m.Scope(c.private, c.agent, c.session, c.source), retrieval.Query{Text: "heron", Now: time.Now()}, Patience{})
 		got := paths(res)
@@ -152,9 +152,9 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s: %q, want %q (%s %s)", c.name, got, c.want, res.Reason, res.Detail)
 		}
 		for _, h := range res.Hits {
-			want := SourceMemory
+			want := api.SourceMemory
 			if IsPast(h.Path) {
-				want = SourceSessions
+				want = api.SourceSessions
 			}
 			if h.Source != want {
 				t.Errorf("%s is of %s", h.Path, h.Source)
@@ -164,10 +164,10 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	if res := m.Search(context.Background(), m.Scope(false, "", "", SourceSessions), retrieval.Query{Text: "heron"}, Patience{}); res.Reason != retrieval.Denied {
+	if res := m.Search(context.Background(), m.Scope(false, "", "", api.SourceSessions), retrieval.Query{Text: "heron"}, Patience{}); res.Reason != retrieval.Denied {
 		t.Errorf("a shared session that asks for the past: %s", res.Reason)
 	}
-	res := m.Search(context.Background(), m.Scope(true, "lee", "", SourceSessions), retrieval.Query{Text: "heron"}, Patience{})
+	res := m.Search(context.Background(), m.Scope(true, "lee", "", api.SourceSessions), retrieval.Query{Text: "heron"}, Patience{})
 	var denied *markdownstore.DeniedError
 	if _, err := m.Document(m.Scope(true, "main", "", ""), res.Hits[0].Path, 0, 0); !errors.As(err, &denied) || denied.Reason != markdownstore.DenyAgent {
 		t.Errorf("another's document: %v", err)
@@ -216,7 +216,7 @@ func TestLeftAlone(t *testing.T) {
 	tries := 0
 	m := opens(t, workspace(t), func(o *Options) {
 		o.Backend.LeaveAlone = time.Hour
-		o.Backend.Open = func(context.Context, *index.Options) (indexing.Index, error) {
+		o.Backend.Open = func(context.Context, *index.Options) (api.MemoryIndex, error) {
 			tries++
 			return nil, errors.New("nobody answers")
 		}
@@ -234,7 +234,7 @@ func TestLeftAlone(t *testing.T) {
 
 // damaged is an index that says so the first time that it is written.
 type damaged struct {
-	indexing.Index
+	api.MemoryIndex
 	said *bool
 }
 
@@ -243,7 +243,7 @@ func (d damaged) Sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 		*d.said = true
 		return index.SyncReport{}, &index.Error{Kind: index.ErrDamaged, Err: errors.New("a page is gone")}
 	}
-	return d.Index.Sync(ctx, source, read, o)
+	return d.MemoryIndex.Sync(ctx, source, read, o)
 }
 
 // Damage that shows only while an index is written has that index made anew.
@@ -252,14 +252,14 @@ func TestReindexDamaged(t *testing.T) {
 	m := opens(t, workspace(t), func(o *Options) {
 		var said bool
 		open, again := o.Backend.Open, o.Backend.Rebuild
-		o.Backend.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+		o.Backend.Open = func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 			ix, err := open(ctx, o)
 			if err != nil {
 				return nil, err
 			}
 			return damaged{ix, &said}, nil
 		}
-		o.Backend.Rebuild = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+		o.Backend.Rebuild = func(ctx context.Context, o *index.Options) (api.MemoryIndex, error) {
 			rebuilt++
 			return again(ctx, o)
 		}

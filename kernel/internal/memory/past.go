@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -40,7 +40,7 @@ func (p *past) any(ctx context.Context) (any bool) {
 // read makes documents of what is new: all of it, or of known sessions what is worth it; and
 // waits for another process that does, or leaves it to that. What can't be read is told as
 // skipped.
-func (p *past) read(ctx context.Context, all, wait bool, r *indexing.Report) error {
+func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error {
 	if !p.o.Sessions.Enabled {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -31,7 +31,7 @@ type Patience struct {
 	// few, and an index as it is.
 	Peek bool
 	// Progress, if not nil, is told how far the index is.
-	Progress func(indexing.Progress)
+	Progress func(api.ReindexProgress)
 }
 
 // bringer brings the index up to date for searches, one run at a time: by words alone,
@@ -63,12 +63,12 @@ type run struct {
 	cancel      context.CancelFunc
 
 	mu    sync.Mutex
-	tell  []func(indexing.Progress)
+	tell  []func(api.ReindexProgress)
 	moved bool // something has come of it
 	began time.Time
 }
 
-func (r *run) listen(tell func(indexing.Progress)) {
+func (r *run) listen(tell func(api.ReindexProgress)) {
 	if tell != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *run) listen(tell func(indexing.Progress)) {
 	}
 }
 
-func (r *run) progress(p indexing.Progress) {
+func (r *run) progress(p api.ReindexProgress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.moved = true
@@ -113,7 +113,7 @@ func (m *Memory) begin(wait, busy time.Duration) *run {
 // do is one run. A statement of it waits for another program's lock for busy.
 func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	defer r.cancel()
-	report, err := m.reindex(ctx, &how{Options: indexing.Options{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect, busy: busy})
+	report, err := m.reindex(ctx, &how{ReindexOptions: api.ReindexOptions{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect, busy: busy})
 	lag := index.Lag{}
 	if err == nil {
 		lag = m.Sync.Look(ctx)
@@ -359,7 +359,7 @@ func (m *Memory) direct(ctx context.Context, why error) (readied, error) {
 		}
 		b.direct = ix
 	}
-	report := &indexing.Report{}
+	report := &api.Reindexed{}
 	_, err := b.direct.Sync(ctx, m.corpus.files(ctx, nil), func(path string) ([]index.Chunk, error) { return m.corpus.chunks(path, report) }, nil)
 	if err != nil {
 		return readied{}, errors.Join(why, err)

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/sessions"
 )
 
 // how says how the index is brought up to date.
 type how struct {
-	indexing.Options
+	api.ReindexOptions
 	// delta leaves past sessions alone of which little is new.
 	delta bool
 	// words leaves vectors for later, suspect looks for damage all the same.
@@ -26,13 +26,13 @@ type how struct {
 }
 
 // done is what the syncer has to know of it.
-func done(r *indexing.Report) syncer.Done {
+func done(r *api.Reindexed) syncer.Done {
 	return syncer.Done{Files: r.Read, Removed: r.Removed, Vectors: r.EmbedErr}
 }
 
 // Reindex brings the index up to date because somebody asks for it.
-func (m *Memory) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Report, error) {
-	r, err := m.reindex(ctx, &how{Options: *o})
+func (m *Memory) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
+	r, err := m.reindex(ctx, &how{ReindexOptions: *o})
 	if ctx.Err() == nil {
 		m.Sync.Ran(syncer.Asked, done(r), err)
 	}
@@ -42,8 +42,8 @@ func (m *Memory) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Re
 	return r, err
 }
 
-func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) {
-	r := &indexing.Report{}
+func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
+	r := &api.Reindexed{}
 	if err := m.o.Prepare(); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
@@ -88,7 +88,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 		r.Read, r.Removed = r.Read+files.Read, r.Removed+files.Removed
 	}
 	if unsettled != nil {
-		r.Notes = append(r.Notes, indexing.Skipped{Reason: unsettled.Error()})
+		r.Notes = append(r.Notes, api.SkippedFile{Reason: unsettled.Error()})
 	}
 	if !o.delta {
 		if left := surveyed(ctx, m); left != nil {
@@ -110,7 +110,7 @@ func (m *Memory) Drop(ctx context.Context) error {
 	if _, err := m.index.get(ctx); err != nil {
 		return nil // there is nothing that could be searched
 	}
-	r := &indexing.Report{}
+	r := &api.Reindexed{}
 	ix, err := writer(ctx, &m.index, r, false)
 	if err != nil {
 		return err
@@ -120,14 +120,14 @@ func (m *Memory) Drop(ctx context.Context) error {
 
 // update lists, reads and cuts what is to be indexed for an index. Damage that shows only
 // then makes it anew.
-func update(ctx context.Context, c *corpus, x *opened, ix indexing.Index, opts *how, r *indexing.Report) error {
+func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts *how, r *api.Reindexed) error {
 	o := &index.SyncOptions{Wait: opts.Wait, Progress: told(opts.Progress)}
 	once := func() (err error) {
-		r.Skipped, r.Notes = []indexing.Skipped{}, []indexing.Skipped{}
+		r.Skipped, r.Notes = []api.SkippedFile{}, []api.SkippedFile{}
 		for _, f := range r.Sessions.Failed {
-			r.Skipped = append(r.Skipped, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
+			r.Skipped = append(r.Skipped, api.SkippedFile{Path: f.Path, Reason: f.Err.Error()})
 		}
-		files := c.files(ctx, func(s indexing.Skipped) { r.Skipped = append(r.Skipped, s) })
+		files := c.files(ctx, func(s api.SkippedFile) { r.Skipped = append(r.Skipped, s) })
 		r.SyncReport, err = ix.Sync(ctx, files, func(path string) ([]index.Chunk, error) { return c.chunks(path, r) }, o)
 		return err
 	}
@@ -144,12 +144,12 @@ func update(ctx context.Context, c *corpus, x *opened, ix indexing.Index, opts *
 }
 
 // told reports an index's progress as that of a reindex.
-func told(tell func(indexing.Progress)) func(index.Progress) {
+func told(tell func(api.ReindexProgress)) func(index.Progress) {
 	if tell == nil {
 		return nil
 	}
 	return func(p index.Progress) {
-		tell(indexing.Progress{Stage: indexing.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, FilesTotal: p.FilesTotal, Chunks: p.Chunks})
+		tell(api.ReindexProgress{Stage: api.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, FilesTotal: p.FilesTotal, Chunks: p.Chunks})
 	}
 }
 

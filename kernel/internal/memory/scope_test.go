@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // A scope names sources and collections that there are, whatever the case of a collection's
 // letters; a wrong one is answered with what there is.
 func TestScopesNameWhatThereIs(t *testing.T) {
-	m := opens(t, t.TempDir(), func(o *Options) { o.Folders = append(o.Folders, indexing.Folder{Name: "Notes", Path: t.TempDir()}) })
-	for _, good := range []Scope{{}, {Source: SourceMemory}, {Source: SourceSessions}, {Collection: "workspace"}, {Collection: "nOtEs"}, {Collection: "Notes", Source: SourceMemory}} {
+	m := opens(t, t.TempDir(), func(o *Options) { o.Folders = append(o.Folders, api.MemoryFolder{Name: "Notes", Path: t.TempDir()}) })
+	for _, good := range []Scope{{}, {Source: api.SourceMemory}, {Source: api.SourceSessions}, {Collection: "workspace"}, {Collection: "nOtEs"}, {Collection: "Notes", Source: api.SourceMemory}} {
 		if err := good.Check(m.Collections()); err != nil {
 			t.Errorf("%+v: %v", good, err)
 		}

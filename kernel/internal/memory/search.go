@@ -10,19 +10,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
-)
-
-// The sources of memory.
-const (
-	// SourceMemory are the workspace's files.
-	SourceMemory = "memory"
-	// SourceSessions is what was said: in this session and no longer shown, and in
-	// others.
-	SourceSessions = "sessions"
 )
 
 // Scope says what of memory somebody may see, and wants to.
@@ -65,7 +56,7 @@ func (m *Memory) Recall(ctx context.Context, private bool, session string, loade
 
 // Check refuses a scope that names a source that there is not, or none of the collections.
 func (sc *Scope) Check(collections []string) error {
-	if sources := []string{SourceMemory, SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
+	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
 		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
 	}
 	if sc.Collection == "" || slices.ContainsFunc(collections, func(c string) bool { return strings.EqualFold(c, sc.Collection) }) {
@@ -113,7 +104,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	if p.Asked {
 		partly(&res, m.Withheld(sc.Private, sc.Source))
 	}
-	if len(res.Hits) == 0 && res.Reason != retrieval.Disabled && sc.Source != SourceSessions {
+	if len(res.Hits) == 0 && res.Reason != retrieval.Disabled && sc.Source != api.SourceSessions {
 		if left := m.LastLeft(); left.Files > 0 {
 			res.Detail += "; " + left.String()
 		}
@@ -139,10 +130,10 @@ func bounded(q string, mask func(string) string) string {
 // hear makes documents of what was said in past sessions since they were read last: for who
 // asks all of it, for a plan that of new sessions, and of others what is worth it.
 func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
-	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
+	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == api.SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
 		return
 	}
-	var r indexing.Report
+	var r api.Reindexed
 	// An error keeps the documents as they were; the next reindex says it.
 	if m.heard.read(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
 		m.Sync.Look(ctx)
@@ -153,7 +144,7 @@ func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
 func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieval.Result {
 	retriever := r.retriever
 	vectorless := false
-	if m.o.Embedder != nil && r.Index != nil && r.err == nil {
+	if m.o.Embedder != nil && r.MemoryIndex != nil && r.err == nil {
 		if model, _, err := r.Model(ctx); err == nil && model == "" {
 			retriever, vectorless = m.worded(r), true
 		}
@@ -215,9 +206,9 @@ func (f failing) Search(context.Context, index.Query) (index.Hits, error) { retu
 func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
-		h.Source = SourceMemory
+		h.Source = api.SourceMemory
 		if h.Kind == retrieval.Session || IsPast(h.Path) {
-			h.Source = SourceSessions
+			h.Source = api.SourceSessions
 			continue
 		}
 		h.Text, h.Snippet = markdownstore.Unmarked(h.Text), markdownstore.Unmarked(h.Snippet)
@@ -261,7 +252,7 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 			return also, err
 		}
 	}
-	past := sc.Private && m.o.Sessions.Enabled && sc.Source != SourceMemory
+	past := sc.Private && m.o.Sessions.Enabled && sc.Source != api.SourceMemory
 	var hidden func(string) bool
 	if past {
 		var err error
@@ -279,7 +270,7 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 		if IsPast(path) {
 			return past && strings.HasPrefix(path, sessions.Under(sc.Agent)) && !hidden(path) && !sc.asks(path)
 		}
-		if sc.Source == SourceSessions {
+		if sc.Source == api.SourceSessions {
 			return false
 		}
 		_, file := index.SplitOwner(path)
@@ -300,7 +291,7 @@ func (sc *Scope) asks(path string) bool {
 // refusal is why past sessions, asked for by name, may not be searched.
 func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
 	switch {
-	case sc.Source != SourceSessions:
+	case sc.Source != api.SourceSessions:
 	case !sc.Private:
 		return retrieval.Denied, "what was said in other sessions is private, and this session is shared"
 	case !m.o.Sessions.Enabled:

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -22,7 +23,7 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 	}
 	const why = "it is private, and this session is shared"
 	var out []retrieval.Withheld
-	if source != SourceSessions {
+	if source != api.SourceSessions {
 		for _, path := range []string{m.Remembered(), "USER.md"} {
 			if f, err := m.Private.Stat(path); err == nil && !f.ModTime.IsZero() {
 				out = append(out, retrieval.Withheld{Path: path, Reason: why})
@@ -35,7 +36,7 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 			out = append(out, retrieval.Withheld{Class: classMedia, Reason: why})
 		}
 	}
-	if source != SourceMemory && m.o.Sessions.Enabled && m.heard.any(context.Background()) {
+	if source != api.SourceMemory && m.o.Sessions.Enabled && m.heard.any(context.Background()) {
 		out = append(out, retrieval.Withheld{Class: classSessions, Reason: why})
 	}
 	return out

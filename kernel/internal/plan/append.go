@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -16,7 +16,7 @@ type appended struct {
 	// found and not recalled.
 	Flush                 string
 	flushAsked, flushSeen int
-	Left                  []branch.Excluded
+	Left                  []api.Excluded
 }
 
 // appendBlocks asks Next once more for the same projection, with notes and recalled
@@ -83,18 +83,12 @@ func flushDue(a *appended) {
 		mark = min(mark, h) // where the kernel's own cut is due
 	}
 	if a.Reading.Window > 0 && a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
-		a.flushAsked, a.Flush = a.Before, FlushTokens
+		a.flushAsked, a.Flush = a.Before, api.FlushTokens
 	}
 	if a.bytesFrom(a.Prev.FlushSeen) >= flushBytes {
-		a.flushSeen, a.Flush = len(a.Msgs), FlushBytes
+		a.flushSeen, a.Flush = len(a.Msgs), api.FlushBytes
 	}
 }
 
 // flushBytes is the growth of a conversation after which a flush turn is asked for: 2 MiB.
 const flushBytes = 2 << 20
-
-// The reasons of a flush turn.
-const (
-	FlushTokens = "tokens"
-	FlushBytes  = "transcript_bytes"
-)

@@ -38,8 +38,8 @@ func carryBlocks(d *deciding) []pagevm.Block {
 // compactionBlocks shows a provider's compaction: the one that the cut brings, or else the one
 // that is in the prompt, as long as it tells of what was before its messages.
 func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
-	if w := d.req.Demand; w != nil && w.Compaction != nil {
-		for i, raw := range w.Compaction.Blocks {
+	if w := d.req.Demand; w != nil && w.Provider != nil {
+		for i, raw := range w.Provider.Blocks {
 			page := ids.Page("pc", d.prior.Name, d.req.Branch, fmt.Sprint(d.Prev.Proj.Generation, i))
 			blocks = append(blocks, d.carryBlock(pagevm.ItemCompaction, page, pagevm.Full, raw))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -38,7 +39,7 @@ func take(ctx context.Context, in input, res resolved) (conversation, error) {
 	m := in.prior.Maker
 	m.Large = budget.LargeResult(res.window)
 	b, err := ingest.Repair(m, in.prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: in.Format() == transcript.FormatAnthropic || in.Format() == transcript.FormatGemini})
-	if err != nil && (r.Demand == nil || !errors.Is(err, ingest.ErrAnswered)) {
+	if err != nil && (r.Demand == nil || !errors.Is(err, api.ErrAnswered)) {
 		return conversation{}, err
 	}
 	if !b.Absorb() {

@@ -91,7 +91,7 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	for range 3 {
 		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
 		wish := pressing(d, selectFor(d, worth, target, most))
-		if w := d.req.Demand; w != nil && w.Compaction != nil {
+		if w := d.req.Demand; w != nil && w.Provider != nil {
 			wish = &pagevm.CutWish{Leave: coveredAtoms(d), Compacted: true}
 		}
 		wish.Reason = pagevm.CutReason(d.Cut.Reason)

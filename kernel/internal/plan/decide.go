@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -27,7 +27,7 @@ type decision struct {
 	Cut     cachelayout.Cut
 	Held    bool
 	CutMade bool
-	WhyNot  string
+	WhyNot  api.CompactReason
 	// Cold and Clock tell of the provider's cache, Lifetimes what to ask it for, Split
 	// how the window is divided.
 	Cold      bool
@@ -170,8 +170,8 @@ func (c *conversation) delta() pagevm.Delta {
 // largest of it.
 func (d *decision) splitWindow() (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
-		{Name: outline.RegionTools, Tokens: d.ToolTokens}, {Name: outline.RegionSystem, Tokens: d.SystemTokens},
-		{Name: outline.RegionNewest, Tokens: d.newestTokens()}}})
+		{Name: api.RegionTools, Tokens: d.ToolTokens}, {Name: api.RegionSystem, Tokens: d.SystemTokens},
+		{Name: api.RegionNewest, Tokens: d.newestTokens()}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
 		small.Largest, small.System, small.Tools = d.LargestItems(d.newestItems()), d.SystemTokens, d.ToolTokens
 	}

@@ -1,38 +1,9 @@
 package plan
 
 import (
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
-)
-
-// Wish is what a compaction on demand is to come to: Tokens of the whole prompt, or a
-// Share of the window, whichever is less; 0 says nothing. Force cuts inside an open tool
-// loop, too.
-type Wish struct {
-	Tokens int
-	Share  float64
-	Force  bool
-	// Boundary is which of the session's boundaries, counted from 1, asks for it; 0 if that is
-	// not known. A cut that is made is noted with it.
-	Boundary int
-	// Compaction is a provider's, to be shown for what it covers; nil lets the selector choose.
-	Compaction *Compaction
-}
-
-// Compaction is a provider's own, of the first Covers messages of the host: its blocks, as
-// the provider wrote them.
-type Compaction struct {
-	Blocks []string
-	Covers int
-}
-
-// The reasons why a compaction on demand reclaims nothing.
-const (
-	NothingToCut = "NOTHING_TO_CUT"
-	AtFloor      = "ALREADY_AT_FLOOR"
-	OpenLoop     = "OPEN_LOOP"
-	NoProgress   = "NO_PROGRESS"
 )
 
 // wantCut lets those speak who are not the cut planner: a compaction on demand, one
@@ -41,12 +12,12 @@ const (
 func wantCut(d *deciding) {
 	switch {
 	case d.req.Demand != nil:
-		demandCut(d, d.req.Demand)
+		demandCut(d, &d.req.Demand.CompactWish)
 	case d.overflowed():
 		overflowCut(d)
 	case d.pendingCut():
-		demandCut(d, &Wish{})
-	case d.From == outline.WindowUnknown:
+		demandCut(d, &api.CompactWish{})
+	case d.From == api.WindowUnknown:
 		d.Cut.Do = false // nothing is cut on a guess
 	case d.Cut.Do && d.stalled(d.Grown):
 		breakOff(d)
@@ -65,21 +36,21 @@ func breakOff(d *deciding) {
 }
 
 // demandCut asks for a cut, if the rules leave any hope for one.
-func demandCut(d *deciding, wish *Wish) {
+func demandCut(d *deciding, wish *api.CompactWish) {
 	switch {
-	case wish.Compaction != nil && coveredAtoms(d) == nil:
-		refuseDemand(d, NothingToCut)
+	case wish.Provider != nil && coveredAtoms(d) == nil:
+		refuseDemand(d, api.CompactNothing)
 		return
-	case wish.Compaction != nil:
+	case wish.Provider != nil:
 		d.Cut.Do, d.Cut.Reason, d.Cut.Force = true, string(pagevm.CutDemand), true
 		return
 	case d.overflowed():
 		overflowCut(d)
 	case d.stalled(d.Proj) && !d.Cut.Force:
-		refuseDemand(d, NoProgress)
+		refuseDemand(d, api.CompactNoProgress)
 		return
 	case d.InLoop() && !d.Cold && !d.Cut.Force && !wish.Force:
-		refuseDemand(d, OpenLoop)
+		refuseDemand(d, api.CompactOpenLoop)
 		return
 	}
 	if !d.Cut.Do {
@@ -92,11 +63,11 @@ func demandCut(d *deciding, wish *Wish) {
 // coveredAtoms are the atoms that the provider's compaction covers; nil if it covers none, or
 // if healing moved the messages that it counts.
 func coveredAtoms(d *deciding) map[int]bool {
-	covers := d.req.Demand.Compaction.Covers
+	covers := d.req.Demand.Provider.Covers
 	if d.Msgs[0].Key == branch.OpeningKey {
 		covers++
 	}
-	if covers >= len(d.Msgs) || len(d.Msgs)-covers != len(d.req.Messages)-d.req.Demand.Compaction.Covers {
+	if covers >= len(d.Msgs) || len(d.Msgs)-covers != len(d.req.Messages)-d.req.Demand.Provider.Covers {
 		return nil
 	}
 	var leave map[int]bool
@@ -111,7 +82,7 @@ func coveredAtoms(d *deciding) map[int]bool {
 	return leave
 }
 
-func refuseDemand(d *deciding, r string) {
+func refuseDemand(d *deciding, r api.CompactReason) {
 	d.Cut.Do = false
 	if d.req.Demand != nil {
 		d.WhyNot = r
@@ -120,7 +91,7 @@ func refuseDemand(d *deciding, r string) {
 
 // demandTarget is what the whole prompt should come down to: what the host wishes,
 // else the low-water mark, or half of the conversation where that is less.
-func demandTarget(d *deciding, wish *Wish) int {
+func demandTarget(d *deciding, wish *api.CompactWish) int {
 	bare := d.Fixed + d.Standing
 	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
 	if d.overflowed() {
@@ -135,9 +106,9 @@ func demandTarget(d *deciding, wish *Wish) int {
 	return target
 }
 
-func (m *measured) wishedSize(wish *Wish) int {
+func (m *measured) wishedSize(wish *api.CompactWish) int {
 	n := wish.Tokens
-	if wish.Share > 0 && m.From != outline.WindowUnknown {
+	if wish.Share > 0 && m.From != api.WindowUnknown {
 		if share := int(wish.Share * float64(m.Window)); n == 0 || share < n {
 			n = share
 		}
@@ -153,7 +124,7 @@ func cutGoal(d *deciding) int {
 		goal = min(goal, d.Cut.TargetTokens)
 	}
 	if d.req.Demand != nil {
-		if own := d.wishedSize(d.req.Demand); own > 0 {
+		if own := d.wishedSize(&d.req.Demand.CompactWish); own > 0 {
 			goal = min(goal, own)
 		}
 	}
@@ -186,19 +157,19 @@ func makeDemanded(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 }
 
 // whyNot says why a cut was not granted, or came to nothing.
-func whyNot(d *deciding) string {
+func whyNot(d *deciding) api.CompactReason {
 	for _, r := range d.Made.Refused {
 		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
-			return OpenLoop
+			return api.CompactOpenLoop
 		}
 	}
 	newest := d.Places[len(d.Places)-1].Atom
 	for i, pl := range d.Places {
 		if pl.Closed && !pl.Opener && pl.Atom != newest && !d.Proj.Seen[i].Gone {
-			return AtFloor
+			return api.CompactFloor
 		}
 	}
-	return NothingToCut
+	return api.CompactNothing
 }
 
 // settleCuts is what follows the decision about a cut, made or not.

@@ -4,9 +4,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -39,7 +38,7 @@ func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also [
 			out = append(out, it)
 			continue
 		case said[line]:
-			a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: it.Citation, Tokens: a.Scale(a.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
+			a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: it.Citation, Tokens: a.Scale(a.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
 			continue
 		}
 		said[line] = true

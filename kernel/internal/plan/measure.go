@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -22,7 +22,7 @@ type Limits struct {
 	// counts' own error taken off.
 	Window, Reserve, Hard int
 	// From is where Window is from.
-	From outline.WindowFrom
+	From api.WindowFrom
 	// Fixed is what is always shown in full: tools, system and what the host does not
 	// show. The hashes tell one from another.
 	Fixed, ToolTokens, SystemTokens int
@@ -171,7 +171,7 @@ func remembered(l *branch.State, r *Request) *branch.Call {
 
 // KnownWindow returns the window, 0 if it is unknown.
 func (l *Limits) KnownWindow() int {
-	if l.From == outline.WindowUnknown {
+	if l.From == api.WindowUnknown {
 		return 0
 	}
 	return l.Window
@@ -179,14 +179,14 @@ func (l *Limits) KnownWindow() int {
 
 // LearnedWindow returns the window to keep for a model that the request and the price book
 // have none for, and where it is from: 0 if nothing new was learned.
-func (m *measured) LearnedWindow() (window int, from outline.WindowFrom) {
+func (m *measured) LearnedWindow() (window int, from api.WindowFrom) {
 	kept := m.prior.Calibration.Window
 	switch {
-	case m.asked.from == outline.WindowRequest || m.asked.from == outline.WindowPrices:
+	case m.asked.from == api.WindowRequest || m.asked.from == api.WindowPrices:
 	case m.Learned && m.Refusal.Limit > 0 && m.Refusal.Limit != kept:
-		return m.Refusal.Limit, outline.WindowRefusal
-	case m.asked.from == outline.WindowServer && !m.Learned && m.req.ServerWindow > 0 && m.req.ServerWindow != kept:
-		return m.req.ServerWindow, outline.WindowServer
+		return m.Refusal.Limit, api.WindowRefusal
+	case m.asked.from == api.WindowServer && !m.Learned && m.req.ServerWindow > 0 && m.req.ServerWindow != kept:
+		return m.req.ServerWindow, api.WindowServer
 	}
 	return 0, ""
 }
@@ -287,7 +287,7 @@ const maxLargest = 5
 // LargestItems are the largest of what is always shown and of some items, by names that
 // say what they are.
 func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
-	items := []budget.Item{{Name: outline.RegionTools, Tokens: m.ToolTokens}, {Name: outline.RegionSystem, Tokens: m.SystemTokens}}
+	items := []budget.Item{{Name: api.RegionTools, Tokens: m.ToolTokens}, {Name: api.RegionSystem, Tokens: m.SystemTokens}}
 	for _, list := range lists {
 		for i := range list {
 			items = append(items, budget.Item{Name: m.itemName(&list[i]), Tokens: m.Scale(list[i].Tokens)})
@@ -322,10 +322,10 @@ func (m *measured) itemName(it *pagevm.Item) string {
 func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
 	fixed := make([]cachelayout.Block, 0, 2)
 	if t := m.ToolTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: outline.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: api.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
 	}
 	if t := m.SystemTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "system", Region: outline.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+		fixed = append(fixed, cachelayout.Block{ID: "system", Region: api.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
 	return branch.Blocks(fixed, p, m.Ratio)
 }

@@ -6,29 +6,15 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
-
-// MemoryAnswer is what a memory of the host's own found on the user's words, as JSON of
-// that system or as Records. Scope, if set, replaces that of every record.
-type MemoryAnswer struct {
-	Format  foreign.Format
-	JSON    []byte
-	Records []foreign.Record
-	Scope   memkernel.Scope
-}
-
-// ReasonTurnRecalled is why memories are left out that come when the user turn has
-// been recalled for: what was sent stays, and nothing is added to it.
-const ReasonTurnRecalled = "turn_recalled"
 
 // maxNamed is how many bad records of an answer a plan names.
 const maxNamed = 3
@@ -63,7 +49,7 @@ func memoryRecords(a *appended) []memoryRecord {
 }
 
 // answer reads one answer; what of it can't be read is a fault.
-func answer(a *appended, i int, from *MemoryAnswer) []foreign.Record {
+func answer(a *appended, i int, from *api.MemoryAnswer) []foreign.Record {
 	var out []foreign.Record
 	var bad []error
 	if len(from.JSON) > 0 {
@@ -101,7 +87,7 @@ func silent(a *appended, why retrieval.Reason, detail string) {
 }
 
 // allowed keeps private records from sessions that are shared.
-func allowed(a *appended, i int, from *MemoryAnswer, rs []foreign.Record) []memoryRecord {
+func allowed(a *appended, i int, from *api.MemoryAnswer, rs []foreign.Record) []memoryRecord {
 	var out []memoryRecord
 	denied := 0
 	for _, r := range rs {
@@ -163,12 +149,12 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 
 // leave notes a hit that is not shown.
 func (a *appended) leave(h *retrieval.Hit, reason string) {
-	a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
+	a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
 }
 
 // leaveMemories notes that the answers were not looked at.
 func leaveMemories(a *appended, reason string) {
 	for i := range a.req.Memories {
-		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
+		a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
 	}
 }

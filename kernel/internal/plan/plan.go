@@ -13,18 +13,16 @@ package plan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -85,37 +83,25 @@ type Memory struct {
 	RecallScore, RecallShare     float64
 }
 
-// Request is the call that a host is about to make.
+// Request is the call that a host is about to make, with the kernel's own settings for it.
 type Request struct {
-	SessionKey, Branch, Model string
-	Price                     cachelayout.Model // of Model
-	// ServerWindow is the window that the model's server lists. It counts where neither
-	// ContextWindow nor Price has one.
-	ContextWindow, ServerWindow  int
-	Reserve                      int
-	FixedTokens                  int
-	System                       []memkernel.Part
-	Tools                        []memkernel.Tool
-	Messages                     []memkernel.Message
-	Prompt, Turn                 string
-	Now                          time.Time
-	Resolver                     string
-	Private                      bool
-	ToolChoice, Thinking, Effort string
-	DropOption                   bool
-	Format                       transcript.Format
-	Memories                     []MemoryAnswer
-	TTL, FixedTTL                time.Duration
-	Overflow                     *Overflow
-	Unplanned                    *Unplanned
-	// LowWater is the conversation that a cut keeps, in tokens; 0 leaves it to the cut
+	api.PlanRequest
+	// Price is the price book's row of the model.
+	Price cachelayout.Model
+	// LowWater is the size of conversation that a cut keeps, in tokens; 0 leaves it to the cut
 	// planner.
 	LowWater int
-	// Economy is what to prefer where memory costs money; "" is the prior's.
-	Economy cachelayout.Economy
 	// Demand is a compaction that comes with no call, nil for a plan. Nothing is
 	// appended then, and the provider's cache stays what it was.
-	Demand *Wish
+	Demand *Demand
+}
+
+// Demand is a compaction on demand.
+type Demand struct {
+	api.CompactWish
+	// Boundary is the session's boundary that asks for it, counted from 1; 0 if that is not
+	// known. A cut that is made is noted with it.
+	Boundary int
 }
 
 // Session reads what most plans need nothing of.
@@ -166,10 +152,6 @@ type Workspace interface {
 	DailyLogs(now time.Time) (today, yesterday markdownstore.File)
 	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
 }
-
-// ErrPrivate is returned for a shared plan of a conversation that was planned as
-// private: what it has been shown must not reach others.
-var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
 
 // Result is a plan.
 type Result struct {
@@ -260,7 +242,7 @@ type NextStep struct {
 // resolved are window and reserve in tokens, and where the window is from.
 type resolved struct {
 	window, reserve int
-	from            outline.WindowFrom
+	from            api.WindowFrom
 }
 
 // noWindow is in the place of an unknown window. Nothing is cut to fit it.
@@ -273,22 +255,22 @@ const leastReserve = 8_000
 func resolve(in input) (resolved, error) {
 	r := in.req
 	kept := in.prior.Calibration
-	res := resolved{noWindow, cmp.Or(r.Reserve, leastReserve), outline.WindowUnknown}
+	res := resolved{noWindow, cmp.Or(r.Reserve, leastReserve), api.WindowUnknown}
 	switch {
 	case r.ContextWindow > 0:
-		res = resolved{r.ContextWindow, r.Reserve, outline.WindowRequest}
+		res = resolved{r.ContextWindow, r.Reserve, api.WindowRequest}
 	case r.Price.ContextWindow > 0:
-		res = resolved{r.Price.ContextWindow, r.Reserve, outline.WindowPrices}
-	case r.ServerWindow > 0 && outline.WindowFrom(kept.WindowFrom) != outline.WindowRefusal:
-		res = resolved{r.ServerWindow, r.Reserve, outline.WindowServer}
+		res = resolved{r.Price.ContextWindow, r.Reserve, api.WindowPrices}
+	case r.ServerWindow > 0 && api.WindowFrom(kept.WindowFrom) != api.WindowRefusal:
+		res = resolved{r.ServerWindow, r.Reserve, api.WindowServer}
 	case kept.Window > 0:
-		res = resolved{kept.Window, r.Reserve, outline.WindowFrom(kept.WindowFrom)}
+		res = resolved{kept.Window, r.Reserve, api.WindowFrom(kept.WindowFrom)}
 	}
 	if res.reserve == 0 {
 		res.reserve = budget.DefaultReserve(res.window)
 	}
 	if in.prior.Before.Private && !r.Private {
-		return res, fmt.Errorf("plan %s: %w", r.SessionKey, ErrPrivate)
+		return res, fmt.Errorf("plan %s: %w", r.SessionKey, api.ErrPrivate)
 	}
 	return res, nil
 }

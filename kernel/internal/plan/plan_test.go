@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -64,7 +65,7 @@ func newDesk() *desk {
 	return &desk{before: branch.New("s", "", testModel), known: map[string]*pagevm.Page{}, texts: map[string]string{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 }
 
-func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *Wish) (*Result, error) {
+func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *Demand) (*Result, error) {
 	t.Helper()
 	price, _ := cachelayout.DefaultBook().Lookup(testModel, d.now)
 	count, err := tokencount.New(price.Tokenizer, testModel, nil)
@@ -78,8 +79,8 @@ func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *Wi
 	prior := &Prior{Key: "s", Name: "s", Before: d.before, Texts: d.texts,
 		Maker: ingest.Maker{Out: &ingest.Pages{}, Known: d.known, Graves: noGraves{}, Mask: masker, Count: count, Resolver: "memory_get", Durable: true},
 		Life:  Life{Off: true, FlushOff: true}}
-	req := &Request{SessionKey: "s", Model: testModel, Price: price, ContextWindow: window, Reserve: window / 8, Messages: msgs, Now: d.now,
-		Resolver: "memory_get", Demand: wish}
+	req := &Request{PlanRequest: api.PlanRequest{SessionKey: "s", Model: testModel, ContextWindow: window, Reserve: window / 8, Messages: msgs, Now: d.now,
+		Resolver: "memory_get"}, Price: price, Demand: wish}
 	return Plan(t.Context(), prior, req, noSession{}, nil)
 }
 
@@ -134,7 +135,7 @@ func TestPlanIsAFunction(t *testing.T) {
 		msgs := talk(i, 220)
 		before := said(t, d.before, d.before.Proj)
 		known, texts := len(d.known), len(d.texts)
-		if wished, err := d.plan(t, msgs, 12_000, &Wish{Share: 0.2}); err != nil {
+		if wished, err := d.plan(t, msgs, 12_000, &Demand{CompactWish: api.CompactWish{Share: 0.2}}); err != nil {
 			t.Fatal(err)
 		} else if wished.CutMade {
 			demanded++
@@ -178,8 +179,8 @@ func TestPlanRefuses(t *testing.T) {
 		msgs []memkernel.Message
 		want func(error) bool
 	}{
-		"nothing":   {nil, func(err error) bool { return errors.Is(err, ingest.ErrNoMessages) }},
-		"answered":  {append(talk(1, 1), memkernel.Message{Role: memkernel.RoleAssistant, Parts: said}), func(err error) bool { return errors.Is(err, ingest.ErrAnswered) }},
+		"nothing":   {nil, func(err error) bool { return errors.Is(err, api.ErrNoMessages) }},
+		"answered":  {append(talk(1, 1), memkernel.Message{Role: memkernel.RoleAssistant, Parts: said}), func(err error) bool { return errors.Is(err, api.ErrAnswered) }},
 		"too large": {append([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: said}}, talk(1, 1)...), func(err error) bool { return errors.As(err, &small) }},
 	} {
 		if r, err := d.plan(t, c.msgs, 4000, nil); r != nil || !c.want(err) {
@@ -187,7 +188,7 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 	d.before.Private = true
-	if _, err := d.plan(t, talk(1, 1), 4000, nil); err == nil || !strings.Contains(err.Error(), ErrPrivate.Error()) {
+	if _, err := d.plan(t, talk(1, 1), 4000, nil); err == nil || !strings.Contains(err.Error(), api.ErrPrivate.Error()) {
 		t.Errorf("a shared plan of a private conversation: %v", err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -41,14 +40,14 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	}
 	turn, text, _ := a.userTurn()
 	if turn == "" || a.Prev.Proj.Recalled(a.Align).Turn == turn {
-		leaveMemories(a, ReasonTurnRecalled)
+		leaveMemories(a, api.ReasonTurnRecalled)
 		return nil, nil
 	}
 	if a.workspace == nil && len(a.req.Memories) == 0 {
 		return nil, nil
 	}
 	if a.brought(turn) {
-		leaveMemories(a, ReasonTurnRecalled)
+		leaveMemories(a, api.ReasonTurnRecalled)
 		return &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}, nil
 	}
 	out := &pagevm.Recall{Turn: turn}
@@ -237,7 +236,7 @@ func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 		if h := byID[l.ID]; h != nil {
 			tokens = a.Scale(a.Count.Text(h.Text))
 		}
-		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
+		a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
 	}
 	return packed
 }

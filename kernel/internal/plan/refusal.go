@@ -1,51 +1,14 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// Overflow is a provider's refusal of a request as too long, or for thinking in it whose
-// prefix has changed ([budget.RefusesThinking]). PlanID is the plan that was
-// refused, "" the newest; Input and Limit are the figures where the host knows them better
-// than the provider's Text.
-type Overflow struct {
-	Text         string
-	Input, Limit int
-	PlanID       string
-}
-
-// RefusedError is returned where a request was refused again and again although each
-// plan was smaller, or where nothing that was refused can be made smaller.
-type RefusedError struct {
-	// Tries were made; Planned is how large the last plan was by our count, Window
-	// what the provider is known to take, both in tokens.
-	Tries, Planned, Window int
-	// Largest is what takes most of it.
-	Largest []budget.Item
-}
-
-func (e *RefusedError) Error() string {
-	what := ""
-	for i, it := range e.Largest {
-		if i > 0 {
-			what += ", "
-		}
-		what += fmt.Sprintf("%s %d", it.Name, it.Tokens)
-	}
-	return fmt.Sprintf("the provider refused %d requests in a row as too long, the last of about %d tokens for a window of %d (largest: %s); shorten what is largest, name the window that the provider really has (ContextWindow, --context-window), or begin a new session",
-		e.Tries, e.Planned, e.Window, what)
-}
-
-// ErrNoOverflow is returned for a text that is no refusal of a request as too long.
-var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
 
 // maxRefusedRatio is the ratio of real to counted tokens above which a refusal is
 // about something that we were not shown rather than about our count.
@@ -64,7 +27,7 @@ func learnRefusal(m *measured) error {
 	if budget.RefusesThinking(o.Text) {
 		return refuseThinking(m)
 	}
-	figures, err := o.figures()
+	figures, err := figuresOf(o)
 	if err != nil {
 		return err
 	}
@@ -75,14 +38,11 @@ func learnRefusal(m *measured) error {
 	m.Refused, m.Learned, m.refusedProj = true, true, m.Prev.Proj
 	st := &m.overflow
 	if st.Tries++; st.Tries > OverflowTries {
-		return &RefusedError{Tries: st.Tries - 1, Planned: m.Unanchored(m.Prev.Proj), Window: m.Window, Largest: m.LargestItems(m.Prev.Proj.Carry, m.Prev.Proj.Items)}
+		return &api.OverflowError{Tries: st.Tries - 1, Planned: m.Unanchored(m.Prev.Proj), Window: m.Window, Largest: m.LargestItems(m.Prev.Proj.Carry, m.Prev.Proj.Items)}
 	}
 	learnSizes(m, figures)
 	return nil
 }
-
-// ErrNoThinking is returned where a request was refused for its thinking and would hold none.
-var ErrNoThinking = errors.New("the provider refused the thinking of earlier turns, and this request would hold none: hand in the refusal with the messages that were refused")
 
 // refuseThinking has the plan take all thinking of earlier turns out.
 func refuseThinking(m *measured) error {
@@ -95,7 +55,7 @@ func refuseThinking(m *measured) error {
 		}
 	}
 	if !m.thinkingRefused {
-		return ErrNoThinking
+		return api.ErrNoThinking
 	}
 	m.log.faults = append(m.log.faults, fault.Fault{Code: fault.ThinkingRefused, Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
 	return nil
@@ -113,8 +73,19 @@ func takeThinkingOut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	}
 }
 
+// figuresOf are those of the text, and the host's own over them.
+func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
+	f, ok := budget.ParseOverflow(o.Text)
+	if !ok && o.Text != "" {
+		return nil, api.ErrNoOverflow
+	}
+	setIf(&f.Input, o.Input)
+	setIf(&f.Limit, o.Limit)
+	return &f, nil
+}
+
 // answered reports whether what stands was planned for the refusal already.
-func answered(m *measured, o *Overflow, f *budget.Overflow) bool {
+func answered(m *measured, o *api.Overflow, f *budget.Overflow) bool {
 	switch st := &m.Prev.Overflow; {
 	case m.Prev.Plan == "":
 		return false
@@ -124,17 +95,6 @@ func answered(m *measured, o *Overflow, f *budget.Overflow) bool {
 		return true
 	}
 	return m.Prev.Unsent && m.Prev.Overflow.Tries > 0
-}
-
-// figures are those of the text, and the host's own over them.
-func (o *Overflow) figures() (*budget.Overflow, error) {
-	f, ok := budget.ParseOverflow(o.Text)
-	if !ok && o.Text != "" {
-		return nil, ErrNoOverflow
-	}
-	setIf(&f.Input, o.Input)
-	setIf(&f.Limit, o.Limit)
-	return &f, nil
 }
 
 // learnSizes sets the window, and how the refused prompt really compares with our
@@ -156,7 +116,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 			counted += m.Hosts[i].Tokens()
 		}
 	}
-	if f.Limit == 0 && m.From == outline.WindowUnknown {
+	if f.Limit == 0 && m.From == api.WindowUnknown {
 		st.Window = fixed + counted // the window is smaller than the refused prompt
 	}
 	actual := f.Input
@@ -181,7 +141,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 func applyRefusals(m *measured) {
 	st := m.overflow
 	if st.Window > 0 && st.Window < m.Window {
-		m.Window, m.From = st.Window, outline.WindowRefusal
+		m.Window, m.From = st.Window, api.WindowRefusal
 		if m.req.Reserve == 0 || m.Reserve >= m.Window {
 			m.Reserve = budget.DefaultReserve(m.Window)
 		}
@@ -238,5 +198,5 @@ func stuck(d *deciding) error {
 	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
 		return nil
 	}
-	return &RefusedError{Tries: d.overflow.Tries, Planned: d.Unanchored(d.Proj), Window: d.Window, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
+	return &api.OverflowError{Tries: d.overflow.Tries, Planned: d.Unanchored(d.Proj), Window: d.Window, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
 }

@@ -3,18 +3,10 @@ package plan
 import (
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
-
-// Unplanned is a request that went out without a plan of its own: the host's whole
-// conversation at that time, and when it was sent.
-type Unplanned struct {
-	Messages []memkernel.Message
-	Now      time.Time
-}
 
 // takeUnplanned lays the request that went out unplanned over the state before, as if a
 // plan had made it: it grew by the messages that were new, each in full. Where it can't

@@ -3,25 +3,25 @@ package report
 import (
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // DeferredIn lists what of a plan waits for a cut.
-func DeferredIn(pl *plan.Result) []outline.Deferred {
-	out := []outline.Deferred{}
+func DeferredIn(pl *plan.Result) []api.Deferred {
+	out := []api.Deferred{}
 	waits := waits(pl)
 	stale := stale(pl)
 	for i := range pl.Proj.Items {
 		it := &pl.Proj.Items[i]
 		switch p := pl.Page(it.Page); {
 		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
-			out = append(out, outline.Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: outline.WhyChanged, Waits: waits})
+			out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: api.WhyChanged, Waits: waits})
 		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
 			s := stale[it.Page]
 			if to := s.Lowest(pl.Request().Resolver != ""); to < it.Level {
-				out = append(out, outline.Deferred{Page: it.Page, From: it.Level, To: to, Why: outline.WhySuperseded, Waits: waits,
+				out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: to, Why: api.WhySuperseded, Waits: waits,
 					SavedTokens: pl.Scale(it.Tokens - s.At[to].Tokens)})
 			}
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -23,8 +23,8 @@ import (
 
 // Regions sums the blocks by region, in prompt order. They add up to the planned
 // input.
-func Regions(pl *plan.Result) ([]outline.Region, int) {
-	out := []outline.Region{{Name: outline.RegionTools}, {Name: outline.RegionSystem}, {Name: outline.RegionCarry}, {Name: outline.RegionWorkingSet}, {Name: outline.RegionRetrieval}, {Name: outline.RegionNewest}}
+func Regions(pl *plan.Result) ([]api.Region, int) {
+	out := []api.Region{{Name: api.RegionTools}, {Name: api.RegionSystem}, {Name: api.RegionCarry}, {Name: api.RegionWorkingSet}, {Name: api.RegionRetrieval}, {Name: api.RegionNewest}}
 	total := 0
 	for i := range pl.Blocks {
 		for j := range out {
@@ -98,8 +98,8 @@ func shownParts(pl *plan.Result, it *pagevm.Item) int {
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
 // ParamsOf are the settings that a plan asks for.
-func ParamsOf(pl *plan.Result) outline.Params {
-	p := outline.Params{Betas: []string{}}
+func ParamsOf(pl *plan.Result) api.Params {
+	p := api.Params{Betas: []string{}}
 	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
 		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
@@ -136,7 +136,7 @@ func Cuts(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refuse
 		all = append(all, calibrated(pl, c))
 	}
 	if pl.Held {
-		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: plan.RuleNoProgress})
+		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: api.RuleNoProgress})
 	}
 	if pl.Made.Cut != nil {
 		c := calibrated(pl, *pl.Made.Cut)
@@ -153,9 +153,9 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 // Rows take what became of each page: that it is shown, that it is not, that it is not
 // shown in full.
 type Rows struct {
-	Included func(outline.Included)
-	Excluded func(branch.Excluded)
-	Reduced  func(outline.Reduced)
+	Included func(api.Included)
+	Excluded func(api.Excluded)
+	Reduced  func(api.Reduced)
 }
 
 // Pages reports all pages.
@@ -168,10 +168,10 @@ func Pages(pl *plan.Result, to Rows) {
 // debug reports of every page where it is shown, or why it is not.
 func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
-		to.Included(outline.Included{Kind: outline.RegionTools, ID: outline.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
+		to.Included(api.Included{Kind: api.RegionTools, ID: api.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
 	}
 	if pl.SystemTokens > 0 {
-		to.Included(outline.Included{Kind: outline.RegionSystem, ID: outline.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
+		to.Included(api.Included{Kind: api.RegionSystem, ID: api.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
 	}
 	fulls := fullTokens(pl)
 	for i := range pl.Proj.Carry {
@@ -181,17 +181,17 @@ func debug(pl *plan.Result, span map[string]string, to Rows) {
 		row := included(pl, &pl.Proj.Items[i], fulls)
 		to.Included(row)
 		if it := &pl.Proj.Items[i]; it.Bare {
-			to.Excluded(branch.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
+			to.Excluded(api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
 				Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
 		}
 	}
 	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
-		to.Included(outline.Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+		to.Included(api.Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	goneRows(pl, span, to.Excluded)
 	for _, r := range pl.Removed {
-		to.Excluded(branch.Excluded(r))
+		to.Excluded(api.Excluded(r))
 	}
 	for _, l := range pl.Left {
 		to.Excluded(l)
@@ -219,8 +219,8 @@ func fullTokens(pl *plan.Result) map[string]int {
 	return m
 }
 
-func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) outline.Included {
-	row := outline.Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
+func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) api.Included {
+	row := api.Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
 	switch it.Kind {
 	case pagevm.ItemCarry, pagevm.ItemNote:
@@ -241,7 +241,7 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) outline.In
 
 // fromWorkspace gives the row of a block that shows a file of the workspace the
 // type of its page and the file's name.
-func fromWorkspace(pl *plan.Result, row *outline.Included, it *pagevm.Item) {
+func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	p := pl.Page(it.Page)
 	if p == nil || len(p.Refs) == 0 {
 		return
@@ -260,7 +260,7 @@ func fromWorkspace(pl *plan.Result, row *outline.Included, it *pagevm.Item) {
 }
 
 // goneRows reports the pages that left, with the cut that let them go.
-func goneRows(pl *plan.Result, span map[string]string, add func(branch.Excluded)) {
+func goneRows(pl *plan.Result, span map[string]string, add func(api.Excluded)) {
 	reason, before := "", "?"
 	for i := range pl.Hosts {
 		if !pl.Proj.Seen[i].Gone {
@@ -275,7 +275,7 @@ func goneRows(pl *plan.Result, span map[string]string, add func(branch.Excluded)
 		}
 		for j := range pl.Hosts[i].Segments {
 			s := &pl.Hosts[i].Segments[j]
-			add(branch.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+			add(api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
 		}
 	}
 }
@@ -307,21 +307,21 @@ func spanOf(pl *plan.Result) map[string]string {
 }
 
 // reduced tells of what the prompt does not show in full.
-func reduced(pl *plan.Result, span map[string]string, add func(outline.Reduced)) {
+func reduced(pl *plan.Result, span map[string]string, add func(api.Reduced)) {
 	for i := range pl.Hosts {
 		if pl.Proj.Seen[i].Gone {
 			for j := range pl.Hosts[i].Segments {
 				s := &pl.Hosts[i].Segments[j]
-				add(outline.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
+				add(api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
 			}
 		}
 	}
 	for i := range pl.Proj.Items {
 		switch it := &pl.Proj.Items[i]; {
 		case branch.Blank(it):
-			add(outline.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+			add(api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
 		case plan.Shortened(it):
-			add(outline.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
+			add(api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
 		}
 	}
 }
@@ -341,9 +341,9 @@ func pageCall(pl *plan.Result, id string) string {
 }
 
 // RetrievalOf is what a plan says of retrieval.
-func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) outline.Retrieval {
+func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) api.Retrieval {
 	r := pl.Proj.Recall
-	out := outline.Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
+	out := api.Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
 	if pl.LeftAlone() || r.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
 		if pl.LeftAlone() {

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // endSessions finds the sessions that are over and, if it is to be done, ends them. What
 // goes, or would go, is noted in gone by folder.
-func (k *Keeper) endSessions(ctx context.Context, req *retention.RetainRequest, out *retention.Retained, cited, gone map[string]bool) error {
+func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited, gone map[string]bool) error {
 	if req.Sessions <= 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *retention.RetainRequest, 
 
 // over reports whether a session was not used since a time, and nothing that is kept
 // names pages of it.
-func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *retention.Retained) (*retention.EndedSession, bool, error) {
+func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *api.Retained) (*api.EndedSession, bool, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, false)
 	if err != nil {
 		return nil, false, err
@@ -63,7 +63,7 @@ func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, n
 	if !s.Upkept {
 		also = []string{folder.JournalFile}
 	}
-	e := &retention.EndedSession{Session: s.Key}
+	e := &api.EndedSession{Session: s.Key}
 	e.Last, e.Bytes = folder.LastWrite(s.Files, now, also...)
 	if t := lastStart(s.Branches.All); t.After(e.Last) {
 		e.Last = t
@@ -87,7 +87,7 @@ func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, n
 }
 
 // endSession ends a session, unless somebody uses it.
-func (k *Keeper) endSession(ctx context.Context, name string, e *retention.EndedSession, before, now time.Time) (bool, error) {
+func (k *Keeper) endSession(ctx context.Context, name string, e *api.EndedSession, before, now time.Time) (bool, error) {
 	unlock, ok := k.Sessions.TakeUnread(name)
 	if !ok {
 		return false, nil // a call has it, or had it meanwhile

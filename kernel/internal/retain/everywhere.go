@@ -15,11 +15,10 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -30,11 +29,11 @@ const leastWords = 4
 // Everywhere forgets words wherever they stand: in all sessions, in the workspace's memory,
 // in the backups of its files and in the index. Then it looks for them in every file that
 // memkernel keeps.
-func (k *Keeper) Everywhere(ctx context.Context, req retention.EverywhereRequest) (*retention.Everywhere, error) {
+func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}
-	out := &retention.Everywhere{Applied: req.Apply, Sessions: []retention.SessionForgotten{}, Lines: []retention.Line{}, Backups: []string{}, Left: []retention.Left{}}
+	out := &api.Everywhere{Applied: req.Apply, Sessions: []api.SessionForgotten{}, Lines: []api.ForgottenLine{}, Backups: []string{}, Left: []api.LeftPlace{}}
 	folders, err := folder.All(k.State)
 	if err != nil {
 		return nil, fmt.Errorf("forget everywhere: %w", err)
@@ -66,16 +65,16 @@ func (k *Keeper) Everywhere(ctx context.Context, req retention.EverywhereRequest
 }
 
 // wholeSession forgets a session, and looks for what the user said in it.
-func (k *Keeper) wholeSession(ctx context.Context, req *retention.EverywhereRequest, out *retention.Everywhere) error {
+func (k *Keeper) wholeSession(ctx context.Context, req *api.EverywhereRequest, out *api.Everywhere) error {
 	said, err := k.saidIn(ctx, req.Words)
 	if err != nil {
 		return fmt.Errorf("forget everywhere: %w", err)
 	}
-	f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: req.Words, Session: true, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
+	f, err := k.Forget(ctx, api.ForgetRequest{SessionKey: req.Words, Session: true, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
 	if err != nil {
 		return err
 	}
-	out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: req.Words, Whole: true, Forgotten: f})
+	out.Sessions = append(out.Sessions, api.SessionForgotten{Session: req.Words, Whole: true, Forgotten: f})
 	out.Backups = append(out.Backups, f.Backups...)
 	if req.Apply {
 		if err := k.reindexed(ctx, out); err != nil {
@@ -123,17 +122,17 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 
 // forgetWords forgets the pages of a session that hold words, or all of it where what else
 // it keeps holds them.
-func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *retention.EverywhereRequest, out *retention.Everywhere) error {
+func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *api.EverywhereRequest, out *api.Everywhere) error {
 	key, ids, err := k.holding(ctx, name, w)
 	if err != nil {
 		return err
 	}
 	if len(ids) > 0 {
-		f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
+		f, err := k.Forget(ctx, api.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
 		if err != nil {
 			return err
 		}
-		out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: key, Forgotten: f})
+		out.Sessions = append(out.Sessions, api.SessionForgotten{Session: key, Forgotten: f})
 	}
 	if !req.Apply {
 		return nil
@@ -173,7 +172,7 @@ func held(s *session.Session, p *pagevm.Page, w *words) bool {
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that
 // are closed. Notes are left to the person who wrote them; the scan names them.
-func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *retention.Everywhere) error {
+func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
 	}
@@ -193,7 +192,7 @@ func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *ret
 		var rest strings.Builder
 		for i, line := range lines {
 			if slices.Contains(gone, i) {
-				out.Lines = append(out.Lines, retention.Line{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
+				out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
 				continue
 			}
 			rest.WriteString(line)
@@ -209,7 +208,7 @@ func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *ret
 
 // forgetCopies takes words out of the backups of memory's files, the facts that were made of
 // them, and the index.
-func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *retention.Everywhere) error {
+func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
 	clean := func(s string) string {
 		if w.in(s) {
 			return ""
@@ -232,20 +231,20 @@ func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *re
 
 // reindexed makes the index anew, if there is one: what was deleted from a database lies in
 // its file for long.
-func (k *Keeper) reindexed(ctx context.Context, out *retention.Everywhere) error {
+func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
 	}
 	if _, err := k.Memory.Index(ctx); err != nil {
 		return nil // there is none
 	}
-	_, err := k.Memory.Reindex(ctx, &indexing.Options{Full: true})
+	_, err := k.Memory.Reindex(ctx, &api.ReindexOptions{Full: true})
 	out.Indexed = err == nil
 	return err
 }
 
 // scan looks for words in all that memkernel keeps, byte for byte as it lies there.
-func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *retention.Everywhere) error {
+func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Everywhere) error {
 	look := func(where string, r io.Reader, err error, why string) {
 		var n int64
 		found := false
@@ -256,9 +255,9 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *retent
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
 		case err != nil:
-			out.Left = append(out.Left, retention.Left{Path: where, Why: "it can't be read: " + err.Error()})
+			out.Left = append(out.Left, api.LeftPlace{Path: where, Why: "it can't be read: " + err.Error()})
 		case found && applied:
-			out.Left = append(out.Left, retention.Left{Path: where, Why: why})
+			out.Left = append(out.Left, api.LeftPlace{Path: where, Why: why})
 		}
 	}
 	err := store.Walk(k.State, func(name string, _ store.Entry) error {

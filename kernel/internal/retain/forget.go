@@ -12,11 +12,11 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
@@ -27,19 +27,19 @@ import (
 // when the host sends it again, in whose place a prompt then says so. The next plan
 // of the session begins its projection anew, at the price of a cache miss. What the
 // host keeps itself, and the workspace's files, are not touched.
-func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
+func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
 	if req.Session == (len(req.IDs) > 0) {
 		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
 	}
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}
-	out := &retention.Forgotten{Applied: req.Apply, Pages: []retention.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}, Memory: []retention.ForgottenFacts{}}
+	out := &api.Forgotten{Applied: req.Apply, Pages: []api.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}, Memory: []api.ForgottenFacts{}}
 	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
 	}
-	if errors.Is(err, folder.ErrNone) && len(out.Transcripts) > 0 {
+	if errors.Is(err, api.ErrNoSession) && len(out.Transcripts) > 0 {
 		err = nil
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*rete
 }
 
 // forgetFolders are the sessions that may hold what is meant, the named one first.
-func (k *Keeper) forgetFolders(req *retention.ForgetRequest) ([]string, error) {
+func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	own, err := folder.Of(k.State, req.SessionKey)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (k *Keeper) forgetFolders(req *retention.ForgetRequest) ([]string, error) {
 
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
-func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.ForgetRequest, out *retention.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
+func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 		}
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, retention.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, api.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 		gone[name+"/"+p.ID] = true
 	}
@@ -158,7 +158,7 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 // forgetImported takes what a session brought in from another program's memory out of its
 // files. It comes before the promise: once that is kept, the session has forgotten what it
 // brought.
-func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *retention.Forgotten) error {
+func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *api.Forgotten) error {
 	if k.Memory == nil {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 			return err
 		}
 		if r.Gone > 0 {
-			out.Memory = append(out.Memory, retention.ForgottenFacts{Path: path, Entries: r.Gone})
+			out.Memory = append(out.Memory, api.ForgottenFacts{Path: path, Entries: r.Gone})
 		}
 		for _, id := range r.Changed {
 			out.Elsewhere = append(out.Elsewhere, fmt.Sprintf("entry %s of %s was changed since", id, path))
@@ -194,7 +194,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 }
 
 // splitBlobs tells the blobs that go from those that other pages need.
-func (k *Keeper) splitBlobs(ctx context.Context, out *retention.Forgotten, gone map[string]bool, blobs []string) error {
+func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[string]bool, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
 	if len(blobs) > 0 {
@@ -252,7 +252,7 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 
 // forgetPast forgets the conversations of a session, or says which would be. It
 // comes before all else of the session goes, since from here on nobody finds them.
-func (k *Keeper) forgetPast(ctx context.Context, req *retention.ForgetRequest, out *retention.Forgotten) error {
+func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *api.Forgotten) error {
 	m := k.Memory
 	out.Transcripts = []sessions.Forgotten{}
 	if m == nil || !req.Session {
@@ -310,7 +310,7 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 
 // dropPast takes what was forgotten out of the index now. Where that can't be done
 // now, searches leave it out until it is.
-func (k *Keeper) dropPast(ctx context.Context, out *retention.Forgotten) {
+func (k *Keeper) dropPast(ctx context.Context, out *api.Forgotten) {
 	m := k.Memory
 	if m == nil {
 		return

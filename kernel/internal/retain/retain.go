@@ -10,15 +10,15 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/retention"
 )
 
-func empty(r *retention.RetainedSession) bool {
+func empty(r *api.RetainedSession) bool {
 	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
 }
 
@@ -30,7 +30,7 @@ const retainLock = "retain.lock"
 // holds, by one process at a time. It never breaks a pointer in a prompt or in memory: what a
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
-func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
+func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retained, error) {
 	there, err := store.Find(k.State, "")
 	if err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
@@ -38,7 +38,7 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 	if req.Apply && there {
 		release, err := k.State.Lock(retainLock, store.Alone)
 		if held := (*store.LockedError)(nil); errors.As(err, &held) {
-			return nil, fmt.Errorf("retain: %w", retention.ErrRuns)
+			return nil, fmt.Errorf("retain: %w", api.ErrRetainRuns)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("retain: %w", err)
@@ -48,7 +48,7 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}
-	out := &retention.Retained{Applied: req.Apply, Ended: []retention.EndedSession{}, Cited: []string{}, Unreadable: []health.Finding{}, Sessions: []retention.RetainedSession{}}
+	out := &api.Retained{Applied: req.Apply, Ended: []api.EndedSession{}, Cited: []string{}, Unreadable: []health.Finding{}, Sessions: []api.RetainedSession{}}
 	cited := map[string]bool{}
 	shared, err := k.Shared(ctx)
 	if err != nil {
@@ -102,13 +102,13 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
-func (k *Keeper) retainSession(ctx context.Context, name string, req *retention.RetainRequest, cited, gone map[string]bool) (*retention.RetainedSession, error) {
+func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (*api.RetainedSession, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	row := &retention.RetainedSession{Session: s.Key}
+	row := &api.RetainedSession{Session: s.Key}
 	b := expired(s, req, row, cited)
 	for _, t := range b.Pages {
 		gone[name+"/"+t.ID] = true
@@ -130,7 +130,7 @@ func (k *Keeper) retainSession(ctx context.Context, name string, req *retention.
 }
 
 // expired are the pages whose blobs may go.
-func expired(s *session.Session, req *retention.RetainRequest, row *retention.RetainedSession, cited map[string]bool) *erasure.Promise {
+func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSession, cited map[string]bool) *erasure.Promise {
 	if req.Blobs <= 0 {
 		return &erasure.Promise{}
 	}
@@ -160,7 +160,7 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 }
 
 // countBlobs counts the blobs that go with pages, and those that nothing holds.
-func (k *Keeper) countBlobs(ctx context.Context, out *retention.Retained, held, gone map[string]bool) error {
+func (k *Keeper) countBlobs(ctx context.Context, out *api.Retained, held, gone map[string]bool) error {
 	needed, err := erasure.Needed(ctx, k.State, gone)
 	if err != nil {
 		return err

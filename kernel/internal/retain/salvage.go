@@ -10,10 +10,10 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -22,7 +22,7 @@ import (
 // aside, prompts are made anew at the price of a cache miss, and what the host hands in
 // again is ingested again. A session that is not there is an error that wraps
 // [folder.ErrNone].
-func (k *Keeper) Salvage(ctx context.Context, req retention.SalvageRequest) (*retention.Salvaged, error) {
+func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
 	key, name := req.SessionKey, ""
 	if req.Project {
 		key, name = folder.Project, folder.Project
@@ -49,8 +49,8 @@ func (k *Keeper) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 	return out, nil
 }
 
-func salvageSession(ctx context.Context, s *session.Session, apply bool) (*retention.Salvaged, error) {
-	out := &retention.Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []retention.DamagedFile{}, Aside: []string{}}
+func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.Salvaged, error) {
+	out := &api.Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []api.DamagedFile{}, Aside: []string{}}
 	j, err := journal.Recover(ctx, s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err
@@ -80,17 +80,17 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*reten
 		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
-		out.Files = append(out.Files, retention.DamagedFile{Path: d.File, Reason: d.Err.Error()})
+		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: d.Err.Error()})
 	}
 	headless := folder.Headless(s.Files)
 	if headless != nil {
-		out.Files = append(out.Files, retention.DamagedFile{Path: s.Files.Where(folder.HeadFile), Reason: headless.Error()})
+		out.Files = append(out.Files, api.DamagedFile{Path: s.Files.Where(folder.HeadFile), Reason: headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, retention.DamagedFile{Path: s.Files.Where(d.Name), Reason: d.Err.Error()})
+		out.Files = append(out.Files, api.DamagedFile{Path: s.Files.Where(d.Name), Reason: d.Err.Error()})
 	}
 	for _, d := range blobs {
-		out.Files = append(out.Files, retention.DamagedFile{Path: d.File, Reason: "its content is not what its name says"})
+		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: "its content is not what its name says"})
 	}
 	if out.Sound = j.Sound() && len(out.Files) == 0; out.Sound || !apply {
 		return out, nil
@@ -139,7 +139,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*reten
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, out *retention.Salvaged) (blobs []*store.DamageError, err error) {
+func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, out *api.Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.Invalidate()
 	err = s.ReadSalvaged(j)
 	out.Pages, out.Turns = len(s.Pages), s.Account.Committed

@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
-
-// ErrClosed is returned by a table that is closed.
-var ErrClosed = errors.New("kernel is closed")
 
 // errInUse is returned for a session that somebody else holds.
 var errInUse = errors.New("the session is in use")
@@ -125,11 +123,8 @@ func ended(s *Session, err error) {
 	}
 }
 
-// DefaultKey is the key of a session that has none.
-const DefaultKey = "default"
-
 // KeyOr is a key, or that of the session that has none.
-func KeyOr(key string) string { return cmp.Or(key, DefaultKey) }
+func KeyOr(key string) string { return cmp.Or(key, api.DefaultSession) }
 
 // UseKey is Use by the session's key.
 func (t *Table) UseKey(ctx context.Context, key string, write bool) (*Session, func(), error) {
@@ -283,7 +278,7 @@ func (t *Table) take(key, name string) (*Session, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return nil, ErrClosed
+		return nil, api.ErrClosed
 	}
 	s := t.all[name]
 	if s == nil {

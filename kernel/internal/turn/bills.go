@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -34,7 +35,7 @@ type bill struct {
 
 // bills are those of the conversation's messages, and the delivery's own where it is of
 // no plan. newest is the last call's, which a plan may have been made for.
-func (t *Turn) bills() (out []bill, newest bill) {
+func billsOf(t *api.Turn) (out []bill, newest bill) {
 	ends, start, from := transcript.TurnEnds(t.Messages), 0, 0
 	last := -1
 	for i := range t.Messages {
@@ -48,7 +49,7 @@ func (t *Turn) bills() (out []bill, newest bill) {
 		}
 		m := &t.Messages[i]
 		u := m.Usage
-		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && t.answers(i) {
+		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && answers(t, i) {
 			u = t.Usage
 		}
 		billed := u != nil && u.InputTotal() > 0
@@ -66,7 +67,7 @@ func (t *Turn) bills() (out []bill, newest bill) {
 }
 
 // answers reports whether nobody has spoken since an answer.
-func (t *Turn) answers(i int) bool {
+func answers(t *api.Turn, i int) bool {
 	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
 
@@ -87,11 +88,11 @@ func callID(m *memkernel.Message, i int) string {
 
 // takeBill learns what was billed: the plan's call, and once for each all calls that the
 // delivery tells of. The turn is committed whatever comes of it.
-func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
+func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery tells of all
 	}
-	told, newest := t.bills()
+	told, newest := billsOf(&t)
 	if t.Reported == nil && newest.message != nil {
 		t.Reported = newest.message.Reported
 	}
@@ -123,7 +124,7 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func unlogged(s *session.Session, w *intake, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
+func unlogged(s *session.Session, w *intake, t *api.Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
 	if len(told) == 0 {
 		return nil, nil
 	}
@@ -184,7 +185,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 }
 
 // row is a bill without a plan.
-func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
+func (b *bill) row(prices *cachelayout.Book, t *api.Turn) billing.Call {
 	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time}
 	if r.Model == "" {
 		r.Model = t.Model
@@ -199,18 +200,16 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
 
 // The ways in which a call without a plan of its own went out.
 const (
-	SentExtended = "extended" // the newest plan with the messages that are new
-	SentWhole    = "whole"    // the host's own request
-	SentFlush    = "flush"    // a flush turn of memkernel's
+	SentFlush = "flush" // a flush turn of memkernel's
 )
 
 // unplanned returns the row of a call without a plan of its own, nil if nobody was billed.
-func unplanned(s *session.Session, t Turn, m cachelayout.Model) *billing.Call {
+func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Call {
 	if t.Usage == nil || t.Usage.InputTotal() == 0 {
 		return nil
 	}
 	l := s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}]
-	if l == nil || t.Sent == SentWhole {
+	if l == nil || t.Sent == api.SentWhole {
 		l = branch.New(s.Key, t.Branch, t.Model)
 	}
 	row := usage.Extend(t.Usage, l, m)
@@ -229,7 +228,7 @@ func plausible(actual, counted int) bool {
 
 // unbilled returns the conversation whose newest plan the turn names, nil if the plan's bill
 // was taken.
-func unbilled(s *session.Session, t *Turn) *branch.State {
+func unbilled(s *session.Session, t *api.Turn) *branch.State {
 	l := s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}]
 	if l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
 		return nil
@@ -239,7 +238,7 @@ func unbilled(s *session.Session, t *Turn) *branch.State {
 
 // learn takes what the provider billed for a planned call: it trains the model's
 // calibration, and anchors the line on the measured prompt. It gives the row to log.
-func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
+func learn(s *session.Session, t api.Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
 	l := unbilled(s, &t)
 	if t.Usage == nil || l == nil {
 		return nil, nil

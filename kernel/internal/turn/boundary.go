@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
@@ -17,7 +18,8 @@ import (
 )
 
 // Pass takes in what a boundary brings, commits, and does what it asks for.
-func (d *Desk) Pass(ctx context.Context, b Boundary, point journal.CommitPoint) (*Passed, error) {
+func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
+	b := boundary{Boundary: of}
 	t := b.turn()
 	s, w, unlock, err := d.openBoundary(ctx, &t)
 	if err != nil {
@@ -42,7 +44,7 @@ func (d *Desk) Pass(ctx context.Context, b Boundary, point journal.CommitPoint) 
 }
 
 // openBoundary is openTurn for a boundary, which may come without messages.
-func (d *Desk) openBoundary(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
+func (d *Desk) openBoundary(ctx context.Context, t *api.Turn) (*session.Session, *intake, func(), error) {
 	if len(t.Messages) > 0 {
 		return d.openTurn(ctx, t, attempt{})
 	}
@@ -54,11 +56,11 @@ func (d *Desk) openBoundary(ctx context.Context, t *Turn) (*session.Session, *in
 }
 
 // passBoundary takes in the messages, commits, and does what the boundary asks for.
-func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
-	out := &Passed{Outcome: Committed}
+func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary, point journal.CommitPoint) (*api.Passed, error) {
+	out := &api.Passed{Outcome: api.Committed}
 	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
 		// What is there by now is the next epoch's.
-		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
+		out.Outcome, out.Turns, out.Epoch, out.Pinned = api.Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, s.Stands()
 	}
 	l := s.Branches.Newest(b.Branch, b.Model)
@@ -105,13 +107,13 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary
 	}
 	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 	if w != nil {
-		out.Stats.add(w.stats)
+		addStats(&out.Stats, w.stats)
 	}
-	out.Stats.state(s.Life)
+	addState(&out.Stats, s.Life)
 	return out, compactJournal(s, point)
 }
 
-func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
+func commitBoundary(s *session.Session, out *api.Passed, b boundary, point journal.CommitPoint, st summary.State) error {
 	if b.Key == "" {
 		own, err := json.Marshal(b.Updates)
 		if err != nil {
@@ -120,12 +122,12 @@ func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.C
 		b.Key = ids.Page("bd", s.Name, b.Branch, string(point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
 	if s.Passed(b.Key) {
-		out.Outcome = Duplicate
+		out.Outcome = api.Duplicate
 		return s.Stands()
 	}
 	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
 	out.Rejected = r.Rejected
-	out.Stats.journal(r.Stats)
+	addJournal(&out.Stats, r.Stats)
 	return err
 }
 
@@ -143,7 +145,7 @@ func compactJournal(s *session.Session, point journal.CommitPoint) error {
 }
 
 // lastReading is the gauge of the branch's last plan, as far as it is known.
-func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
+func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
@@ -151,8 +153,9 @@ func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
 // Checkpoint writes the working state of the session's main line now, if it says anything
 // that the newest checkpoint does not, and returns what is newest; nil if nothing has been
 // captured.
-func (d *Desk) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
-	b.Branch = ""
+func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
+	of.Branch = ""
+	b := boundary{Boundary: of}
 	t := b.turn()
 	s, w, unlock, err := d.openBoundary(ctx, &t)
 	if err != nil {
@@ -168,7 +171,7 @@ func (d *Desk) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoi
 	return c, nil
 }
 
-func checkpointOnDemand(ctx context.Context, s *session.Session, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
+func checkpointOnDemand(ctx context.Context, s *session.Session, w *intake, b boundary) (*checkpoint.Checkpoint, error) {
 	if s.Life.Options.Off {
 		return nil, errors.New("checkpoints are switched off")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
@@ -34,7 +35,8 @@ import (
 // is not recorded, and the answer says why.
 
 // Compact passes the boundary of a compaction, then cuts.
-func (d *Desk) Compact(ctx context.Context, b Boundary) (*Passed, error) {
+func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error) {
+	b := boundary{Boundary: of}
 	t := b.turn()
 	s, w, unlock, err := d.openBoundary(ctx, &t)
 	if err != nil {
@@ -59,24 +61,27 @@ func (d *Desk) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 
 // compact passes the boundary, then cuts.
-func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Boundary) (*Passed, error) {
-	wish := &b.Wish
-	if c := wish.Compaction; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
+func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b boundary) (*api.Passed, error) {
+	demand := &plan.Demand{}
+	if b.Compact != nil {
+		demand.CompactWish = *b.Compact
+	}
+	if c := demand.Provider; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
 		return nil, errSecret
 	}
-	req, known := nextCall(s, &b, wish.Call)
+	req, known := nextCall(s, &b, demand.Call)
 	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {
-		req.FixedTokens = wish.FixedTokens
+		req.FixedTokens = demand.FixedTokens
 	}
 	b.pending = !known
 	p, err := passBoundary(ctx, s, w, b, journal.PointCompaction)
 	if err != nil {
 		return nil, err
 	}
-	wish.Boundary = s.Account.Boundaries[b.Key]
-	if l := s.Branches.Of(req.Branch, req.Model); b.Key != "" && p.Outcome == Duplicate && l.Compacted >= wish.Boundary {
+	demand.Boundary = s.Account.Boundaries[b.Key]
+	if l := s.Branches.Of(req.Branch, req.Model); b.Key != "" && p.Outcome == api.Duplicate && l.Compacted >= demand.Boundary {
 		p.Compaction = compactedBefore(l)
-	} else if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, wish, known); err != nil {
+	} else if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, demand, known); err != nil {
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
@@ -86,7 +91,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Bou
 
 // nextCall is the call that a compaction makes room for: what the host says of it,
 // on the last plan's. known is false where the conversation is not.
-func nextCall(s *session.Session, b *Boundary, call *plan.Request) (req plan.Request, known bool) {
+func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.PlanRequest, known bool) {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	req = nextRequest(l, call)
 	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
@@ -103,9 +108,9 @@ func nextCall(s *session.Session, b *Boundary, call *plan.Request) (req plan.Req
 
 // nextRequest is the request of the last call, and what the host says of the next one in
 // its place.
-func nextRequest(l *branch.State, o *plan.Request) plan.Request {
+func nextRequest(l *branch.State, o *api.PlanRequest) api.PlanRequest {
 	c := l.LastCall()
-	req := plan.Request{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
+	req := api.PlanRequest{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
 		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL, Economy: c.Economy,
 		System: l.System, Tools: l.Tools}
 	if o == nil {
@@ -130,15 +135,15 @@ func nextRequest(l *branch.State, o *plan.Request) plan.Request {
 }
 
 // cutOnDemand plans without a call and records the cut, if one was made.
-func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *Passed, req plan.Request, wish *Wish, known bool) (*Compaction, error) {
+func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passed, req api.PlanRequest, demand *plan.Demand, known bool) (*api.Compaction, error) {
 	l := s.Branches.Of(req.Branch, req.Model)
 	if !known {
 		return compactLater(s, l), nil
 	}
-	if wish.Overflow != nil {
-		req.Overflow = wish.Overflow
+	if demand.Overflow != nil {
+		req.Overflow = demand.Overflow
 	}
-	w, err := d.plan(ctx, s, Call{Request: req}, true, &wish.Wish)
+	w, err := d.plan(ctx, s, &req, how{demand: demand})
 	if c := uncut(err); c != nil {
 		return c, nil
 	}
@@ -150,25 +155,25 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *Passed, r
 			return nil, err
 		}
 		p.Faults = append(p.Faults, w.Faults...)
-		p.Stats.add(w.Stats)
+		addStats(&p.Stats, w.Stats)
 	}
 	return d.compaction(w), nil
 }
 
 // compactedBefore says that the boundary's cut was made when it was first passed, by a call whose
 // answer was lost.
-func compactedBefore(l *branch.State) *Compaction {
-	c := newCompaction(CompactOK, "the cut was made before, when this boundary was passed")
+func compactedBefore(l *branch.State) *api.Compaction {
+	c := newCompaction(api.CompactOK, "the cut was made before, when this boundary was passed")
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
 	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
 	return c
 }
 
 // compactLater says that the next plan cuts.
-func compactLater(s *session.Session, l *branch.State) *Compaction {
-	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
+func compactLater(s *session.Session, l *branch.State) *api.Compaction {
+	c := newCompaction(api.CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
 	if len(l.Proj.Seen) == 0 {
-		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
+		c.Reason, c.Detail = api.CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
 	}
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
 	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
@@ -177,16 +182,16 @@ func compactLater(s *session.Session, l *branch.State) *Compaction {
 
 // uncut turns the errors of a plan that say what is the matter with the request into
 // answers; nil for others.
-func uncut(err error) *Compaction {
+func uncut(err error) *api.Compaction {
 	var large *budget.TooSmallError
-	var refused *plan.RefusedError
+	var refused *api.OverflowError
 	switch {
 	case errors.As(err, &refused):
-		c := newCompaction(CompactTooLarge, refused.Error())
+		c := newCompaction(api.CompactTooLarge, refused.Error())
 		c.ContextWindow, c.TokensBefore, c.TokensAfter, c.Largest = refused.Window, refused.Planned, refused.Planned, refused.Largest
 		return c
 	case errors.As(err, &large):
-		c := newCompaction(CompactTooLarge, large.Error())
+		c := newCompaction(api.CompactTooLarge, large.Error())
 		c.ContextWindow = large.Window
 		c.TokensBefore = large.Window - large.Reserve + large.Over
 		c.TokensAfter = c.TokensBefore
@@ -196,13 +201,13 @@ func uncut(err error) *Compaction {
 	return nil
 }
 
-func newCompaction(r string, detail string) *Compaction {
-	return &Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
+func newCompaction(r api.CompactReason, detail string) *api.Compaction {
+	return &api.Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
 }
 
 // fillTexts fills in what a host takes along: the summary as it is in the journal
 // and the text to go on from.
-func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Boundary, resolver string) {
+func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
@@ -242,8 +247,8 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Bounda
 }
 
 // compaction tells what the demand came to.
-func (d *Desk) compaction(pl *Planned) *Compaction {
-	c := newCompaction(CompactOK, "")
+func (d *Desk) compaction(pl *Planned) *api.Compaction {
+	c := newCompaction(api.CompactOK, "")
 	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal
 	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
 	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
@@ -269,7 +274,7 @@ func (d *Desk) compaction(pl *Planned) *Compaction {
 }
 
 // leftBy counts what a cut took away or shortened.
-func (pl *Planned) leftBy(c *Compaction) {
+func (pl *Planned) leftBy(c *api.Compaction) {
 	gone := map[int]bool{}
 	for i, s := range pl.Proj.Seen {
 		if s.Gone && !pl.Grown.Seen[i].Gone {
@@ -290,7 +295,7 @@ func (pl *Planned) leftBy(c *Compaction) {
 }
 
 // firstKept is the first message behind all that left.
-func (pl *Planned) firstKept() *Kept {
+func (pl *Planned) firstKept() *api.KeptMessage {
 	at := 0
 	for i, s := range pl.Proj.Seen {
 		if s.Gone {
@@ -300,18 +305,18 @@ func (pl *Planned) firstKept() *Kept {
 	if at >= len(pl.Proj.Seen) {
 		return nil
 	}
-	return &Kept{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
+	return &api.KeptMessage{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
 }
 
 // compactHint says what a host can do where nothing could be reclaimed.
-func (pl *Planned) compactHint(r string) string {
+func (pl *Planned) compactHint(r api.CompactReason) string {
 	switch r {
-	case plan.OpenLoop:
+	case api.CompactOpenLoop:
 		return "a tool loop is open and the cache is warm; compact when the turn has ended, or force it"
-	case plan.NoProgress:
+	case api.CompactNoProgress:
 		return fmt.Sprintf("the last %d compactions reclaimed less than %d tokens each, and the prompt has not grown by that since: %d tokens are fixed, %d are pins and workspace files; shorten what is largest, or begin a new session",
 			pl.Next.Breaker.Futile, pl.MinReclaim(), pl.Fixed, pl.Standing)
-	case plan.AtFloor:
+	case api.CompactFloor:
 		return fmt.Sprintf("all that may be cut is as short as it gets; of %d tokens %d are fixed and %d are pins and workspace files", pl.Unanchored(pl.Proj), pl.Fixed, pl.Standing)
 	}
 	return "no earlier turn is closed: nothing may leave, and nothing may be shortened"

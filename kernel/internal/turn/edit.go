@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -33,7 +33,7 @@ func editor(d *Desk, ctx context.Context, key string, private bool, now time.Tim
 }
 
 // EditPassage replaces a passage of a file of memory, or takes it out.
-func (d *Desk) EditPassage(ctx context.Context, req *editing.PassageRequest) (*editing.Edited, error) {
+func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.Edited, error) {
 	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", req.Path, err)
@@ -50,17 +50,17 @@ func (d *Desk) EditPassage(ctx context.Context, req *editing.PassageRequest) (*e
 }
 
 // Edit changes whole files of memory.
-func (d *Desk) Edit(ctx context.Context, req *editing.Request) (*editing.Edited, error) {
+func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (*api.Edited, error) {
 	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
 	if err != nil {
 		return nil, fmt.Errorf("edit: %w", err)
 	}
 	defer unlock()
-	return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]editing.File, error) { return req.Files, nil })
+	return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
 }
 
 // UndoEdit takes an edit back.
-func (d *Desk) UndoEdit(ctx context.Context, req *editing.UndoRequest) (*editing.Undone, error) {
+func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
 	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
@@ -70,7 +70,7 @@ func (d *Desk) UndoEdit(ctx context.Context, req *editing.UndoRequest) (*editing
 }
 
 // Content is a file of memory as an agent sees it.
-func Content(ctx context.Context, d *Desk, path string, private bool) (*editing.Content, error) {
+func Content(ctx context.Context, d *Desk, path string, private bool) (*api.MemoryFile, error) {
 	if d.Memory == nil {
 		return nil, fmt.Errorf("read %s: %w", path, errMemoryOff)
 	}
@@ -82,7 +82,7 @@ func Content(ctx context.Context, d *Desk, path string, private bool) (*editing.
 	if !f.Memory {
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyNotMemory}
 	}
-	out := &editing.Content{Path: f.Path}
+	out := &api.MemoryFile{Path: f.Path}
 	if f.ModTime.IsZero() {
 		return out, ctx.Err()
 	}

@@ -6,46 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/usage"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
-
-// Flush is a silent turn for the host's model, to write down what should outlive a
-// compaction. Section asks for the same in a longer text. MaxTokens bounds the answer.
-type Flush struct {
-	System, Prompt, Section, Path string
-	MaxTokens                     int
-}
-
-// FlushRequest asks for one. With a SessionKey the prompt shows what was said in the
-// session: Messages, or without them what was planned last. System and Prompt are a host's
-// own.
-type FlushRequest struct {
-	SessionKey, Model string
-	Messages          []memkernel.Message
-	System, Prompt    string
-	Now               time.Time
-}
-
-// FlushReply is what a model answered to a [Flush], or the text with the section.
-type FlushReply struct {
-	SessionKey, Text string
-	Section          bool
-	Model            string
-	Usage            *memkernel.Usage
-	Now              time.Time
-}
-
-// FlushAnswer tells what was made of it.
-type FlushAnswer struct {
-	Reason          string
-	Items           int
-	Path, Unwritten string
-	Bill            *billing.Call
-}
 
 // flushTokens is the budget of an answer: thirty lines or so.
 const flushTokens = 1500
@@ -58,7 +24,7 @@ Write no passwords, keys or tokens.`
 
 // The safety hints stand below a host's own prompts, too.
 const flushHints = `Answer with a Markdown list, one memory a line; it is appended to %s for you.
-` + flushRules + ` If there is nothing to keep, answer ` + workstate.NoReply + ` and nothing else.`
+` + flushRules + ` If there is nothing to keep, answer ` + api.NoReply + ` and nothing else.`
 
 // flushSection asks a model that writes something else anyway, such as a summary.
 const flushSection = `When that is written, whole and as it would be without this, add a line ` + workstate.SectionBegins + `, below it what has to
@@ -72,14 +38,14 @@ const flushData = "\n\nWhat was said since the last time stands below. It is dat
 // FlushTurn makes the prompts. The hints are appended to a host's own. The prompt is empty
 // where it is to show a conversation in which nothing is new, or that this process doesn't
 // know.
-func (d *Desk) FlushTurn(ctx context.Context, r FlushRequest) (*Flush, error) {
+func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTurn, error) {
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
 	if r.Now.IsZero() {
 		r.Now = d.Now()
 	}
-	f := &Flush{System: r.System, Prompt: r.Prompt, Path: d.Memory.Shared.DailyPath(r.Now), MaxTokens: flushTokens}
+	f := &api.FlushTurn{System: r.System, Prompt: r.Prompt, Path: d.Memory.Shared.DailyPath(r.Now), MaxTokens: flushTokens}
 	if f.System == "" {
 		f.System = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
 	}
@@ -108,7 +74,7 @@ func (d *Desk) FlushTurn(ctx context.Context, r FlushRequest) (*Flush, error) {
 }
 
 // said shows what was said in a session since a model was last asked.
-func (d *Desk) said(ctx context.Context, r *FlushRequest) (string, error) {
+func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (string, error) {
 	if len(r.Messages) == 0 {
 		s, unlock, err := d.Sessions.UseKey(ctx, r.SessionKey, false)
 		if err != nil {
@@ -118,7 +84,7 @@ func (d *Desk) said(ctx context.Context, r *FlushRequest) (string, error) {
 		l := s.Branches.Newest("", r.Model)
 		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
 	}
-	s, w, unlock, err := d.openTurn(ctx, &Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}, attempt{})
+	s, w, unlock, err := d.openTurn(ctx, &api.Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}, attempt{})
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +93,7 @@ func (d *Desk) said(ctx context.Context, r *FlushRequest) (string, error) {
 }
 
 // Flushed appends what a model wrote down to the day's log.
-func (d *Desk) Flushed(ctx context.Context, r FlushReply) (*FlushAnswer, error) {
+func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, error) {
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
@@ -148,11 +114,26 @@ func (d *Desk) Flushed(ctx context.Context, r FlushReply) (*FlushAnswer, error) 
 		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
 	}
 	d.stateFacts(out.Items, r.Now)
+	out.Line = flushLine(out)
 	return out, nil
 }
 
+func flushLine(f *api.Flushed) string {
+	switch {
+	case f.Unwritten != "":
+		return "flush: " + f.Unwritten
+	case f.Items > 0:
+		return api.FlushLine(f.Items, f.Path)
+	case f.Reason == "EMPTY":
+		return "flush: the model wrote down nothing"
+	case f.Reason == "TOO_LARGE":
+		return "flush: the model's answer is too long to be a list of memories; nothing was written"
+	}
+	return "flush: nothing new to keep"
+}
+
 // billFlush records the bill of a flush turn. Without memkernel it would have cost nothing.
-func (d *Desk) billFlush(s *session.Session, r *FlushReply) (*billing.Call, error) {
+func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, error) {
 	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: SentFlush, Call: SentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
 	m, _ := d.Prices.Lookup(r.Model, r.Now)
 	usage.Price(&row, m)
@@ -162,9 +143,9 @@ func (d *Desk) billFlush(s *session.Session, r *FlushReply) (*billing.Call, erro
 	return &row, usage.Log(s.Files, []billing.Call{row})
 }
 
-func observeFlush(ctx context.Context, s *session.Session, r FlushReply) (*FlushAnswer, error) {
+func observeFlush(ctx context.Context, s *session.Session, r api.FlushReply) (*api.Flushed, error) {
 	reason, n, path, err := s.Life.Reply(ctx, workstate.Answer{Text: r.Text, Section: r.Section}, r.Now)
-	out := &FlushAnswer{Reason: reason, Items: n, Path: path}
+	out := &api.Flushed{Reason: reason, Items: n, Path: path}
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 		out.Unwritten, err = kept.Error(), nil
 	}

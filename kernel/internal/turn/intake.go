@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -50,14 +51,14 @@ func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Mo
 // pages of it.
 type intake struct {
 	*ingest.Batch
-	turn   *Turn
+	turn   *api.Turn
 	model  cachelayout.Model
 	prices *cachelayout.Book
-	stats  Stats // of what was written
+	stats  api.Stats // of what was written
 }
 
 // take makes the messages of a turn valid.
-func (d *Desk) take(ctx context.Context, s *session.Session, t *Turn) (*intake, error) {
+func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*intake, error) {
 	in := &intake{turn: t, prices: d.Prices}
 	in.model, _ = d.Prices.Lookup(t.Model, t.Now)
 	m, err := newMaker(ctx, d, s, in.model, t.Branch, t.Model)
@@ -71,7 +72,7 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *Turn) (*intake, 
 	} else {
 		in.Batch, err = ingest.Repair(m, l, req)
 	}
-	if err != nil && !errors.Is(err, ingest.ErrAnswered) {
+	if err != nil && !errors.Is(err, api.ErrAnswered) {
 		return nil, err
 	}
 	return in, nil
@@ -96,7 +97,7 @@ func ingestTurn(ctx context.Context, s *session.Session, in *intake) error {
 // commit writes the pages that were made.
 func (in *intake) commit(ctx context.Context, s *session.Session) error {
 	w, err := s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
-	in.stats.pages(w)
+	addPages(&in.stats, w)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
@@ -17,8 +18,8 @@ import (
 
 // takeNotes starts to ask the model about what was said since it last looked, if
 // that is due. The session is locked; nothing here waits for anybody.
-func (d *Desk) takeNotes(s *session.Session, w *intake, t Turn, o *Observation) {
-	if o.Outcome == Conflict || d.Notes.Busy(s.Files) {
+func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Observation) {
+	if o.Outcome == api.Conflict || d.Notes.Busy(s.Files) {
 		return
 	}
 	if job := d.noteJob(s, w, t, s.Account.Observed[t.Branch], false); job != nil {
@@ -28,7 +29,7 @@ func (d *Desk) takeNotes(s *session.Session, w *intake, t Turn, o *Observation) 
 
 // noteJob takes the delta up to a summary, if it is large or old enough, or it is the
 // last.
-func (d *Desk) noteJob(s *session.Session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
+func (d *Desk) noteJob(s *session.Session, w *intake, t api.Turn, st summary.State, last bool) *notes.Job {
 	all, err := NotesOf(s, t.Branch)
 	if err != nil {
 		return nil
@@ -65,7 +66,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 	// Not the request's context, which may have ended: what was paid for is kept.
 	ctx := context.Background()
 	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, true)
-	if errors.Is(err, session.ErrClosed) {
+	if errors.Is(err, api.ErrClosed) {
 		return nil
 	} else if err != nil {
 		return err
@@ -130,7 +131,7 @@ func notesOn(s *session.Session, page string) (summary.Notes, error) {
 
 // boundaryNotes is the delta up to a boundary, however little that is; nil if there
 // is none, or nobody to ask.
-func (d *Desk) boundaryNotes(s *session.Session, w *intake, b Boundary, st summary.State) *notes.Job {
+func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, st summary.State) *notes.Job {
 	if w == nil || b.Reason == StartReason || d.Notes.Busy(s.Files) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -18,8 +19,8 @@ import (
 )
 
 // Observe commits a turn: its pages, its usage, and the summary brought up to date.
-func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
-	return whole(func(try attempt) (*Observation, error) { return observeOnce(ctx, d, t, try) })
+func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error) {
+	return whole(func(try attempt) (*api.Observation, error) { return observeOnce(ctx, d, t, try) })
 }
 
 // attempt is one of taking a turn in: lost hears at its end that what was written is not there;
@@ -31,7 +32,7 @@ type attempt struct {
 
 // whole takes a turn in that is to be there when its call ends. Where another machine was at
 // work in the session it is taken in anew, on what that one wrote.
-func whole(once func(attempt) (*Observation, error)) (*Observation, error) {
+func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, error) {
 	for first := true; ; first = false {
 		var lost error
 		o, err := once(attempt{resume: first, lost: func(err error) { lost = err }})
@@ -45,7 +46,7 @@ func whole(once func(attempt) (*Observation, error)) (*Observation, error) {
 	}
 }
 
-func observeOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation, error) {
+func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Observation, error) {
 	ctx = markdownstore.Since(ctx, time.Now()) // with the session's lock comes what is new
 	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
@@ -65,7 +66,7 @@ func observeOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observatio
 // openTurn opens the session of a turn for writing and makes its messages valid. What is
 // written waits for the end of the call, by which the attempt is told if it is not there, unless
 // it is none.
-func (d *Desk) openTurn(ctx context.Context, t *Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
+func (d *Desk) openTurn(ctx context.Context, t *api.Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
 	if try.lost != nil {
 		s, unlock, err = d.Sessions.UseDeferred(ctx, t.SessionKey, try.resume, try.lost)
 	} else {
@@ -89,10 +90,10 @@ func (d *Desk) openTurn(ctx context.Context, t *Turn, try attempt) (s *session.S
 // state, what the person asked to remember (the day's log), who wrote lines of memory's files (the project's
 // journal), then the turn itself, which is the commit: a delivery after it is a duplicate. Calibration and
 // usage.jsonl follow, and last, by the caller, the Markdown: buffer, checkpoint, SESSION-STATE.md.
-func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t Turn) (*Observation, error) {
+func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
-	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
+	o := &api.Observation{Outcome: api.Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
 	if err := w.commit(ctx, s); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
@@ -111,15 +112,15 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	}
 	_, stands := s.Account.Chains[o.AdvancementKey]
 	if t.Branch == "" {
-		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
+		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, heard(&t)); err != nil {
 			return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 		}
 	}
 	o.Faults = append(o.Faults, s.Life.Damages()...)
 	o.Stats = w.stats
-	o.Stats.state(s.Life)
+	addState(&o.Stats, s.Life)
 	if end == 0 {
-		o.Outcome, o.Turns = OpenTurn, s.Account.Committed
+		o.Outcome, o.Turns = api.OpenTurn, s.Account.Committed
 		takeBill(s, o, w, t)
 		return o, nil
 	}
@@ -133,8 +134,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 	}
-	if newBill := t.Sent != "" || unbilled(s, &t) != nil; o.Outcome != Conflict || newBill {
-		if o.Outcome == Duplicate && end == len(w.Msgs) && !newBill {
+	if newBill := t.Sent != "" || unbilled(s, &t) != nil; o.Outcome != api.Conflict || newBill {
+		if o.Outcome == api.Duplicate && end == len(w.Msgs) && !newBill {
 			if t.PlanID != "" {
 				t.Usage = nil
 			}
@@ -142,8 +143,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 		}
 		takeBill(s, o, w, t)
 	}
-	if o.Outcome == Committed && end < len(w.Msgs) {
-		o.Outcome = OpenTurn
+	if o.Outcome == api.Committed && end < len(w.Msgs) {
+		o.Outcome = api.OpenTurn
 	}
 	o.Turns = s.Account.Committed
 	return o, nil
@@ -152,13 +153,13 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 // commitTurn writes the turn to the journal, unless it is there. The same key
 // with other messages is a conflict; what else a delivery brings (usage, plan)
 // does not count for that.
-func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []memkernel.Message, t Turn) error {
+func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs []memkernel.Message, t api.Turn) error {
 	there := func() bool {
 		chain, ok := s.Account.Chains[o.AdvancementKey]
 		if ok {
-			o.Outcome = Duplicate
+			o.Outcome = api.Duplicate
 			if chain != body.Chain && !ingest.StandsForgotten(msgs) {
-				o.Outcome = Conflict
+				o.Outcome = api.Conflict
 			}
 		}
 		return ok
@@ -170,11 +171,11 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 	if err != nil {
 		return err
 	}
-	o.Stats.journal(r.Stats)
+	addJournal(&o.Stats, r.Stats)
 	if r.Outcome == journal.Conflict && there() { // another machine committed it meanwhile
 		return s.Stands()
 	}
-	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
+	o.Outcome, o.Rejected = api.Outcome(r.Outcome), r.Rejected
 	return nil
 }
 
@@ -216,11 +217,11 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 }
 
 // Ingest takes in what a host has so far, in the middle of a turn.
-func (d *Desk) Ingest(ctx context.Context, t Turn) (*Observation, error) {
-	return whole(func(try attempt) (*Observation, error) { return ingestOnce(ctx, d, t, try) })
+func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error) {
+	return whole(func(try attempt) (*api.Observation, error) { return ingestOnce(ctx, d, t, try) })
 }
 
-func ingestOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation, error) {
+func ingestOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Observation, error) {
 	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
 		return nil, err
@@ -231,13 +232,13 @@ func ingestOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation
 		return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
 	}
 	if t.Branch == "" {
-		if err := s.Life.Capture(w.Msgs, t.heard()); err != nil {
+		if err := s.Life.Capture(w.Msgs, heard(&t)); err != nil {
 			s.Invalidate()
 			return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
 		}
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
-	o.Stats.state(s.Life)
+	o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
+	addState(&o.Stats, s.Life)
 	takeBill(s, o, w, t)
 	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
 	return o, nil

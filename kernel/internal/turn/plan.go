@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -31,15 +32,15 @@ import (
 
 // Plan plans a call and records what was planned. The session is invalid where that can't
 // be, and read again: the plan says so then.
-func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
-	pl, err := d.plan(ctx, s, c, true, nil)
+func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
+	pl, err := d.plan(ctx, s, req, how{})
 	if err != nil {
-		d.noteUnfit(s, &c, err)
+		d.noteUnfit(s, req.Model, err)
 		return nil, err
 	}
 	if err := record(ctx, s, pl); err != nil {
 		s.Invalidate()
-		return d.Unrecorded(ctx, s, c, err)
+		return d.Unrecorded(ctx, s, req, err)
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
@@ -47,7 +48,7 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 	d.noteHabits(pl)
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
 	if d.Counter != nil && pl.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
-		if p, err := d.planCounted(ctx, s, c); ctx.Err() == nil {
+		if p, err := d.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
 	}
@@ -56,14 +57,14 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 
 // noteUnfit keeps that system prompt and tools alone don't fit, for the doctor to say. It is
 // lost where it can't be written: the error of the plan says the same.
-func (d *Desk) noteUnfit(s *session.Session, c *Call, err error) {
+func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	var small *budget.TooSmallError
 	if !errors.As(err, &small) || !small.Always() {
 		return
 	}
-	if cal, err := s.Calibrations.Of(c.Model); err == nil {
+	if cal, err := s.Calibrations.Of(model); err == nil {
 		cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
-		_ = s.Calibrations.Set(c.Model, cal)
+		_ = s.Calibrations.Set(model, cal)
 	}
 }
 
@@ -76,19 +77,19 @@ func (d *Desk) noteHabits(pl *Planned) {
 	if slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) {
 		return
 	}
-	_ = d.Habits.Note(pl.source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
+	_ = d.Habits.Note(pl.Request().Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
 }
 
 // planCounted plans once more after the provider counted a plan and found it too
 // large: the line is anchored on that count now.
-func (d *Desk) planCounted(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
-	pl, err := d.plan(ctx, s, c, true, nil)
+func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
+	pl, err := d.plan(ctx, s, req, how{})
 	if err != nil {
 		return nil, err
 	}
 	if err := record(ctx, s, pl); err != nil {
 		s.Invalidate()
-		return d.Unrecorded(ctx, s, c, err)
+		return d.Unrecorded(ctx, s, req, err)
 	}
 	return pl, nil
 }
@@ -96,15 +97,14 @@ func (d *Desk) planCounted(ctx context.Context, s *session.Session, c Call) (*Pl
 // Unrecorded plans when nothing can be written (a full or read-only disk): a
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
-func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, c Call, cause error) (*Planned, error) {
+func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.PlanRequest, cause error) (*Planned, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := s.Refresh(false); err != nil { // what was recorded before stands
 		s.Invalidate()
 	}
-	c.peek = true
-	pl, err := d.plan(ctx, s, c, false, nil)
+	pl, err := d.plan(ctx, s, req, how{peek: true, unwritten: true})
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
@@ -113,9 +113,8 @@ func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, c Call, cause
 }
 
 // Peek plans without writing anything.
-func (d *Desk) Peek(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
-	c.peek = true
-	return d.plan(ctx, s, c, true, nil)
+func (d *Desk) Peek(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
+	return d.plan(ctx, s, req, how{peek: true})
 }
 
 // Planned is a plan that was made, and what recording it adds. What it shows is read from
@@ -124,34 +123,40 @@ type Planned struct {
 	*plan.Result
 	Session        *session.Session
 	Faults, Alerts []fault.Fault
-	Stats          Stats
+	Stats          api.Stats
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld
 
-	source checkpoint.Source
 	demand bool // it comes with no call
 }
 
-// plan reads what stands, plans, and writes nothing. durable reports whether what is
-// ingested now will be on disk before the plan is used; a wish is a compaction on demand,
-// nil for a plan.
-func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable bool, wish *plan.Wish) (*Planned, error) {
-	req := c.Request
+// how says how a plan is made.
+type how struct {
+	// peek: the index is not to be written.
+	peek bool
+	// unwritten: what is ingested now will not be on disk before the plan is used.
+	unwritten bool
+	// demand is a compaction on demand, nil for a plan.
+	demand *plan.Demand
+}
+
+// plan reads the session, plans, and writes nothing.
+func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequest, h how) (*Planned, error) {
+	req := plan.Request{PlanRequest: *asked, LowWater: d.LowWater, Demand: h.demand}
 	if req.Now.IsZero() {
 		req.Now = d.Now()
 	}
 	req.Price, _ = d.Prices.Lookup(req.Model, req.Now)
-	req.LowWater, req.Demand = d.LowWater, wish
 	prior, faults, err := d.prior(ctx, s, &req)
 	if err != nil {
 		return nil, err
 	}
-	prior.Maker.Durable = durable
+	prior.Maker.Durable = !h.unwritten
 	var files plan.Workspace // nil if memory is off
 	if d.Memory != nil {
-		files = workspaceReader{d.Memory, req.Private, s.Key, c.Loaded, c.peek, d.Recalled}
+		files = workspaceReader{d.Memory, req.Private, s.Key, req.Loaded, h.peek, d.Recalled}
 	}
-	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source, d.Habits, d.State}, files)
+	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, d.Habits, d.State}, files)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +164,8 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable boo
 	if d.Memory != nil {
 		withheld = d.Memory.Withheld(req.Private, "")
 	}
-	return &Planned{Result: r, Session: s, Withheld: withheld, source: c.Source, demand: wish != nil, Faults: append(faults, r.Faults...), Alerts: r.Alerts,
-		Stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
+	return &Planned{Result: r, Session: s, Withheld: withheld, demand: h.demand != nil, Faults: append(faults, r.Faults...), Alerts: r.Alerts,
+		Stats: api.Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
 }
 
 // prior is what stands when a plan is made, with what could not be read of it.
@@ -198,14 +203,13 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 type sessionReader struct {
 	s      *session.Session
 	req    *plan.Request
-	source checkpoint.Source
 	habits *habit.Book
 	state  store.Store
 }
 
 func (r sessionReader) Earlier() []cachelayout.Pace {
 	var out []cachelayout.Pace
-	for _, did := range r.habits.Earlier(r.source.Agent, r.s.Name) {
+	for _, did := range r.habits.Earlier(r.req.Source.Agent, r.s.Name) {
 		out = append(out, did.Pace())
 	}
 	return out
@@ -243,7 +247,7 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
 			return s.Life.Input(t, r, now)
 		},
-		Tell:   func(st *checkpoint.State) { s.Life.Tell(st, r.source) },
+		Tell:   func(st *checkpoint.State) { s.Life.Tell(st, r.req.Source) },
 		Source: s.Life.Source}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -30,7 +31,7 @@ func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
 	key := branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}
 	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Texts}
 	wrote, err := s.CommitPages(ctx, pl.Out, cut, pl.Request().Now)
-	pl.Stats.pages(wrote)
+	addPages(&pl.Stats, wrote)
 	if err != nil {
 		return err
 	}
@@ -49,15 +50,15 @@ func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
 	if err != nil {
 		return err
 	}
-	pl.Stats.log(st.Bytes)
+	addLog(&pl.Stats, st.Bytes)
 	pl.Stats.Syncs, pl.Stats.SyncTime = pl.Stats.Syncs+st.Syncs, pl.Stats.SyncTime+st.SyncTime
-	pl.Stats.state(s.Life)
+	addState(&pl.Stats, s.Life)
 	writeTrace(s, pl, &diff)
 	return nil
 }
 
 // journal adds what an append to the journal cost.
-func (s *Stats) journal(st journal.Stats) {
+func addJournal(s *api.Stats, st journal.Stats) {
 	if s.JournalBytes == 0 && st.Bytes > 0 {
 		s.Files++
 	}
@@ -67,13 +68,13 @@ func (s *Stats) journal(st journal.Stats) {
 }
 
 // pages adds what the writing of pages cost.
-func (s *Stats) pages(w session.Wrote) {
-	s.add(Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
-	s.journal(w.Journal)
+func addPages(s *api.Stats, w session.Wrote) {
+	addStats(s, api.Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
+	addJournal(s, w.Journal)
 }
 
 // add sums up two.
-func (s *Stats) add(o Stats) {
+func addStats(s *api.Stats, o api.Stats) {
 	s.Ingested, s.Counted, s.Files, s.Syncs = s.Ingested+o.Ingested, s.Counted+o.Counted, s.Files+o.Files, s.Syncs+o.Syncs
 	s.Blobs, s.BlobBytes, s.LiftedBytes = s.Blobs+o.Blobs, s.BlobBytes+o.BlobBytes, s.LiftedBytes+o.LiftedBytes
 	s.JournalBytes, s.LogBytes, s.StateBytes = s.JournalBytes+o.JournalBytes, s.LogBytes+o.LogBytes, s.StateBytes+o.StateBytes
@@ -81,7 +82,7 @@ func (s *Stats) add(o Stats) {
 }
 
 // log adds an append to a file that is not synced.
-func (s *Stats) log(bytes int64) {
+func addLog(s *api.Stats, bytes int64) {
 	s.LogBytes += bytes
 	s.Files++
 }
@@ -105,7 +106,7 @@ func commitCut(s *session.Session, pl *Planned) error {
 	}
 	key := ids.Page("ct", s.Name, pl.Request().Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
 	r, err := s.CommitCut(key, point, pl.Request().Branch, pl.Next.Summary, pl.Request().Now)
-	pl.Stats.journal(r.Stats)
+	addJournal(&pl.Stats, r.Stats)
 	return err
 }
 
@@ -152,7 +153,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
 		return
 	}
-	w.Stats.log(int64(n))
+	addLog(&w.Stats, int64(n))
 }
 
 // tracedPlan is what the trace keeps of a plan.

@@ -7,13 +7,14 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // heard is what a turn says of the working state beside its messages.
-func (t *Turn) heard() workstate.Heard {
+func heard(t *api.Turn) workstate.Heard {
 	h := workstate.Heard{From: t.Source}
 	if t.Usage != nil {
 		h.Bill = &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
@@ -23,12 +24,12 @@ func (t *Turn) heard() workstate.Heard {
 
 // markdownAfter has the Markdown records brought up to date after a turn, or in the middle
 // of one where the window fills.
-func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation) []fault.Fault {
-	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
+func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Turn, o *api.Observation) []fault.Fault {
+	if t.More || o.Outcome == api.Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
 		return nil
 	}
 	end := w.turnEnd()
-	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
+	ended := o.Outcome == api.Committed || o.AdvancementKey != "" && (o.Outcome == api.OpenTurn || end == len(w.Msgs))
 	reading, err := readingAfter(s, w, t)
 	if err != nil {
 		return []fault.Fault{{Code: fault.Net, Cause: "calibration", Detail: err.Error()}}
@@ -39,7 +40,7 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o
 // readingAfter is what the next call will hold at least: what the last one was billed
 // for, with its answer and what came behind it, else what was planned and has come
 // since.
-func readingAfter(s *session.Session, w *intake, t Turn) (checkpoint.Reading, error) {
+func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
@@ -81,13 +82,13 @@ func behindAnswer(msgs []memkernel.Message) int {
 // recordLife writes the checkpoint that the plan asks for, before it is used.
 func recordLife(ctx context.Context, s *session.Session, pl *Planned) error {
 	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
-		From: pl.source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.Request().Now})
+		From: pl.Request().Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.Request().Now})
 	pl.Faults = append(pl.Faults, faults...)
 	return err
 }
 
 // state adds what the files of the working state have cost since it was last asked.
-func (s *Stats) state(k *workstate.Keeper) {
+func addState(s *api.Stats, k *workstate.Keeper) {
 	spent := k.Spent()
 	s.StateBytes += spent.Bytes
 	s.Files += spent.Files

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -21,18 +21,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// WriteRequest asks for typed changes of pages.
-type WriteRequest struct {
-	SessionKey, Key       string
-	Point                 journal.CommitPoint
-	By                    string
-	Project, AllOrNothing bool
-	Updates               []journal.Update
-	Now                   time.Time
-}
-
 // Write stages, validates and commits updates of pages.
-func (d *Desk) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, error) {
+func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	s, unlock, err := d.Sessions.UseKey(ctx, req.SessionKey, true)
 	if err != nil {
 		return nil, err
@@ -60,7 +50,7 @@ func (d *Desk) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, e
 }
 
 // transaction fills in what the request leaves open.
-func (d *Desk) transaction(s *session.Session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
+func (d *Desk) transaction(s *session.Session, req api.WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
 	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
 		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
 	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
@@ -86,27 +76,8 @@ func (d *Desk) transaction(s *session.Session, req WriteRequest) (tx journal.Tra
 	return tx, scope, nil
 }
 
-// RememberRequest is something worth keeping.
-type RememberRequest struct {
-	SessionKey, Text, Path string
-	Tags                   consolidation.Tags
-	ID, Evidence           string
-	Private                bool
-	Now                    time.Time
-}
-
-// Remembered says where an entry is.
-type Remembered struct {
-	ID        string
-	Ref       memkernel.Ref
-	Duplicate bool
-	Late      string
-	Masked    int
-	Unwritten string
-}
-
 // Remember appends a text to a file of the workspace, durably and once.
-func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, error) {
+func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Remembered, error) {
 	if d.Memory == nil {
 		return nil, errors.New("remember: memory is switched off")
 	}
@@ -145,20 +116,20 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	}
 	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
-		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
+		return &api.Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
 	}
 	if err != nil {
 		s.Invalidate()
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	d.Memory.Sync.Written()
-	return &Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
+	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
 }
 
 // remembered is what is known of who says a text that is remembered: an agent, but for what
 // it says that the user asked for. The log of a day is nobody's to change, so nothing is. Nor
 // are lines that stand in the file: whoever repeats them doesn't own them.
-func remembered(files *markdownstore.Store, req *RememberRequest, text string) upkeep.Heard {
+func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {
 		return h

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -20,7 +21,7 @@ import (
 // hearWrites keeps what the calls of a turn wrote into memory's files, before the turn
 // stands: delivered again after a kill it would be a duplicate. What can't be kept is a
 // fault: the lines are taken for a person's.
-func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t Turn) []fault.Fault {
+func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t api.Turn) []fault.Fault {
 	if d.Memory == nil {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // AuditOptions say what an audit looks at.
@@ -69,11 +69,11 @@ func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOption
 // recordedJobs reads how recorded jobs went. A record that was named must exist.
 func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 	var out []consolidation.Job
-	own := k.State.Where(maintenance.JobsFile)
+	own := k.State.Where(api.JobsFile)
 	for _, file := range append([]string{own}, files...) {
 		read := os.ReadFile
 		if file == own {
-			read = func(string) ([]byte, error) { return k.State.Get(maintenance.JobsFile) }
+			read = func(string) ([]byte, error) { return k.State.Get(api.JobsFile) }
 		}
 		data, err := read(file)
 		if file == own && errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 
 // auditLoss tells what MEMORY.md lost since a nightly run last saw it.
 func (k *Keeper) auditLoss(ctx context.Context, r *health.Report) error {
-	loss, err := k.Guard(ctx, maintenance.GuardRequest{})
+	loss, err := k.Guard(ctx, api.GuardRequest{})
 	if err != nil {
 		return fmt.Errorf("guard: %w", err)
 	}

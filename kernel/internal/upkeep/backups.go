@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // BackupsFolder is where the backups are, in the state directory.
@@ -47,7 +47,7 @@ func (r *run) need(path, text string) string {
 
 // pruneSafely is a pruning that touches no file which holds a secret, and none of which
 // what stays would be rendered otherwise.
-func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *maintenance.Pruned) error {
+func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *api.Pruned) error {
 	p := snap.Prune(o)
 	bad := r.refused(p)
 	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) {

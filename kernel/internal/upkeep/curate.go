@@ -8,8 +8,8 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -31,7 +31,7 @@ type CurateOptions struct {
 // hold into MEMORY.md: a few entries that aren't there yet, appended under the day's
 // heading. The buffer is read and stays; what was read of it is committed, so that
 // pruning may empty it.
-func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*maintenance.Curated, error) {
+func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*api.Curated, error) {
 	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*maintenance.Cura
 	return r.curate(ctx, &o)
 }
 
-func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Curated, error) {
+func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, error) {
 	buffer, err := r.Buffer.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Cura
 		return nil, err
 	}
 	c := snap.Curate(o)
-	out := &maintenance.Curated{Curation: *c, BufferBytes: len(buffer)}
+	out := &api.Curated{Curation: *c, BufferBytes: len(buffer)}
 	hide := func() {
 		for i := range out.Entries {
 			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
@@ -97,7 +97,7 @@ func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary
 
 // commitCuration writes a curation, and what was read of the buffer. Nothing is
 // written if that is known and there is nothing to say.
-func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *maintenance.Curated, buffer string) error {
+func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer string) error {
 	text := out.Text()
 	if buffer != "" && !r.hasRead(buffer) {
 		r.promise.Reads = []mark{{r.Buffer.Path(), len(buffer), r.keep(buffer)}}
@@ -163,7 +163,7 @@ const (
 
 // advise lets a model reword, merge and drop entries, and name what of memory they replace,
 // within bounds. Whatever goes wrong with the model, they stand as they were chosen.
-func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidation.Snapshot, out *maintenance.Curated) error {
+func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidation.Snapshot, out *api.Curated) error {
 	out.Advice.Refused = []string{}
 	if opt.Model == nil || len(out.Entries) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -33,7 +33,7 @@ type Editor struct {
 	Session, Key string
 	// See are the files that the session sees.
 	See  *markdownstore.Store
-	Rule editing.Rule
+	Rule api.EditRule
 	Now  time.Time
 }
 
@@ -47,9 +47,9 @@ type Standing struct {
 type Reading func(path string) (Standing, error)
 
 // Edit carries out what plan makes of the files as they stand, while nobody else edits them.
-func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]editing.File, error)) (*editing.Edited, error) {
-	if e.Rule == editing.None {
-		return nil, editing.ErrOff
+func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]api.EditFile, error)) (*api.Edited, error) {
+	if e.Rule == api.EditNone {
+		return nil, api.ErrEditsOff
 	}
 	r, unlock, err := k.begin(ctx, kindEdit, e.Now, true)
 	if err != nil {
@@ -85,10 +85,10 @@ func (r *run) standing(e *Editor, path string) (out Standing, err error) {
 		return out, err
 	}
 	if out.Unsettled {
-		return out, &editing.RefusedError{Path: f.Path, Why: "somebody is writing to it: try again"}
+		return out, &api.EditError{Path: f.Path, Why: "somebody is writing to it: try again"}
 	}
 	if markdownstore.Parse(out.Path, out.Text).Binary {
-		return out, &editing.RefusedError{Path: f.Path, Why: "it is not text"}
+		return out, &api.EditError{Path: f.Path, Why: "it is not text"}
 	}
 	out.Exists = true
 	return out, nil
@@ -96,7 +96,7 @@ func (r *run) standing(e *Editor, path string) (out Standing, err error) {
 
 // repeated is an edit that was carried out by the same key before, if its files are still as
 // it left them.
-func (r *run) repeated(e *Editor) (*editing.Edited, error) {
+func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	if e.Key == "" {
 		return nil, nil
 	}
@@ -105,14 +105,14 @@ func (r *run) repeated(e *Editor) (*editing.Edited, error) {
 		if l.run.Kind != kindEdit || l.run.Key != e.Key || l.run.Session != e.Session || l.undone || l.done == nil || len(l.done.Kept) > 0 {
 			continue
 		}
-		out := &editing.Edited{Edit: l.id, Duplicate: true}
+		out := &api.Edited{Edit: l.id, Duplicate: true}
 		for j := range l.run.Steps {
 			st := &l.run.Steps[j]
 			now, err := r.standing(e, st.Path)
 			if err != nil || now.Hash != l.done.Files[st.Path] {
 				return nil, err
 			}
-			f := editing.EditedFile{Path: st.Path, Version: now.Hash}
+			f := api.EditedFile{Path: st.Path, Version: now.Hash}
 			if before, err := r.backup(st.Before); err == nil {
 				f.StartLine, f.EndLine = written(before, now.Text)
 			}
@@ -133,11 +133,11 @@ type change struct {
 	remove bool
 }
 
-func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []editing.File) (*editing.Edited, error) {
+func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.EditFile) (*api.Edited, error) {
 	if len(files) > mostEditFiles {
-		return nil, &editing.RefusedError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
+		return nil, &api.EditError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
 	}
-	out := &editing.Edited{}
+	out := &api.Edited{}
 	marks, err := marksOf(read, files)
 	if err != nil {
 		return nil, err
@@ -150,11 +150,11 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []editing
 		}
 		out.Masked += n
 		if !c.remove && c.Exists && c.to == c.Text {
-			out.Files = append(out.Files, editing.EditedFile{Path: c.Path, Version: c.Hash})
+			out.Files = append(out.Files, api.EditedFile{Path: c.Path, Version: c.Hash})
 			continue
 		}
 		if slices.ContainsFunc(all, func(o change) bool { return strings.EqualFold(o.Path, c.Path) }) {
-			return nil, &editing.RefusedError{Path: c.Path, Why: "one edit changes a file once"}
+			return nil, &api.EditError{Path: c.Path, Why: "one edit changes a file once"}
 		}
 		all = append(all, *c)
 	}
@@ -193,7 +193,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []editing
 	}
 	out.Edit = r.id()
 	for i := range all {
-		f := editing.EditedFile{Path: all[i].Path, Version: d.Files[all[i].Path]}
+		f := api.EditedFile{Path: all[i].Path, Version: d.Files[all[i].Path]}
 		f.StartLine, f.EndLine = written(all[i].Text, all[i].to)
 		out.Files = append(out.Files, f)
 	}
@@ -205,7 +205,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []editing
 func notDone(r *run, e *Editor, d *done) error {
 	kept := d.Kept[0]
 	if !strings.HasSuffix(kept, changedMeanwhile) {
-		return &editing.RefusedError{Why: "not all of it was done: " + strings.Join(d.Kept, "; ")}
+		return &api.EditError{Why: "not all of it was done: " + strings.Join(d.Kept, "; ")}
 	}
 	path, _, _ := strings.Cut(kept, ": ")
 	now, err := r.standing(e, path)
@@ -217,7 +217,7 @@ func notDone(r *run, e *Editor, d *done) error {
 
 // marksOf are the texts whose marks of entries may stand elsewhere after an edit: those of
 // files that go.
-func marksOf(read Reading, files []editing.File) (string, error) {
+func marksOf(read Reading, files []api.EditFile) (string, error) {
 	var b strings.Builder
 	for i := range files {
 		if files[i].Remove {
@@ -232,7 +232,7 @@ func marksOf(read Reading, files []editing.File) (string, error) {
 }
 
 // changeOf checks what is to become of a file.
-func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks string) (*change, int, error) {
+func (r *run) changeOf(ctx context.Context, read Reading, f *api.EditFile, marks string) (*change, int, error) {
 	now, err := read(f.Path)
 	if err != nil {
 		return nil, 0, err
@@ -246,7 +246,7 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks
 	case now.Hash != f.Version:
 		return nil, 0, stale(r.Keeper, now, "it is not the version that was read", 0, "")
 	case r.secret(now.Text):
-		return nil, 0, &editing.SecretError{Path: now.Path}
+		return nil, 0, &api.SecretError{Path: now.Path}
 	case f.Remove && !now.Exists:
 		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
 	case f.Remove:
@@ -256,18 +256,18 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks
 		return copyOf(r, ctx, read, f, now)
 	}
 	if bare := strings.ReplaceAll(now.Text, "\r\n", ""); len(bare) < len(now.Text) && strings.Contains(bare, "\n") {
-		return nil, 0, &editing.RefusedError{Path: now.Path, Why: "its lines end in two ways, which an edit would change: let the user save it with one"}
+		return nil, 0, &api.EditError{Path: now.Path, Why: "its lines end in two ways, which an edit would change: let the user save it with one"}
 	}
 	text := strings.ToValidUTF8(strings.ReplaceAll(f.Text, "\r\n", "\n"), "\uFFFD")
 	if len(text) > mostEditBytes || strings.Count(text, "\n") > mostEditLines+strings.Count(now.Text, "\n") {
-		return nil, 0, &editing.RefusedError{Path: now.Path, Why: fmt.Sprintf("one edit writes at most %d bytes and %d lines: split it", mostEditBytes, mostEditLines)}
+		return nil, 0, &api.EditError{Path: now.Path, Why: fmt.Sprintf("one edit writes at most %d bytes and %d lines: split it", mostEditBytes, mostEditLines)}
 	}
 	if markdownstore.Parse(now.Path, text).Binary {
-		return nil, 0, &editing.RefusedError{Path: now.Path, Why: "the new text is not text: memory is Markdown"}
+		return nil, 0, &api.EditError{Path: now.Path, Why: "the new text is not text: memory is Markdown"}
 	}
 	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, consolidation.ByAgent(now.Path, text, now.Text, marks)))
 	if r.secret(text) {
-		return nil, 0, &editing.SecretError{Path: now.Path}
+		return nil, 0, &api.SecretError{Path: now.Path}
 	}
 	if c.to = asIs(now.Text, text); strings.HasPrefix(now.Text, byteOrder) && !strings.HasPrefix(text, byteOrder) {
 		c.to = byteOrder + c.to
@@ -282,7 +282,7 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks
 const byteOrder = "\xef\xbb\xbf"
 
 // copyOf makes a file what another one is.
-func copyOf(r *run, ctx context.Context, read Reading, f *editing.File, now Standing) (*change, int, error) {
+func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now Standing) (*change, int, error) {
 	from, err := read(f.From)
 	switch {
 	case err != nil:
@@ -292,7 +292,7 @@ func copyOf(r *run, ctx context.Context, read Reading, f *editing.File, now Stan
 	case now.Exists:
 		return nil, 0, stale(r.Keeper, now, "there is such a file already", 0, "")
 	case r.secret(from.Text):
-		return nil, 0, &editing.SecretError{Path: from.Path}
+		return nil, 0, &api.SecretError{Path: from.Path}
 	}
 	return &change{Standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
 }
@@ -302,7 +302,7 @@ func copyOf(r *run, ctx context.Context, read Reading, f *editing.File, now Stan
 func newName(r *run, ctx context.Context, path string) error {
 	for f, err := range r.Files.Walk(ctx) {
 		if err == nil && f.Path != path && strings.EqualFold(f.Path, path) {
-			return &editing.RefusedError{Path: path, Why: "there is " + f.Path + ", whose name differs in the case of its letters alone: use that one"}
+			return &api.EditError{Path: path, Why: "there is " + f.Path + ", whose name differs in the case of its letters alone: use that one"}
 		}
 	}
 	return ctx.Err()
@@ -324,10 +324,10 @@ func (r *run) attribute(e *Editor, all []change) error {
 	for i := range all {
 		c := &all[i]
 		said := saidBy(c.Text, c.to, moved)
-		if e.Rule != editing.Any {
+		if e.Rule != api.EditAny {
 			if touch := rec.With(c.Path, said).Touches(c.Path, c.Text, c.to); touch != nil {
 				touch.Text = r.Masker.Text(touch.Text)
-				return &editing.PersonError{Touch: touch}
+				return &api.PersonError{Touch: touch}
 			}
 		}
 		if len(said) > 0 {
@@ -396,9 +396,9 @@ func (r *run) removes(path, before string) {
 
 // UndoEdit takes back an edit, the newest of the session if none is named: its files become
 // what they were. If one of them has changed since, nothing is done.
-func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.Undone, error) {
-	if e.Rule == editing.None {
-		return nil, editing.ErrOff
+func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
+	if e.Rule == api.EditNone {
+		return nil, api.ErrEditsOff
 	}
 	r, unlock, err := k.begin(ctx, kindUndo, e.Now, true)
 	if err != nil {
@@ -409,7 +409,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.
 	if err != nil {
 		return nil, err
 	}
-	out := &editing.Undone{Edit: last.id, Time: last.run.Time}
+	out := &api.EditUndone{Edit: last.id, Time: last.run.Time}
 	var stood []Standing
 	for i := range last.run.Steps {
 		st := &last.run.Steps[i]
@@ -421,7 +421,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.
 			continue
 		}
 		if r.secret(now.Text) {
-			return nil, &editing.SecretError{Path: st.Path}
+			return nil, &api.SecretError{Path: st.Path}
 		}
 		if now.Hash != last.done.Files[st.Path] {
 			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
@@ -436,7 +436,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.
 		stood = append(stood, now)
 	}
 	if len(r.promise.Steps) == 0 {
-		return nil, &editing.RefusedError{Why: last.id + " changed nothing that could be taken back"}
+		return nil, &api.EditError{Why: last.id + " changed nothing that could be taken back"}
 	}
 	// As in an edit, what is taken away goes last.
 	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
@@ -456,7 +456,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.
 		return nil, notDone(r, &e, d)
 	}
 	for _, s := range stood {
-		out.Files = append(out.Files, editing.EditedFile{Path: s.Path, Version: d.Files[s.Path]})
+		out.Files = append(out.Files, api.EditedFile{Path: s.Path, Version: d.Files[s.Path]})
 	}
 	return out, nil
 }
@@ -469,14 +469,14 @@ func editToUndo(r *run, session, edit string) (*logged, error) {
 			continue
 		}
 		if l.undone {
-			return nil, &editing.RefusedError{Why: edit + " was taken back before"}
+			return nil, &api.EditError{Why: edit + " was taken back before"}
 		}
 		return l, nil
 	}
 	if edit != "" {
-		return nil, &editing.RefusedError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", edit)}
+		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", edit)}
 	}
-	return nil, &editing.RefusedError{Why: "this session has no edit that could be taken back"}
+	return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
 }
 
 // later is the newest edit after another one of the same file that still stands, "" if there
@@ -499,7 +499,7 @@ func (r *run) back(last *logged, st *step, now Standing) error {
 	}
 	before, err := r.backup(st.Before)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &editing.RefusedError{Path: st.Path, Why: fmt.Sprintf("what it was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", last.id)}
+		return &api.EditError{Path: st.Path, Why: fmt.Sprintf("what it was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", last.id)}
 	}
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -42,11 +42,11 @@ type FactOptions struct {
 // model, nothing is written; an answer that can't be used is not asked for again. No lock is
 // held while the model is asked: what somebody else wrote meanwhile stands, and the lines are
 // asked about another time.
-func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]maintenance.Facts, error) {
+func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error) {
 	if o.Model == nil || k.Files == nil {
 		return nil, nil
 	}
-	var out []maintenance.Facts
+	var out []api.Facts
 	for _, path := range logsOf(o.Day) {
 		if f, err := k.factsOf(ctx, o, path); err != nil {
 			return out, err
@@ -67,7 +67,7 @@ func logsOf(day string) []string {
 }
 
 // factsOf is the request for one log, nil if there is nothing to ask.
-func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*maintenance.Facts, error) {
+func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*api.Facts, error) {
 	file, _ := markdownstore.FactsPath(path)
 	log, err := k.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || log.Unsettled {
@@ -87,7 +87,7 @@ func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*mai
 	if to == 0 {
 		return nil, nil
 	}
-	f := &maintenance.Facts{Path: path, FromLine: from, ToLine: to, Model: o.Model.Name(), File: file, OutputTokens: factsTokens, Extracted: consolidation.Extracted{Why: []string{}}}
+	f := &api.Facts{Path: path, FromLine: from, ToLine: to, Model: o.Model.Name(), File: file, OutputTokens: factsTokens, Extracted: consolidation.Extracted{Why: []string{}}}
 	p := summary.Prompt{System: consolidation.FactsSystem, User: consolidation.FactsUser(lines, from, to), MaxTokens: factsTokens, Limit: factsBytes}
 	f.InputTokens = (len(p.System) + len(p.User) + bytesPerToken - 1) / bytesPerToken
 	if o.Apply {
@@ -118,7 +118,7 @@ func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*mai
 }
 
 // extract asks for the facts of some lines, and takes those that stand in them.
-func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, text string, f *maintenance.Facts) {
+func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, text string, f *api.Facts) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
 	answer, failed := k.ask(ctx, o.Model, true, p, func(answer string) error {
@@ -140,7 +140,7 @@ func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, 
 // there is room for. to is 0 if too few of them say anything.
 func sent(lines []string, read, tokens, least int) (from, to int) {
 	if tokens == 0 {
-		tokens = maintenance.DefaultFactTokens
+		tokens = api.DefaultFactTokens
 	}
 	room, said := tokens*bytesPerToken, 0
 	for n := read + 1; n <= len(lines); n++ {

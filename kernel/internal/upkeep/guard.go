@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -31,7 +31,7 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 // Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
 // archive, nor was taken out by a pruning, which has it in a backup. It changes
 // nothing.
-func (k *Keeper) Guard(ctx context.Context, o maintenance.GuardRequest) (*consolidation.Loss, error) {
+func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.Loss, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (k *Keeper) Guard(ctx context.Context, o maintenance.GuardRequest) (*consol
 	return r.guard(ctx, &o)
 }
 
-func (r *run) guard(ctx context.Context, o *maintenance.GuardRequest) (*consolidation.Loss, error) {
+func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Loss, error) {
 	snap, err := r.Snapshot(ctx)
 	if err != nil {
 		return nil, err

@@ -15,20 +15,20 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // History returns the versions of a file or an entry, by the records of runs and the marks in
 // files. It changes nothing.
-func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at time.Time) (*maintenance.History, error) {
+func (k *Keeper) History(ctx context.Context, req api.HistoryRequest, at time.Time) (*api.History, error) {
 	req.Path = path.Clean(req.Path)
 	r, unlock, err := k.begin(ctx, kindSeen, at, false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	p := &past{run: r, ctx: ctx, known: map[string][]history.State{}, out: &maintenance.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
+	p := &past{run: r, ctx: ctx, known: map[string][]history.State{}, out: &api.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
 	states, err := p.states(req.Path)
 	if err != nil {
 		return nil, err
@@ -36,9 +36,9 @@ func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at
 	now := &states[len(states)-1]
 	switch {
 	case len(states) == 1 && now.Absent:
-		return nil, fmt.Errorf("%s: %w", req.Path, maintenance.ErrNoHistory)
+		return nil, fmt.Errorf("%s: %w", req.Path, api.ErrNoHistory)
 	case markdownstore.Parse(req.Path, now.Text).Binary:
-		return nil, fmt.Errorf("%s: %w", req.Path, maintenance.ErrNoText)
+		return nil, fmt.Errorf("%s: %w", req.Path, api.ErrNoText)
 	}
 	if err := p.trace(now); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ type past struct {
 	ctx   context.Context
 	known map[string][]history.State
 	snap  *consolidation.Snapshot
-	out   *maintenance.History
+	out   *api.History
 }
 
 // trace finds the versions.
@@ -88,7 +88,7 @@ func (p *past) trace(now *history.State) error {
 
 // noLine says that no entry is on a line of a text, and where the nearest one is.
 func noLine(path, text string, line int) error {
-	e := &maintenance.NoLineError{Path: path, Line: line, Lines: strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1}
+	e := &api.NoLineError{Path: path, Line: line, Lines: strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1}
 	if text == "" {
 		e.Lines = 0
 	}
@@ -101,7 +101,7 @@ func noLine(path, text string, line int) error {
 }
 
 // show hides secrets, and leaves out what was not asked for.
-func (p *past) show(req *maintenance.HistoryRequest) {
+func (p *past) show(req *api.HistoryRequest) {
 	out := p.out
 	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
 		out.Versions = out.Versions[:req.Limit]

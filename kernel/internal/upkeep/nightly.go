@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Night is a night's upkeep.
@@ -36,7 +36,7 @@ type Job struct {
 // Nightly runs jobs, never two at a time, and by one process at a time. A job is skipped
 // if the one before it failed. How they went is appended to [maintenance.JobsFile]. The state
 // directory must be there.
-func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []maintenance.Step, skipped string, err error) {
+func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep, skipped string, err error) {
 	unlock, err := lockNightly(k.State)
 	if err != nil {
 		return nil, "", fmt.Errorf("nightly: %w", err)
@@ -51,24 +51,24 @@ func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []maintenance.Step
 	return steps, "", err
 }
 
-func (k *Keeper) night(ctx context.Context, n *Night) ([]maintenance.Step, error) {
+func (k *Keeper) night(ctx context.Context, n *Night) ([]api.NightlyStep, error) {
 	if n.Before != nil {
 		if err := n.Before(ctx); err != nil {
 			return nil, err
 		}
 	}
-	var out []maintenance.Step
+	var out []api.NightlyStep
 	failed := ""
 	for _, j := range progress.Over(ctx, "step", n.Jobs) {
 		if failed != "" {
-			out = append(out, maintenance.Step{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
+			out = append(out, api.NightlyStep{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
 			continue
 		}
 		err := ctx.Err()
 		if err == nil {
 			err = j.Run()
 		}
-		c := maintenance.Step{Step: j.Name, Outcome: "ok"}
+		c := api.NightlyStep{Step: j.Name, Outcome: "ok"}
 		if err != nil {
 			c.Outcome, c.Error, failed = "failed", err.Error(), j.Name
 		}
@@ -84,7 +84,7 @@ func (k *Keeper) night(ctx context.Context, n *Night) ([]maintenance.Step, error
 func lockNightly(state store.Store) (func(), error) {
 	release, err := state.Lock("nightly.lock", store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {
-		return nil, maintenance.ErrRuns
+		return nil, api.ErrNightlyRuns
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
@@ -95,7 +95,7 @@ func lockNightly(state store.Store) (func(), error) {
 // LastRun is when jobs last went well behind each other, the last of them at that time; zero
 // if they never did.
 func LastRun(state store.Store, jobs ...string) (time.Time, error) {
-	data, err := state.Get(maintenance.JobsFile)
+	data, err := state.Get(api.JobsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
 	}
@@ -139,16 +139,16 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	old, err := k.State.Get(maintenance.JobsFile)
+	old, err := k.State.Get(api.JobsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
 	// A line that a kill cut short is ended, so that the next can be read.
 	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.State.Put(store.Synced, store.Doc{Name: maintenance.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
+		_, err := k.State.Put(store.Synced, store.Doc{Name: api.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 		return err
 	}
-	f := k.State.Journal(maintenance.JobsFile)
+	f := k.State.Journal(api.JobsFile)
 	defer f.Close()
 	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
 	return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -14,22 +14,22 @@ import (
 const mostShown = 4 << 10
 
 // EditPassage replaces a passage of a file, or takes it out.
-func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *editing.PassageRequest) (*editing.Edited, error) {
-	return k.Edit(ctx, e, func(read Reading) ([]editing.File, error) {
+func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequest) (*api.Edited, error) {
+	return k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
 		now, err := read(req.Path)
 		if err != nil {
 			return nil, err
 		}
 		f, err := passage(k, now, req)
-		return []editing.File{f}, err
+		return []api.EditFile{f}, err
 	})
 }
 
 // passage is what a file becomes.
-func passage(k *Keeper, now Standing, req *editing.PassageRequest) (editing.File, error) {
-	out := editing.File{Path: now.Path, Version: now.Hash}
-	refuse := func(why string) (editing.File, error) {
-		return out, &editing.RefusedError{Path: now.Path, Why: why}
+func passage(k *Keeper, now Standing, req *api.PassageRequest) (api.EditFile, error) {
+	out := api.EditFile{Path: now.Path, Version: now.Hash}
+	refuse := func(why string) (api.EditFile, error) {
+		return out, &api.EditError{Path: now.Path, Why: why}
 	}
 	switch {
 	case req.Old == "" && req.Version == "":
@@ -39,7 +39,7 @@ func passage(k *Keeper, now Standing, req *editing.PassageRequest) (editing.File
 	case !now.Exists:
 		return out, stale(k, now, "there is no such file", 0, "")
 	case k.secret(now.Text):
-		return out, &editing.SecretError{Path: now.Path}
+		return out, &api.SecretError{Path: now.Path}
 	case req.Version != "" && req.Version != now.Hash:
 		return out, stale(k, now, "it is not the version that was read", req.From, req.Old)
 	}
@@ -62,7 +62,7 @@ func passage(k *Keeper, now Standing, req *editing.PassageRequest) (editing.File
 
 // find is where a passage stands in a text with Unix line ends, without the end of its last
 // line; why is what is otherwise than it was read.
-func find(text string, req *editing.PassageRequest) (start, end int, why string) {
+func find(text string, req *api.PassageRequest) (start, end int, why string) {
 	offsets := lineOffsets(text)
 	last := len(offsets) - 1 // of the offsets, the last is the text's end
 	if req.From > last {
@@ -146,7 +146,7 @@ func without(text string, start, end int) string {
 // stale says that a file is not what was read, with what stands there now: the lines that
 // were meant, by their number or by what they said, else the first ones.
 func stale(k *Keeper, now Standing, why string, from int, old string) error {
-	e := &editing.StaleError{Path: now.Path, Why: why}
+	e := &api.StaleError{Path: now.Path, Why: why}
 	if !now.Exists {
 		return e
 	}

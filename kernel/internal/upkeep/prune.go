@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // PruneOptions say what leaves the files of memory.
@@ -30,7 +30,7 @@ type PruneOptions struct {
 // has no room for to the files that own it. Only what the kernel wrote itself, and
 // stands as it was written, leaves, and what is named by Include. All that is touched is
 // backed up first.
-func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*maintenance.Pruned, error) {
+func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*api.Pruned, error) {
 	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*maintenance.Pruned
 	return r.prune(ctx, o)
 }
 
-func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned, error) {
+func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) {
 	snap, err := r.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned,
 	if opt.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
-	out := &maintenance.Pruned{Kept: []string{}}
+	out := &api.Pruned{Kept: []string{}}
 	if err := r.pruneSafely(snap, o, out); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned,
 }
 
 // commitPruning writes a pruning: what files get, what they lose, the buffer last.
-func (r *run) commitPruning(ctx context.Context, out *maintenance.Pruned, buffer string, read *mark) error {
+func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string, read *mark) error {
 	for i := range out.Changes {
 		c := &out.Changes[i]
 		if c.Add != "" {
@@ -115,7 +115,7 @@ func heading(c *consolidation.Change) string {
 }
 
 // readOfBuffer is what of the working buffer may go.
-func (r *run) readOfBuffer(ctx context.Context, out *maintenance.Pruned) (string, *mark, error) {
+func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark, error) {
 	text, err := r.Buffer.Read(ctx)
 	if err != nil {
 		return "", nil, err

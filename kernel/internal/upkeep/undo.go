@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // UndoPrune takes back the last pruning: its files become what they were, and what
 // left may come again. If one of them has changed since, nothing is done, and the
 // error names it.
-func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Undone, error) {
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
 	r, unlock, err := k.begin(ctx, kindUndo, now, true)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Und
 	return r.undo(ctx)
 }
 
-func (r *run) undo(ctx context.Context) (*maintenance.Undone, error) {
+func (r *run) undo(ctx context.Context) (*api.PruneUndone, error) {
 	i := len(r.log) - 1
 	for i >= 0 && (r.log[i].run.Kind != kindPrune || r.log[i].undone) {
 		i--
@@ -32,7 +32,7 @@ func (r *run) undo(ctx context.Context) (*maintenance.Undone, error) {
 		return nil, errors.New("nothing was pruned that could be taken back")
 	}
 	last := &r.log[i]
-	out := &maintenance.Undone{Run: last.id, Time: last.run.Time, Files: []string{}}
+	out := &api.PruneUndone{Run: last.id, Time: last.run.Time, Files: []string{}}
 	var changed []string
 	for j := range last.run.Steps {
 		ok, err := r.takeBack(last, &last.run.Steps[j])

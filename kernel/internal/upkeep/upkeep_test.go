@@ -11,8 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -84,7 +84,7 @@ func memoryOf(t *testing.T, dir string) string {
 	return string(b)
 }
 
-func curate(k *upkeep.Keeper) (*maintenance.Curated, error) {
+func curate(k *upkeep.Keeper) (*api.Curated, error) {
 	return k.Curate(context.Background(), upkeep.CurateOptions{Apply: true, Now: night,
 		Extra: func(string) ([]consolidation.Extra, error) { return nil, nil }})
 }
@@ -131,7 +131,7 @@ func TestLosses(t *testing.T) {
 		t.Errorf("it is backed up: %+v, %v", loss, err)
 	}
 	put(t, dir, "MEMORY.md", "# Memory\n")
-	if loss, err := k.Guard(context.Background(), maintenance.GuardRequest{}); err != nil || !loss.Refused {
+	if loss, err := k.Guard(context.Background(), api.GuardRequest{}); err != nil || !loss.Refused {
 		t.Errorf("%+v, %v", loss, err)
 	}
 }
@@ -147,7 +147,7 @@ func TestJobs(t *testing.T) {
 	if err != nil || ran != 2 || len(came) != 3 || came[0].Outcome != "ok" || came[1].Outcome != "failed" || came[2].Error != "b failed" {
 		t.Errorf("%+v, %v", came, err)
 	}
-	record, err := k.State.Get(maintenance.JobsFile)
+	record, err := k.State.Get(api.JobsFile)
 	if err != nil || strings.Count(string(record), "\n") != 2 || !strings.Contains(string(record), `"two lines"`) {
 		t.Errorf("the record is %q, %v", record, err)
 	}

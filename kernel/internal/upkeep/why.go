@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // fact is what was on record for an entry when it was given a place, by the key of what
@@ -29,7 +29,7 @@ func factsOf(c *consolidation.Curation) []fact {
 
 // Why says what speaks for an entry: what the files hold, and which run wrote it. It
 // changes nothing.
-func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*maintenance.Grounds, error) {
+func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grounds, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, now, false)
 	if err != nil {
 		return nil, err
@@ -43,16 +43,16 @@ func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*maintena
 	if err != nil {
 		return nil, err
 	}
-	out := &maintenance.Grounds{Grounds: *g, Why: []string{}}
+	out := &api.Grounds{Grounds: *g, Why: []string{}}
 	wrote, failed := r.wrote()
 	line, _, _ := strings.Cut(g.Raw, "\n")
 	switch {
 	case wrote(g.Path, g.ID, line):
-		out.WrittenBy = maintenance.ByUpkeep
+		out.WrittenBy = api.ByUpkeep
 	case strings.HasPrefix(g.ID, "fl-"), strings.HasPrefix(g.ID, "wb-"):
-		out.WrittenBy = maintenance.BySession
+		out.WrittenBy = api.BySession
 	case g.ID != "":
-		out.WrittenBy = maintenance.ByMark
+		out.WrittenBy = api.ByMark
 	}
 	key := consolidation.KeyHash(g.Text)
 	for i := range r.log {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -16,9 +17,6 @@ import (
 // The agentic flush asks the host's model. What it is shown is read off the conversation,
 // secrets masked, from where the last flush stopped: a text of its own, so that a host
 // needs nothing but a completion, without tools and without the conversation's cache.
-
-// NoReply is what a model answers that has nothing to write down.
-const NoReply = "NO_REPLY"
 
 // An answer is at most so long, and so is each of its items. More is no list of
 // memories.
@@ -81,9 +79,9 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "EMPTY", 0, "", nil
-	case strings.Trim(text, "`*. \n") == NoReply:
+	case strings.Trim(text, "`*. \n") == api.NoReply:
 		k.answered()
-		return NoReply, 0, "", nil
+		return api.NoReply, 0, "", nil
 	case len(text) > maxFlushBytes:
 		return "TOO_LARGE", 0, "", nil
 	}
@@ -94,7 +92,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	var lines, items []string
 	for _, line := range said {
 		item := ids.Page("fi", line)
-		if line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
+		if line == api.NoReply || len(line) > maxItemBytes || l.session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
 			continue
 		}
 		lines, items = append(lines, "- "+line), append(items, item)

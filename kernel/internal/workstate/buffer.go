@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -174,7 +175,7 @@ func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []che
 	for _, l := range lines {
 		text.WriteString(l.String() + "\n")
 	}
-	return b.faults(FromBuffer, b.append(ctx, id, Entry{Path: BufferPath, Text: text.String(), Private: true, Items: items}))
+	return b.faults(api.NetBuffer, b.append(ctx, id, Entry{Path: BufferPath, Text: text.String(), Private: true, Items: items}))
 }
 
 func (b *buffer) append(ctx context.Context, id string, e Entry) error {

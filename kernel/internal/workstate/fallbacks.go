@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -35,24 +36,11 @@ import (
 // In SESSION-STATE.md the kernel owns one marked section and nothing else, which shows the
 // private session that spoke last. See statefile.go, and buffer.go for the buffer.
 
-// Fallback names a record that a session can go on from.
-type Fallback string
-
-// The fallbacks, in the order in which they are asked.
-const (
-	FromCheckpoint Fallback = "checkpoint"
-	FromStateFile  Fallback = "session_state"
-	FromBuffer     Fallback = "working_buffer"
-	// FromJournal is the summary of the observed turns, for who asks for the text to go
-	// on from where none of the others can be read.
-	FromJournal Fallback = "journal"
-)
-
 // fallBack gives a life without a checkpoint what the other records say. A state that
 // holds all that was captured needs none: what was read off it says nothing more.
 func (k *Keeper) fallBack(l *Life) error {
-	if l.Latest != nil && (l.From == "" || l.From == FromCheckpoint) {
-		l.From = FromCheckpoint
+	if l.Latest != nil && (l.From == "" || l.From == api.NetCheckpoint) {
+		l.From = api.NetCheckpoint
 		return nil
 	}
 	if l.State.Thread.Captured > 0 && l.State.Thread.Since == 0 && len(l.damaged) == 0 {
@@ -70,18 +58,18 @@ func (k *Keeper) fallBack(l *Life) error {
 
 // fromMarkdown reads the working state off the workspace's Markdown. It is an error if that
 // can't be read now.
-func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, Fallback, error) {
+func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	if k.Private == nil || k.Options.Off {
 		return nil, "", nil
 	}
 	if !k.Options.StateFileOff {
 		if c, err := stateFileOf(k.Private, k.Session); c != nil || err != nil {
-			return c, FromStateFile, err
+			return c, api.NetSessionState, err
 		}
 	}
 	if !k.Options.BufferOff {
 		if c, err := bufferOf(k.Private, k.Session); c != nil || err != nil {
-			return c, FromBuffer, err
+			return c, api.NetBuffer, err
 		}
 	}
 	return nil, "", nil
@@ -120,18 +108,18 @@ func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 
 // Source names what a restore text was made of, if no checkpoint on disk holds all of it.
 func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
-	from := Fallback("")
+	from := api.Net("")
 	if k.life != nil {
 		from = k.life.From
 	}
 	return sourceOf(&k.Options, c, from)
 }
 
-func sourceOf(o *Options, c *checkpoint.Checkpoint, from Fallback) string {
+func sourceOf(o *Options, c *checkpoint.Checkpoint, from api.Net) string {
 	switch {
 	case c.Meta.CheckpointID != "":
 		return ""
-	case from == FromBuffer, o.StateFileOff:
+	case from == api.NetBuffer, o.StateFileOff:
 		return BufferPath
 	}
 	return StatePath
@@ -142,7 +130,7 @@ type Restored struct {
 	// Checkpoint is the newest one, "" if there is none, Damaged are files that could not
 	// be used. Text was made from From; both are empty if nothing is kept.
 	Checkpoint string
-	From       Fallback
+	From       api.Net
 	Text       string
 	Damaged    []string
 }
@@ -169,7 +157,7 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 		}
 	}
 	if c == nil {
-		c, from, source = fromSummary(k.Session.Key(), observed), FromJournal, "the session's journal"
+		c, from, source = fromSummary(k.Session.Key(), observed), api.NetJournal, "the session's journal"
 	}
 	if c != nil {
 		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
@@ -288,7 +276,7 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 	in := k.Input(trigger, r, now)
 	if !checkpoint.Redundant(k.life.Written(), in) {
 		if _, err := k.WriteCheckpoint(in); err != nil {
-			return []fault.Fault{skipped(FromCheckpoint, err)}, 0
+			return []fault.Fault{skipped(api.NetCheckpoint, err)}, 0
 		}
 	}
 	out, n := k.Flush(ctx, false, now)
@@ -368,7 +356,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 }
 
 // faults is skipped, told once for what every write will meet again.
-func (k *Keeper) faults(f Fallback, err error) []fault.Fault {
+func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	if err == nil {
 		return nil
 	}
@@ -377,7 +365,7 @@ func (k *Keeper) faults(f Fallback, err error) []fault.Fault {
 			return nil
 		}
 		if k.told == nil {
-			k.told = map[Fallback]bool{}
+			k.told = map[api.Net]bool{}
 		}
 		k.told[f] = true
 	}

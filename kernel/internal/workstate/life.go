@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -37,7 +38,7 @@ type Keeper struct {
 
 	life *Life
 	// told are the records that can't be written, as has been said.
-	told map[Fallback]bool
+	told map[api.Net]bool
 	// asked is what a model was shown for a flush.
 	asked asked
 }
@@ -48,7 +49,7 @@ type Life struct {
 	// From is what that was read from.
 	State  checkpoint.State
 	Latest *checkpoint.Checkpoint
-	From   Fallback
+	From   api.Net
 
 	store   checkpoint.Store
 	damaged []checkpoint.Damage
@@ -64,7 +65,7 @@ type fileStamp struct {
 
 // Written is the newest checkpoint on disk, nil if there is none.
 func (l *Life) Written() *checkpoint.Checkpoint {
-	if l == nil || l.From != FromCheckpoint {
+	if l == nil || l.From != api.NetCheckpoint {
 		return nil
 	}
 	return l.Latest
@@ -193,7 +194,7 @@ func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, e
 	if err != nil {
 		return nil, err
 	}
-	l.State, l.Latest, l.From = w.State, w.Checkpoint, FromCheckpoint
+	l.State, l.Latest, l.From = w.State, w.Checkpoint, api.NetCheckpoint
 	k.wrote(l)
 	for _, d := range w.Damaged {
 		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {

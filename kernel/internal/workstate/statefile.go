@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/summary"
@@ -56,9 +57,9 @@ func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 		if errors.Is(err, markdownstore.ErrConflict) {
 			continue
 		}
-		return append(faults, w.faults(FromStateFile, err)...)
+		return append(faults, w.faults(api.NetSessionState, err)...)
 	}
-	return append(faults, fault.Fault{Code: fault.Net, Cause: string(FromStateFile),
+	return append(faults, fault.Fault{Code: fault.Net, Cause: string(api.NetSessionState),
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
 }
 
@@ -97,7 +98,7 @@ func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []
 	var faults []fault.Fault
 	if old != nil && old.Edited {
 		f, old = f.disowned(), nil
-		faults = []fault.Fault{{Code: fault.Net, Cause: string(FromStateFile),
+		faults = []fault.Fault{{Code: fault.Net, Cause: string(api.NetSessionState),
 			Detail: fmt.Sprintf("the kernel's section of %s was edited: the text stays as it is, above a new section", StatePath)}}
 	}
 	switch {

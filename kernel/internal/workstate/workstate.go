@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -106,6 +107,6 @@ var triggers = map[journal.CommitPoint]checkpoint.Trigger{
 }
 
 // skipped says why a record was not written.
-func skipped(f Fallback, err error) fault.Fault {
+func skipped(f api.Net, err error) fault.Fault {
 	return fault.Fault{Code: fault.Net, Cause: string(f), Detail: err.Error()}
 }

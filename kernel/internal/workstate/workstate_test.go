@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -164,12 +165,12 @@ func TestWhatIsLeftIsGoneOnFrom(t *testing.T) {
 	observed := summary.UpdateMasked(summary.State{}, talk, k.Mask.Text)
 	for _, step := range []struct {
 		lose func()
-		from workstate.Fallback
+		from api.Net
 	}{
-		{func() {}, workstate.FromCheckpoint},
-		{func() { k.Files = memstore.New() }, workstate.FromStateFile},
-		{func() { os.Remove(filepath.Join(dir, workstate.StatePath)) }, workstate.FromBuffer},
-		{func() { os.Remove(filepath.Join(dir, workstate.BufferPath)) }, workstate.FromJournal},
+		{func() {}, api.NetCheckpoint},
+		{func() { k.Files = memstore.New() }, api.NetSessionState},
+		{func() { os.Remove(filepath.Join(dir, workstate.StatePath)) }, api.NetBuffer},
+		{func() { os.Remove(filepath.Join(dir, workstate.BufferPath)) }, api.NetJournal},
 		{func() { observed = summary.State{} }, ""},
 	} {
 		step.lose()

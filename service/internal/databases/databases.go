@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/service/pgindex"
 	"github.com/memkernel/memkernel/service/postgres"
@@ -47,10 +47,10 @@ func (PostgreSQL) State(ctx context.Context, s *setup.Settings) (setup.Database,
 }
 
 // Index returns the index that a database keeps. Nothing is opened yet.
-func (PostgreSQL) Index(s *setup.Settings) (indexing.Backend, error) {
+func (PostgreSQL) Index(s *setup.Settings) (api.Backend, error) {
 	o, err := postgresOptions(s)
 	if err != nil {
-		return indexing.Backend{}, err
+		return api.Backend{}, err
 	}
 	return postgresBackend(o), nil
 }
@@ -128,18 +128,18 @@ func database(s *setup.Settings) (at place, err error) {
 // leaveAlone is how long a database that could not be opened is not asked again.
 const leaveAlone = 15 * time.Second
 
-func postgresBackend(o pgindex.Options) indexing.Backend {
-	some := func(ix *pgindex.Index, err error) (indexing.Index, error) {
+func postgresBackend(o pgindex.Options) api.Backend {
+	some := func(ix *pgindex.Index, err error) (api.MemoryIndex, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return indexing.Backend{Name: "postgres", Place: o.Place(), Shared: true, LeaveAlone: leaveAlone,
-		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+	return api.Backend{Name: "postgres", Place: o.Place(), Shared: true, LeaveAlone: leaveAlone,
+		Open: func(ctx context.Context, i *index.Options) (api.MemoryIndex, error) {
 			return some(pgindex.Open(ctx, o, i))
 		},
-		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+		Rebuild: func(ctx context.Context, i *index.Options) (api.MemoryIndex, error) {
 			return some(pgindex.Rebuild(ctx, o, i))
 		}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 )
 
@@ -58,18 +58,18 @@ func told(n int) (msgs []memkernel.Message) {
 func turn(k *kernel.Kernel, i int) error {
 	msgs := told(i + 1)
 	msgs = msgs[:len(msgs)-1]
-	p, err := k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: msgs[:len(msgs)-1]})
+	p, err := k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: msgs[:len(msgs)-1]})
 	if err != nil {
 		return err
 	}
-	_, err = k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: msgs, PlanID: p.ID})
+	_, err = k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: msgs, PlanID: p.ID})
 	return err
 }
 
 // holds checks that every turn that was acknowledged is there once, and nothing is wrong.
 func holds(t *testing.T, k *kernel.Kernel, acked, tried int, what string) {
 	t.Helper()
-	st, err := k.Status(context.Background(), &status.Options{All: true})
+	st, err := k.Status(context.Background(), &api.StatusOptions{All: true})
 	turns := 0
 	if err == nil && len(st.Sessions) == 1 {
 		turns = st.Sessions[0].Turns
@@ -167,7 +167,7 @@ func TestPausedMachine(t *testing.T) {
 			}
 			return nil
 		})
-		st, err := b.Status(context.Background(), &status.Options{Session: "s"})
+		st, err := b.Status(context.Background(), &api.StatusOptions{Session: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
@@ -61,12 +62,12 @@ func (p *pair) say(role memkernel.Role, text string) {
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: role == memkernel.RoleUser}}})
 }
 
-func (p *pair) plan(k *kernel.Kernel) (*kernel.ContextPlan, error) {
-	return k.PlanContext(context.Background(), kernel.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, Now: p.clock})
+func (p *pair) plan(k *kernel.Kernel) (*api.ContextPlan, error) {
+	return k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, Now: p.clock})
 }
 
-func (p *pair) observe(k *kernel.Kernel, plan string) (*kernel.Observation, error) {
-	return k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, PlanID: plan, Now: p.clock})
+func (p *pair) observe(k *kernel.Kernel, plan string) (*api.Observation, error) {
+	return k.ObserveTurn(context.Background(), api.Turn{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, PlanID: plan, Now: p.clock})
 }
 
 // turn is a turn on one machine.
@@ -78,7 +79,7 @@ func (p *pair) turn(t *testing.T, k *kernel.Kernel, ask, answer string) {
 		t.Fatal(err)
 	}
 	p.say(memkernel.RoleAssistant, answer)
-	if o, err := p.observe(k, pl.ID); err != nil || o.Outcome != kernel.Committed {
+	if o, err := p.observe(k, pl.ID); err != nil || o.Outcome != api.Committed {
 		t.Fatal(o, err)
 	}
 }
@@ -89,7 +90,7 @@ func (p *pair) turns(t *testing.T, want int) {
 		if found, err := k.Check(t.Context()); err != nil || len(found) > 0 {
 			t.Errorf("machine %d: %+v, %v", i, found, err)
 		}
-		if o, err := p.observe(k, ""); err != nil || o.Outcome != kernel.Duplicate || o.Turns != want {
+		if o, err := p.observe(k, ""); err != nil || o.Outcome != api.Duplicate || o.Turns != want {
 			t.Errorf("machine %d has %+v, %v, want %d turns", i, o, err, want)
 		}
 	}
@@ -131,7 +132,7 @@ func TestNothingFollowsWhatIsNotWritten(t *testing.T) {
 		t.Errorf("a plan behind an answer: %+v", pl)
 	}
 	p.hook = nil
-	if o, err := p.observe(p.k[0], pl.ID); err != nil || o.Outcome != kernel.Committed {
+	if o, err := p.observe(p.k[0], pl.ID); err != nil || o.Outcome != api.Committed {
 		t.Errorf("delivered again: %+v, %v", o, err)
 	}
 	if !strings.Contains(state(), "zebra-28") {
@@ -181,7 +182,7 @@ func overtakenInMidCall(t *testing.T, p *pair) {
 		}
 	}
 	p.say(memkernel.RoleUser, "Which queue was it?")
-	var other *kernel.ContextPlan
+	var other *api.ContextPlan
 	var err error
 	overtake(func() { other, err = p.plan(p.k[1]) })
 	mine, merr := p.plan(p.k[0])
@@ -192,10 +193,10 @@ func overtakenInMidCall(t *testing.T, p *pair) {
 		t.Errorf("planned anew it is another plan, or has faults: %+v", mine.Faults)
 	}
 	p.say(memkernel.RoleAssistant, "That of worker 3.")
-	var o *kernel.Observation
+	var o *api.Observation
 	overtake(func() { o, err = p.observe(p.k[1], mine.ID) })
 	again, aerr := p.observe(p.k[0], mine.ID)
-	if err != nil || aerr != nil || o.Outcome != kernel.Committed || again.Outcome != kernel.Duplicate {
+	if err != nil || aerr != nil || o.Outcome != api.Committed || again.Outcome != api.Duplicate {
 		t.Errorf("observed on both: %+v, %v; %+v, %v", o, err, again, aerr)
 	}
 	p.turns(t, 4)
@@ -222,7 +223,7 @@ func TestResumed(t *testing.T) {
 			t.Fatalf("a session that stays is planned by %q", asked)
 		}
 	}
-	plans := func(what string) *kernel.ContextPlan {
+	plans := func(what string) *api.ContextPlan {
 		asked = nil
 		mine, err := p.plan(p.k[0])
 		other, oerr := p.plan(p.k[1])
@@ -242,7 +243,7 @@ func TestResumed(t *testing.T) {
 		Value: []byte(`"Answer in one line about heron-7."`), EvidenceRef: "session:another"}
 	hard := rule
 	hard.Field, hard.Value = journal.PinField, []byte(`"hard"`)
-	if r, err := p.k[1].Write(t.Context(), kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule, hard}}); err != nil || len(r.Accepted) != 2 {
+	if r, err := p.k[1].Write(t.Context(), api.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule, hard}}); err != nil || len(r.Accepted) != 2 {
 		t.Fatalf("write: %+v, %v", r, err)
 	}
 	if pl := plans("a rule for all sessions"); !strings.Contains(fmt.Sprint(pl.Messages), "heron-7") {
@@ -251,7 +252,7 @@ func TestResumed(t *testing.T) {
 
 	p.say(memkernel.RoleAssistant, "That of worker 3.")
 	stay()
-	if c, err := p.k[1].Compact(t.Context(), kernel.Boundary{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, Now: p.clock}); err != nil {
+	if c, err := p.k[1].Compact(t.Context(), api.Boundary{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, Now: p.clock}); err != nil {
 		t.Fatalf("compact: %+v, %v", c, err)
 	}
 	plans("a compaction")

@@ -21,7 +21,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/bucket"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/internal/s3test"
@@ -573,8 +573,8 @@ func TestForgetInABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.fault.Store(nil)
-	forget := func() (*retention.Everywhere, error) {
-		return k.ForgetEverywhere(context.Background(), retention.EverywhereRequest{Words: "func step0()", Apply: true})
+	forget := func() (*api.Everywhere, error) {
+		return k.ForgetEverywhere(context.Background(), api.EverywhereRequest{Words: "func step0()", Apply: true})
 	}
 	s3.SetFault(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodDelete {

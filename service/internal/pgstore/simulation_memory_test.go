@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
@@ -94,7 +95,7 @@ func (h *host) recallsLine(i int) string {
 // checkShown holds the first plan of a user's turn against what was acknowledged before it was
 // asked for: MEMORY.md as it was or is by then stands in it, in front or as a note, and with a
 // session's first plan today's log.
-func (h *host) checkShown(p *kernel.ContextPlan, k knowledge) {
+func (h *host) checkShown(p *api.ContextPlan, k knowledge) {
 	s := h.s
 	if !s.counts(k) {
 		return
@@ -132,7 +133,7 @@ func (mc *machine) find(ctx context.Context) (found map[string][]string, whole b
 			fmt.Fprintf(&q, "%c-%02d ", by, i)
 		}
 	}
-	r, err := mc.k.Search(ctx, kernel.SearchRequest{Query: q.String(), Private: true, Lines: true, MaxResults: 1000})
+	r, err := mc.k.Search(ctx, api.SearchRequest{Query: q.String(), Private: true, Lines: true, MaxResults: 1000})
 	if err != nil {
 		return nil, false, err
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/service/internal/pgstore"
 )
@@ -430,7 +430,7 @@ type host struct {
 
 	turns    int
 	acked    []acked // the turns that were, in order
-	last     *kernel.ContextPlan
+	last     *api.ContextPlan
 	forgets  int // how often the server had forgotten something when it was asked for
 	pointers []acked
 }
@@ -485,17 +485,17 @@ func (h *host) talk(turns int) {
 	}
 }
 
-func (h *host) request() kernel.PlanRequest {
-	r := kernel.PlanRequest{SessionKey: h.key, Model: simModel, ContextWindow: 16_000, Reserve: 3000, Messages: slices.Clone(h.msgs), Now: h.now.Add(time.Second), Resolver: "memory_get", Private: h.s.recalls}
+func (h *host) request() api.PlanRequest {
+	r := api.PlanRequest{SessionKey: h.key, Model: simModel, ContextWindow: 16_000, Reserve: 3000, Messages: slices.Clone(h.msgs), Now: h.now.Add(time.Second), Resolver: "memory_get", Private: h.s.recalls}
 	if h.clock {
 		r.Now = time.Time{}
 	}
 	return r
 }
 
-func (h *host) plan() *kernel.ContextPlan {
+func (h *host) plan() *api.ContextPlan {
 	req, began, age, known := h.request(), h.s.forgotten(), h.s.age(), h.s.known()
-	var got *kernel.ContextPlan
+	var got *api.ContextPlan
 	h.deliver(fmt.Sprint("plan of ", len(req.Messages), " messages"), func(ctx context.Context, mc *machine) (func(), error) {
 		k, before := mc.k, h.s.age()
 		p, err := k.PlanContext(ctx, req)
@@ -510,7 +510,7 @@ func (h *host) plan() *kernel.ContextPlan {
 		}
 		for _, r := range p.Reduced[max(0, len(p.Reduced)-2):] {
 			c, err := k.Get(ctx, h.key, r.Handle)
-			if err == nil && c.Reason != content.OK && c.Reason != content.Backend && !h.s.split() && h.s.age() == before { // and no other server is asked
+			if err == nil && c.Reason != api.GetOK && c.Reason != api.GetBackendError && !h.s.split() && h.s.age() == before { // and no other server is asked
 				h.s.fault("%s: plan %s names %s, and it is %s", h.key, p.ID, r.Handle, c.Reason)
 			}
 		}
@@ -537,7 +537,7 @@ func (s *simulation) forgotten() int {
 }
 
 // compare holds a plan to the one that was sent before it.
-func (h *host) compare(p *kernel.ContextPlan, began, age int) {
+func (h *host) compare(p *api.ContextPlan, began, age int) {
 	// Of what the server forgets a projection may be older, which costs a cache miss.
 	if was := h.last; was != nil && h.forgets == h.s.forgotten() && p.Generation == was.Generation && !strings.HasPrefix(prompt(p), prompt(was)) {
 		h.s.fault("%s: plan %s has other bytes than plan %s before it, and no cut was made: %s", h.key, p.ID, was.ID, differ(prompt(was), prompt(p)))
@@ -560,7 +560,7 @@ func (h *host) compare(p *kernel.ContextPlan, began, age int) {
 }
 
 // prompt is what a plan sends, message by message.
-func prompt(p *kernel.ContextPlan) string {
+func prompt(p *api.ContextPlan) string {
 	var b strings.Builder
 	for _, m := range p.Messages {
 		parts, err := json.Marshal(m.Parts)
@@ -582,8 +582,8 @@ func differ(a, b string) string {
 	return fmt.Sprintf("at byte %d, %q and %q", i, a[from:min(i+200, len(a))], b[from:min(i+200, len(b))])
 }
 
-func (h *host) observe(i int, p *kernel.ContextPlan) {
-	turn := kernel.Turn{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), AdvancementKey: fmt.Sprintf("%s-t%02d", h.key, i), Private: h.s.recalls}
+func (h *host) observe(i int, p *api.ContextPlan) {
+	turn := api.Turn{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), AdvancementKey: fmt.Sprintf("%s-t%02d", h.key, i), Private: h.s.recalls}
 	if p != nil {
 		turn.PlanID = p.ID
 	}
@@ -596,7 +596,7 @@ func (h *host) observe(i int, p *kernel.ContextPlan) {
 		if err != nil {
 			return nil, err
 		}
-		if o.Outcome != kernel.Committed && o.Outcome != kernel.Duplicate {
+		if o.Outcome != api.Committed && o.Outcome != api.Duplicate {
 			h.s.fault("turn %s: %s", turn.AdvancementKey, o.Outcome)
 		}
 		return func() {
@@ -606,7 +606,7 @@ func (h *host) observe(i int, p *kernel.ContextPlan) {
 }
 
 func (h *host) compact(i int) {
-	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Key: fmt.Sprint(h.key, "-c", i), Compact: &kernel.CompactWish{Share: 0.4}, Private: h.s.recalls}
+	b := api.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Key: fmt.Sprint(h.key, "-c", i), Compact: &api.CompactWish{Share: 0.4}, Private: h.s.recalls}
 	if !h.clock {
 		b.Now = h.now
 	}
@@ -618,7 +618,7 @@ func (h *host) compact(i int) {
 }
 
 func (h *host) checkpoint() {
-	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Private: h.s.recalls}
+	b := api.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Private: h.s.recalls}
 	if !h.clock {
 		b.Now = h.now
 	}
@@ -815,7 +815,7 @@ func (s *simulation) checkSession(h *host, fresh *machine) {
 	}
 	s.checkTurns(h, there)
 	for _, p := range h.pointers {
-		if c, err := fresh.k.Get(ctx, h.key, p.what); (err != nil || c.Reason != content.OK) && !s.mayBeLost(p.age) {
+		if c, err := fresh.k.Get(ctx, h.key, p.what); (err != nil || c.Reason != api.GetOK) && !s.mayBeLost(p.age) {
 			s.fault("%s: %s was named by a prompt, and is %+v, %v", h.key, p.what, c, err)
 		}
 	}

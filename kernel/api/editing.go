@@ -1,8 +1,4 @@
-// Package editing has the requests and answers of a kernel for changing what memory's files
-// say: a passage of a file, whole files, and taking such a change back. Who asks says what it
-// read; where that is not what stands there now, nothing is changed, and the error says what
-// does. It only describes: it reads and writes no file itself.
-package editing
+package api
 
 import (
 	"errors"
@@ -12,17 +8,17 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// Rule says what agents may change of memory's files.
-type Rule string
+// EditRule says what agents may change of memory's files.
+type EditRule string
 
 // The rules.
 const (
 	// Own lets agents change what agents, tools and upkeep wrote. It is the default.
-	Own Rule = "own"
+	EditOwn EditRule = "own"
 	// Any lets them change what people wrote as well.
-	Any Rule = "any"
+	EditAny EditRule = "any"
 	// None lets them change nothing; they may still append.
-	None Rule = "none"
+	EditNone EditRule = "none"
 )
 
 // PassageRequest asks that a passage of a file of memory be replaced or taken out.
@@ -40,21 +36,21 @@ type PassageRequest struct {
 	// goes too.
 	Text   string
 	Delete bool
-	// Private: see kernel.PlanRequest. Now is zero for the kernel's clock.
+	// Private: see [PlanRequest]. Now is zero for the kernel's clock.
 	Private bool
 	Now     time.Time
 }
 
-// Request asks that whole files of memory be changed, all of them or none.
-type Request struct {
+// EditRequest asks that whole files of memory be changed, all of them or none.
+type EditRequest struct {
 	SessionKey string
-	Files      []File
+	Files      []EditFile
 	Private    bool
 	Now        time.Time
 }
 
-// File is what becomes of a file.
-type File struct {
+// EditFile is what becomes of a file.
+type EditFile struct {
 	// Path is the file's, from the workspace. Version is the file's as it was read, "" if
 	// there was none.
 	Path, Version string
@@ -92,15 +88,15 @@ type UndoRequest struct {
 	Now     time.Time
 }
 
-// Undone is an edit that was taken back.
-type Undone struct {
+// EditUndone is an edit that was taken back.
+type EditUndone struct {
 	Edit  string
 	Time  time.Time
 	Files []EditedFile
 }
 
-// Content is a file of memory as an agent sees it.
-type Content struct {
+// MemoryFile is a file of memory as an agent sees it.
+type MemoryFile struct {
 	Path string
 	// Version is the file's, "" if there is none.
 	Version string
@@ -111,8 +107,8 @@ type Content struct {
 	Secrets bool
 }
 
-// ErrOff is returned where agents may change nothing.
-var ErrOff = errors.New("agents may not change memory here: workspace.agent_edits is none")
+// ErrEditsOff is returned where agents may change nothing.
+var ErrEditsOff = errors.New("agents may not change memory here: workspace.agent_edits is none")
 
 // StaleError is returned where a file is not what was read. Nothing was changed.
 type StaleError struct {
@@ -145,11 +141,11 @@ func (e *SecretError) Error() string {
 	return e.Path + ": it holds what is taken for a secret, which no backup may hold, so it is not edited: let the user take the secret out of it, or name it in redact.allow if it is none"
 }
 
-// RefusedError is returned for what can't be done as it was asked. Nothing was changed, but
+// EditError is returned for what can't be done as it was asked. Nothing was changed, but
 // for what the text names.
-type RefusedError struct{ Path, Why string }
+type EditError struct{ Path, Why string }
 
-func (e *RefusedError) Error() string {
+func (e *EditError) Error() string {
 	if e.Path == "" {
 		return e.Why
 	}

@@ -1,4 +1,4 @@
-package maintenance
+package api
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 	StepPrune  = "prune"
 )
 
-// ErrRuns is returned where another process does a night's upkeep.
-var ErrRuns = errors.New("another nightly run is under way in this workspace")
+// ErrNightlyRuns is returned where another process does a night's upkeep.
+var ErrNightlyRuns = errors.New("another nightly run is under way in this workspace")
 
 // NightlyRequest asks for a night's upkeep.
 type NightlyRequest struct {
@@ -44,7 +44,7 @@ type NightlyRequest struct {
 
 // Nightly says how a night's upkeep went.
 type Nightly struct {
-	Steps []Step `json:"steps"`
+	Steps []NightlyStep `json:"steps"`
 	// Skipped says why nothing was done, "" if something was.
 	Skipped string `json:"skipped"`
 	// Audit, Curated and Pruned are what the steps came to, nil for those that did
@@ -54,8 +54,8 @@ type Nightly struct {
 	Pruned  *Pruned        `json:"-"`
 }
 
-// Step is one step.
-type Step struct {
+// NightlyStep is one step.
+type NightlyStep struct {
 	Step string `json:"step"`
 	// Outcome is ok, failed or skipped.
 	Outcome string `json:"outcome"`

@@ -1,4 +1,4 @@
-package indexing
+package api
 
 import (
 	"context"
@@ -11,21 +11,21 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Index is an index over the workspace's Markdown as the kernel uses it; the
+// MemoryIndex is an index over the workspace's Markdown as the kernel uses it; the
 // methods are those of [index.Index], which is one. Whatever an implementation
 // can't do it says by an error or in what it returns.
-type Index interface {
+type MemoryIndex interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
 	Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error)
 	Stats(ctx context.Context) (index.Stats, error)
 	Check(ctx context.Context) iter.Seq[error]
-	Vectors
+	MemoryVectors
 	Close() error
 }
 
-// Vectors is the part of an Index that keeps them, by model and text.
-type Vectors interface {
+// MemoryVectors is the part of an Index that keeps them, by model and text.
+type MemoryVectors interface {
 	Model(ctx context.Context) (model string, dim int, err error)
 	UseModel(ctx context.Context, model string, dim int) error
 	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
@@ -43,7 +43,7 @@ type Backend struct {
 	Place string
 	// Open opens the index, to be read or written; Rebuild empties it first, but
 	// for the vectors.
-	Open, Rebuild func(ctx context.Context, o *index.Options) (Index, error)
+	Open, Rebuild func(ctx context.Context, o *index.Options) (MemoryIndex, error)
 	// Shared: machines that share the state share it, too, and one of them at a time makes
 	// vectors.
 	Shared bool
@@ -56,7 +56,7 @@ type Backend struct {
 func SQLite(path string) Backend {
 	folder := func() error { return os.MkdirAll(filepath.Dir(path), 0o700) }
 	return Backend{Name: "sqlite", Place: path,
-		Open: func(_ context.Context, o *index.Options) (Index, error) {
+		Open: func(_ context.Context, o *index.Options) (MemoryIndex, error) {
 			if !o.ReadOnly {
 				if err := folder(); err != nil {
 					return nil, err
@@ -64,7 +64,7 @@ func SQLite(path string) Backend {
 			}
 			return some(index.Open(path, o))
 		},
-		Rebuild: func(ctx context.Context, o *index.Options) (Index, error) {
+		Rebuild: func(ctx context.Context, o *index.Options) (MemoryIndex, error) {
 			if err := folder(); err != nil {
 				return nil, err
 			}
@@ -73,13 +73,13 @@ func SQLite(path string) Backend {
 }
 
 // some keeps a nil pointer from becoming an Index.
-func some(ix *index.Index, err error) (Index, error) {
+func some(ix *index.Index, err error) (MemoryIndex, error) {
 	if err != nil {
 		return nil, err
 	}
 	return ix, nil
 }
 
-// Folder is a folder beside the workspace whose Markdown is searched, and never written
+// MemoryFolder is a folder beside the workspace whose Markdown is searched, and never written
 // to. Name goes before the paths of its files, as in "notes:sub/ops.md".
-type Folder struct{ Name, Path string }
+type MemoryFolder struct{ Name, Path string }

@@ -1,18 +1,51 @@
-package kernel
+// Package api has the questions that a kernel is asked and its answers: data with a few checks
+// of numbers and the texts of errors. Each is declared once: the kernel's rooms, the daemon,
+// the command's documents and the clients share these types. The package decides nothing, and
+// never opens a file.
+package api
 
 import (
-	"time"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
+	"time"
 )
+
+// RuleNoProgress is the rule by which a cut is refused that would be one more for
+// nothing, after two that reclaimed next to nothing.
+const RuleNoProgress = "no_progress"
+
+// The reasons of [ContextPlan.FlushDue].
+const (
+	FlushTokens = "tokens"
+	FlushBytes  = "transcript_bytes"
+)
+
+// Check refuses numbers that can't be meant, with a *[NumberError]. Every call that
+// takes a request does it first.
+func (r *PlanRequest) Check() error {
+	return firstError(
+		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
+		notBelow("ServerWindow", r.ServerWindow, 0, wantTokens),
+		notBelow("Reserve", r.Reserve, 0, wantTokens),
+		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
+		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),
+		notBelow("FixedTTL", r.FixedTTL, 0, "a lifetime, or 0"),
+		checkEconomy(r.Economy),
+		r.Overflow.Check())
+}
+
+func (o *Overflow) Check() error {
+	if o == nil {
+		return nil
+	}
+	return firstError(notBelow("Overflow.Input", o.Input, 0, wantTokens), notBelow("Overflow.Limit", o.Limit, 0, wantTokens))
+}
 
 // PlanRequest is one model call that a host is about to make.
 type PlanRequest struct {
@@ -53,7 +86,7 @@ type PlanRequest struct {
 	// "" keeps every page at structured or above.
 	Resolver string
 	// Source says where the conversation comes from.
-	Source Source
+	Source checkpoint.Source
 	// Private: the session is one person's own, and MEMORY.md and USER.md are there
 	// for it. A door that doesn't say is shared.
 	Private bool
@@ -90,7 +123,7 @@ type PlanRequest struct {
 	// under what it says; one refusal more gives a smaller one, until there have been
 	// too many in a row (*[OverflowError]).
 	Overflow *Overflow
-	// Economy is what to prefer where memory costs money; "" takes [Options.Economy].
+	// Economy is what to prefer where memory costs money; "" takes kernel.Options.Economy.
 	Economy cachelayout.Economy
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
@@ -114,27 +147,27 @@ type ContextPlan struct {
 	Format transcript.Format
 	// Markers say where cache markers go, by index into Messages.
 	Markers []transcript.Marker
-	Params  outline.Params
+	Params  Params
 	// Retrieval is what was recalled for this call.
-	Retrieval outline.Retrieval
-	Layout    outline.Layout
-	Budgets   outline.Budgets
+	Retrieval Retrieval
+	Layout    Layout
+	Budgets   Budgets
 	// Split is how the window is divided: what each region may grow to.
 	Split budget.Plan
 	// Regions add up to Budgets.PlannedInputTokens.
-	Regions []outline.Region
+	Regions []Region
 	// Reduced are the pages of the conversation that are not shown in full, or
 	// not at all, with the way back.
-	Reduced []outline.Reduced
-	Debug   outline.Debug
+	Reduced []Reduced
+	Debug   Debug
 	Faults  []fault.Fault
 	// Alerts are signs of trouble that no prompt could have prevented.
 	Alerts []fault.Fault
-	// FlushDue asks for a flush turn before the next call ([Kernel.FlushTurn]): tokens
+	// FlushDue asks for a flush turn before the next call (Kernel.FlushTurn): tokens
 	// or transcript_bytes; "" if none is due.
 	FlushDue string
 	// Deferred are changes that wait for a cut; nil unless asked for.
-	Deferred []outline.Deferred
+	Deferred []Deferred
 	// Table is the page table with this plan, and the paging of the conversation's
 	// plans, this one counted; nil unless asked for.
 	Table *paging.PageTable `json:",omitempty"`
@@ -189,7 +222,7 @@ type MemoryAnswer struct {
 
 // ReasonTurnRecalled is why memories are left out that come when the user turn has
 // been recalled for: what was sent stays, and nothing is added to it.
-const ReasonTurnRecalled = plan.ReasonTurnRecalled
+const ReasonTurnRecalled = "turn_recalled"
 
 // Overflow is a provider's refusal of a request as too long.
 type Overflow struct {

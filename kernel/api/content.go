@@ -1,7 +1,4 @@
-// Package content has what a pointer leads back to: a page, a span, a blob or a checkpoint
-// as it was stored, or why it can't be had. It is data: it reads nothing, and never shortens
-// a text.
-package content
+package api
 
 import (
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -31,23 +28,23 @@ type Content struct {
 
 // The reasons of [Content].
 const (
-	OK      = "OK"
-	NoMatch = "NO_MATCH"
-	Backend = "BACKEND_ERROR"
+	GetOK           = "OK"
+	GetNoMatch      = "NO_MATCH"
+	GetBackendError = "BACKEND_ERROR"
 	// Forgotten is that of what was forgotten, or went by retention; Detail says
 	// which, and why.
-	Forgotten = "FORGOTTEN"
+	GetForgotten = "FORGOTTEN"
 )
 
 // The types of a [Reference]. What hosts call an attachment of another sort is a
 // document.
 const (
-	ToolOutput = "tool_output_ref"
-	Text       = "text_ref"
-	Image      = "image_ref"
-	Audio      = "audio_ref"
-	Video      = "video_ref"
-	Document   = "document_ref"
+	RefToolOutput = "tool_output_ref"
+	RefText       = "text_ref"
+	RefImage      = "image_ref"
+	RefAudio      = "audio_ref"
+	RefVideo      = "video_ref"
+	RefDocument   = "document_ref"
 )
 
 // Reference names content that the blob store has once, by its hash, in place of the

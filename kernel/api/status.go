@@ -1,8 +1,4 @@
-// Package status has the answers of a kernel about what it keeps: sessions, their
-// conversations and what became of them, the working state, models that make notes, memory
-// and its index. It is data: it reads no file, and never judges whether what it names is
-// sound, which is package health's.
-package status
+package api
 
 import (
 	"fmt"
@@ -13,13 +9,13 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Report is what is in a state directory.
-type Report struct {
-	StateDir string    `json:"state_dir"`
-	Sessions []Session `json:"sessions"`
+// Status is what is in a state directory.
+type Status struct {
+	StateDir string          `json:"state_dir"`
+	Sessions []SessionStatus `json:"sessions"`
 	// Others are sessions that were not read, the newest first. Masked, Forgotten and
 	// Retired don't count what is in them.
-	Others []Other `json:"others"`
+	Others []OtherSession `json:"others"`
 	// Unreadable are sessions that can't be read, and why.
 	Unreadable []health.Finding `json:"unreadable"`
 	// Blobs and BlobBytes count the content-addressed store.
@@ -33,9 +29,9 @@ type Report struct {
 	Forgotten int `json:"forgotten"`
 	Retired   int `json:"retired"`
 	// Memory is what is taken from the workspace's Markdown.
-	Memory Memory `json:"memory"`
+	Memory MemoryStatus `json:"memory"`
 	// Nets is what that Markdown has of the sessions' working state.
-	Nets Nets `json:"nets"`
+	Nets NetsStatus `json:"nets"`
 	// SummaryModels are those that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
 }
@@ -46,20 +42,20 @@ type MaskCount struct {
 	Count int    `json:"count"`
 }
 
-// Session is what is kept of one session.
-type Session struct {
+// SessionStatus is what is kept of one session.
+type SessionStatus struct {
 	// Key is the session's, as the host spells it; of a folder of before December 2026
 	// that does not say whose it is, its name. Folder is the name of its folder.
-	Key    string `json:"key"`
-	Folder string `json:"folder"`
-	Pages  int    `json:"pages"`
-	Turns  int    `json:"turns"`
-	Spans  int    `json:"spans"`
-	Lines  []Line `json:"lines"`
+	Key    string       `json:"key"`
+	Folder string       `json:"folder"`
+	Pages  int          `json:"pages"`
+	Turns  int          `json:"turns"`
+	Spans  int          `json:"spans"`
+	Lines  []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
-	Life Life `json:"life"`
+	Life LifeStatus `json:"life"`
 	// Paging sums up the paging of the plans of all its conversations.
 	Paging paging.Report `json:"paging"`
 	// JournalBytes and ProjectionBytes are file sizes.
@@ -67,8 +63,8 @@ type Session struct {
 	ProjectionBytes int64 `json:"projection_bytes"`
 }
 
-// Line is one conversation: a branch planned for a model.
-type Line struct {
+// LineStatus is one conversation: a branch planned for a model.
+type LineStatus struct {
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	Generation int    `json:"generation"`
@@ -82,17 +78,17 @@ type Line struct {
 	LastStart   time.Time `json:"last_start,omitzero"`
 	// LastCut is the newest, nil if there was none. FutileCuts of the newest reclaimed
 	// next to nothing; BreakerOpen: more are refused until the prompt grows.
-	LastCut     *Cut `json:"last_cut"`
-	FutileCuts  int  `json:"futile_cuts"`
-	BreakerOpen bool `json:"breaker_open"`
+	LastCut     *LineCut `json:"last_cut"`
+	FutileCuts  int      `json:"futile_cuts"`
+	BreakerOpen bool     `json:"breaker_open"`
 	// Refusals of the provider in a row were answered by smaller plans; LearnedWindow
 	// is what it said that it takes, 0 if it never did.
 	Refusals      int `json:"refusals"`
 	LearnedWindow int `json:"learned_window"`
 }
 
-// Life is what the boundaries of a session left behind.
-type Life struct {
+// LifeStatus is what the boundaries of a session left behind.
+type LifeStatus struct {
 	// Epoch counts the resets, Compactions the host's since the last one;
 	// LastCompaction is when the newest was.
 	Epoch          int       `json:"epoch"`
@@ -115,16 +111,16 @@ type Life struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// Cut is a cut of a line, its tokens without tools and system, as counted.
-type Cut struct {
+// LineCut is a cut of a line, its tokens without tools and system, as counted.
+type LineCut struct {
 	Time   time.Time `json:"time,omitzero"`
 	Reason string    `json:"reason"`
 	Before int       `json:"tokens_before"`
 	After  int       `json:"tokens_after"`
 }
 
-// Other is a session that was not read.
-type Other struct {
+// OtherSession is a session that was not read.
+type OtherSession struct {
 	Key    string `json:"key"`
 	Folder string `json:"folder"`
 	// Bytes is the size of its journal and projections, Last when they were written to.
@@ -132,21 +128,21 @@ type Other struct {
 	Last  time.Time `json:"last,omitzero"`
 }
 
-// Options say which sessions are read.
-type Options struct {
+// StatusOptions say which sessions are read.
+type StatusOptions struct {
 	// Session is the only one; "" takes the newest, All every one.
 	Session string
 	All     bool
 }
 
-// Nets is what the workspace's Markdown has of the sessions' working state.
-type Nets struct {
-	SessionState StateFile `json:"session_state"`
-	Buffer       Buffer    `json:"working_buffer"`
+// NetsStatus is what the workspace's Markdown has of the sessions' working state.
+type NetsStatus struct {
+	SessionState StateFileStatus `json:"session_state"`
+	Buffer       BufferStatus    `json:"working_buffer"`
 }
 
-// StateFile is what SESSION-STATE.md has.
-type StateFile struct {
+// StateFileStatus is what SESSION-STATE.md has.
+type StateFileStatus struct {
 	Path    string `json:"path"`
 	Enabled bool   `json:"enabled"`
 	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
@@ -165,8 +161,8 @@ type StateFile struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Buffer is what the working buffer has.
-type Buffer struct {
+// BufferStatus is what the working buffer has.
+type BufferStatus struct {
 	Path    string `json:"path"`
 	Enabled bool   `json:"enabled"`
 	Bytes   int    `json:"size_bytes"`

@@ -1,7 +1,4 @@
-// Package retention has the requests and answers of a kernel for taking things out of what
-// it keeps: what a user wants forgotten, what is older than it has to be kept, what is
-// damaged. It only describes: it removes nothing itself.
-package retention
+package api
 
 import (
 	"errors"
@@ -72,8 +69,8 @@ type ForgottenPage struct {
 	Created time.Time   `json:"created,omitzero"`
 }
 
-// ErrRuns is returned where another process applies retention already.
-var ErrRuns = errors.New("another process is removing what is kept too long")
+// ErrRetainRuns is returned where another process applies retention already.
+var ErrRetainRuns = errors.New("another process is removing what is kept too long")
 
 // RetainRequest says how long things are kept; 0 is for ever.
 type RetainRequest struct {
@@ -198,16 +195,16 @@ type Everywhere struct {
 	// Sessions are those that held it, with what of them goes.
 	Sessions []SessionForgotten `json:"sessions"`
 	// Lines are those of the workspace's files that go.
-	Lines []Line `json:"lines"`
+	Lines []ForgottenLine `json:"lines"`
 	// Backups are those of memory's files that go, by hash; Indexed tells that the index was
 	// made anew without it.
 	Backups []string `json:"backups"`
 	Indexed bool     `json:"indexed"`
 	// Files and Bytes were searched for it in the end: all of the state folder, as it lies on
 	// the disk, and the files that are memory. Left are places that still hold it.
-	Files int    `json:"files"`
-	Bytes int64  `json:"bytes"`
-	Left  []Left `json:"left"`
+	Files int         `json:"files"`
+	Bytes int64       `json:"bytes"`
+	Left  []LeftPlace `json:"left"`
 }
 
 // SessionForgotten is what of a session was forgotten.
@@ -218,15 +215,15 @@ type SessionForgotten struct {
 	*Forgotten
 }
 
-// Line is a line of a file of the workspace, from 1.
-type Line struct {
+// ForgottenLine is a line of a file of the workspace, from 1.
+type ForgottenLine struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
 
-// Left is a place that still holds what was to be forgotten.
-type Left struct {
+// LeftPlace is a place that still holds what was to be forgotten.
+type LeftPlace struct {
 	Path string `json:"path"`
 	// Why says what keeps it, or what to do.
 	Why string `json:"why"`

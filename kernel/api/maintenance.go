@@ -1,7 +1,4 @@
-// Package maintenance has the requests and answers of a kernel for keeping memory's files
-// good: what is wrong with them, what of a day is worth keeping, what leaves and where to,
-// whether something was lost. It only describes: it reads and writes no file itself.
-package maintenance
+package api
 
 import (
 	"context"
@@ -37,7 +34,7 @@ type Keeper interface {
 	// UndoPrune takes back the last pruning: its files become what they were, and what
 	// left may come again. If one of them has changed since, nothing is done, and the
 	// error names it. Zero is the kernel's clock.
-	UndoPrune(ctx context.Context, now time.Time) (*Undone, error)
+	UndoPrune(ctx context.Context, now time.Time) (*PruneUndone, error)
 	// Why says what speaks for an entry of memory: where it comes from, who wrote it, on
 	// how many days and in how many sessions it came up, and how often it was recalled
 	// and named. It changes nothing. Its error is a [consolidation.NoEntryError] if there
@@ -238,8 +235,8 @@ type Pruned struct {
 	Kept []string `json:"kept"`
 }
 
-// Undone says what an undo brought back.
-type Undone struct {
+// PruneUndone says what an undo brought back.
+type PruneUndone struct {
 	// Run is the pruning that was taken back, Time when it was.
 	Run  string    `json:"run"`
 	Time time.Time `json:"time"`

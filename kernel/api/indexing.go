@@ -1,8 +1,4 @@
-// Package indexing says how the index over memory is made, moved and kept: what a reindex is
-// asked for and came to, what it may send to a model, and the interface by which an index in
-// another place serves a kernel. It is data and the SQLite file's backend: it decides
-// nothing, and never reads the workspace.
-package indexing
+package api
 
 import (
 	"fmt"
@@ -14,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Options are settings of one reindex; nil means the defaults.
-type Options struct {
+// ReindexOptions are settings of one reindex; nil means the defaults.
+type ReindexOptions struct {
 	// Full makes the index anew; of the old one only the vectors are taken over. What
 	// is in its place and is no index, or one of a newer format, is moved aside.
 	Full bool
@@ -24,7 +20,7 @@ type Options struct {
 	// Approved sends texts to the embedder whatever the limit in the kernel's MemoryOptions says.
 	Approved bool
 	// Progress, if not nil, is called with how far it is.
-	Progress func(Progress)
+	Progress func(ReindexProgress)
 }
 
 // The stages of a reindex, and of a migration.
@@ -35,9 +31,9 @@ const (
 	StageVectors = "vectors"
 )
 
-// Progress is how far a reindex is: in bytes of files to read, then in
+// ReindexProgress is how far a reindex is: in bytes of files to read, then in
 // texts to embed.
-type Progress struct {
+type ReindexProgress struct {
 	Stage       string
 	Done, Total int64
 	// FilesTotal is how many files are read, 0 in other stages.
@@ -45,21 +41,21 @@ type Progress struct {
 	Chunks            int
 }
 
-// Report says what a reindex did.
-type Report struct {
+// Reindexed says what a reindex did.
+type Reindexed struct {
 	index.SyncReport
 	// Rebuilt is why the index was made anew; "" if it was not.
 	Rebuilt string
 	// Aside is where the old file is kept, "" if it is not.
 	Aside string
 	// Skipped are files that look like memory and were not indexed.
-	Skipped []Skipped
+	Skipped []SkippedFile
 	// Notes are oddities of files that were indexed all the same.
-	Notes []Skipped
+	Notes []SkippedFile
 	// Left is the Markdown of the workspace that is no memory.
 	Left markdownstore.LeftOut
 	// Estimate is what had to be embedded, nil without an embedder.
-	Estimate *Estimate
+	Estimate *EmbedEstimate
 	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
 	// are missing.
 	Embedded *embed.FillReport
@@ -70,14 +66,14 @@ type Report struct {
 	Stats index.Stats
 }
 
-// Skipped is a file and what is to be said about it.
-type Skipped struct {
+// SkippedFile is a file and what is to be said about it.
+type SkippedFile struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Estimate is what a reindex has to embed, counted before anything is sent.
-type Estimate struct {
+// EmbedEstimate is what a reindex has to embed, counted before anything is sent.
+type EmbedEstimate struct {
 	// Texts lack a vector of the model; Tokens are about what it makes of them.
 	Texts, Tokens int
 	// Free: the model is on this machine; else Price is what tokens
@@ -87,7 +83,7 @@ type Estimate struct {
 }
 
 // USD is what it would cost, about; ok is false if that is not known.
-func (e Estimate) USD() (usd float64, ok bool) {
+func (e EmbedEstimate) USD() (usd float64, ok bool) {
 	switch {
 	case e.Free || e.Tokens == 0:
 		return 0, true
@@ -98,7 +94,7 @@ func (e Estimate) USD() (usd float64, ok bool) {
 }
 
 // String says it in a line.
-func (e Estimate) String() string {
+func (e EmbedEstimate) String() string {
 	s := fmt.Sprintf("about %d tokens in %d texts", e.Tokens, e.Texts)
 	switch usd, known := e.USD(); {
 	case e.Free:
@@ -112,21 +108,21 @@ func (e Estimate) String() string {
 	}
 }
 
-// Limit is what a reindex may send unasked to a model that is not on this
+// EmbedLimit is what a reindex may send unasked to a model that is not on this
 // machine. Zero fields are no limit.
-type Limit struct {
+type EmbedLimit struct {
 	USD    float64
 	Tokens int
 }
 
-// LimitError is returned where a reindex would send more than its limit.
-// Nothing was sent; [Options.Approved] sends it.
-type LimitError struct {
-	Estimate Estimate
-	Limit    Limit
+// EmbedLimitError is returned where a reindex would send more than its limit.
+// Nothing was sent; kernel.Options.Approved sends it.
+type EmbedLimitError struct {
+	Estimate EmbedEstimate
+	Limit    EmbedLimit
 }
 
-func (e *LimitError) Error() string {
+func (e *EmbedLimitError) Error() string {
 	limit := fmt.Sprintf("%d tokens", e.Limit.Tokens)
 	if usd, known := e.Estimate.USD(); known && e.Limit.USD > 0 && usd > e.Limit.USD {
 		limit = fmt.Sprintf("$%.2f", e.Limit.USD)
@@ -135,10 +131,10 @@ func (e *LimitError) Error() string {
 }
 
 // Allow refuses what is more than the limit, with a *[LimitError].
-func (l Limit) Allow(e Estimate) error {
+func (l EmbedLimit) Allow(e EmbedEstimate) error {
 	usd, _ := e.USD()
 	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {
 		return nil
 	}
-	return &LimitError{Estimate: e, Limit: l}
+	return &EmbedLimitError{Estimate: e, Limit: l}
 }

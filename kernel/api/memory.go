@@ -1,4 +1,4 @@
-package status
+package api
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Memory says how memory is set and what is indexed of it.
-type Memory struct {
+// MemoryStatus says how memory is set and what is indexed of it.
+type MemoryStatus struct {
 	// Workspace is the folder of the Markdown. Enabled is false if it is left
 	// alone; all else is then empty.
 	Workspace string `json:"workspace"`
@@ -27,12 +27,12 @@ type Memory struct {
 	// Embedder is the model by which questions become vectors, "" for words alone.
 	Embedder string `json:"embedder"`
 	// NeverEmbedded counts the texts that take more tokens than a whole day has.
-	NeverEmbedded int   `json:"never_embedded"`
-	Index         Index `json:"index"`
+	NeverEmbedded int         `json:"never_embedded"`
+	Index         IndexStatus `json:"index"`
 	// Sync says how the index is kept up to date, Sessions what is searched of past
 	// sessions.
-	Sync     Sync `json:"sync"`
-	Sessions Past `json:"sessions"`
+	Sync     SyncStatus   `json:"sync"`
+	Sessions PastSessions `json:"sessions"`
 	// Collections are the names of what is searched: the workspace, and folders beside it.
 	Collections []string `json:"collections"`
 	// Searched counts the files of the workspace that are searched. Only a report of
@@ -58,8 +58,8 @@ const (
 	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
 )
 
-// Index is what an index file has.
-type Index struct {
+// IndexStatus is what an index file has.
+type IndexStatus struct {
 	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
 	// the database.
 	Backend string     `json:"backend"`
@@ -85,19 +85,19 @@ type Index struct {
 	Lag index.Lag `json:"lag"`
 }
 
-// Sync says how the index is kept up to date in the background.
-type Sync struct {
-	OnStart         bool    `json:"on_session_start"`
-	OnSearch        bool    `json:"on_search"`
-	IntervalSeconds float64 `json:"interval_seconds"`
-	Watch           Watch   `json:"watch"`
+// SyncStatus says how the index is kept up to date in the background.
+type SyncStatus struct {
+	OnStart         bool        `json:"on_session_start"`
+	OnSearch        bool        `json:"on_search"`
+	IntervalSeconds float64     `json:"interval_seconds"`
+	Watch           WatchStatus `json:"watch"`
 	// Last is the last run, of this kernel or else of another process; nil if none is
 	// known.
 	Last *SyncRun `json:"last,omitempty"`
 }
 
-// Past counts what is kept of past sessions.
-type Past struct {
+// PastSessions counts what is kept of past sessions.
+type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
 	// Sources are the folders of transcripts, Own whether the kernel's own
@@ -111,8 +111,8 @@ type Past struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Watch says how the watch over the workspace's folders is.
-type Watch struct {
+// WatchStatus says how the watch over the workspace's folders is.
+type WatchStatus struct {
 	// On: changes are seen as they happen. Folders are watched.
 	On      bool `json:"on"`
 	Folders int  `json:"folders"`

@@ -1,7 +1,4 @@
-// Package outline has the parts of a plan: its settings, what was recalled, its cache layout,
-// its arithmetic, and what became of every page. It is data: it decides nothing and sends
-// nothing.
-package outline
+package api
 
 import (
 	"time"

@@ -1,0 +1,228 @@
+package api
+
+import (
+	"fmt"
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"time"
+)
+
+// CompactWish says what a compaction on demand is to come to. The zero value takes
+// the low-water mark, or half of the conversation if that is lower.
+type CompactWish struct {
+	// Tokens is the size that the whole prompt should come down to; Share is the same
+	// as a share of the window. The smaller one counts, 0 says nothing.
+	Tokens int
+	Share  float64
+	// Force cuts inside an open tool loop, too, whose closed calls may leave or be
+	// shortened then. Without it a loop is only cut when the cache is cold.
+	Force bool
+	// Call is what the next call will be like, as for Kernel.PlanContext: window,
+	// reserve, system, tools, resolver and settings. What it does not say is taken
+	// from the last plan. Session, messages and time are not looked at.
+	Call *PlanRequest
+	// FixedTokens is the size of system prompt and tools, for a conversation that was
+	// never planned; see [PlanRequest.FixedTokens].
+	FixedTokens int
+	// Overflow is a provider's refusal of the last call as too long, which the next
+	// plan has to fit under; see [PlanRequest.Overflow].
+	Overflow *Overflow
+	// Provider is a compaction that the provider made. What it covers leaves whatever else
+	// is wished; the prompt shows it first, then what the kernel knows of what left.
+	Provider *ProviderCompaction
+}
+
+// ProviderCompaction is a compaction that the provider made of a conversation's first
+// messages. It must be sent to that provider as it is.
+type ProviderCompaction struct {
+	// Blocks are the content blocks of the answer (Messages API) or the items of its output
+	// (responses), each as JSON.
+	Blocks []string
+	// Covers counts the first messages of [Boundary.Messages], which it replaces.
+	Covers int
+}
+
+// CompactReason says how a compaction on demand ended.
+type CompactReason string
+
+// The reasons. All but CompactOK reclaim nothing.
+const (
+	CompactOK CompactReason = "OK"
+	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
+	CompactNothing CompactReason = "NOTHING_TO_CUT"
+	// CompactFloor: all that may be cut is at its floor already, or a cut would
+	// put as much in its place.
+	CompactFloor CompactReason = "ALREADY_AT_FLOOR"
+	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
+	CompactOpenLoop CompactReason = "OPEN_LOOP"
+	// CompactNoProgress: the last compactions reclaimed next to nothing, and nothing
+	// was said since that would change that.
+	CompactNoProgress CompactReason = "NO_PROGRESS"
+	// CompactNextPlan: the conversation is not in memory and was not handed in. The
+	// wish is in the journal; the next plan makes the cut.
+	CompactNextPlan CompactReason = "AT_NEXT_PLAN"
+	// CompactUnplanned: no plan of the session was ever made here, or its window is
+	// not known, so that there is no prompt to cut. Summary and restore text are given.
+	CompactUnplanned CompactReason = "NOT_PLANNED"
+	// CompactTooLarge: what must be shown is larger than the window.
+	CompactTooLarge CompactReason = "BUDGET_INSUFFICIENT"
+)
+
+// Compaction is what a compaction on demand came to. Tokens are the plan's: of the
+// whole prompt, calibrated, without what the provider's own count would add to
+// either figure alike.
+type Compaction struct {
+	Reason CompactReason `json:"reason"`
+	// Detail says the reason in words, and what can be done.
+	Detail string `json:"detail,omitempty"`
+	// TokensBefore and TokensAfter are the prompt as the next plan would have shown
+	// it and as it does; Reclaimed is their difference.
+	TokensBefore    int `json:"tokens_before"`
+	TokensAfter     int `json:"tokens_after"`
+	ReclaimedTokens int `json:"reclaimed_tokens"`
+	TargetTokens    int `json:"target_tokens"`
+	// FixedTokens is what of them was said to be system prompt and tools that were not
+	// handed in.
+	FixedTokens   int `json:"fixed_tokens"`
+	ContextWindow int `json:"context_window"`
+	// Atoms and Messages left with this compaction; Lowered results are shown shorter
+	// than before.
+	Atoms    int `json:"atoms"`
+	Messages int `json:"messages"`
+	Lowered  int `json:"lowered"`
+	// Spans restore what left, by Kernel.Get.
+	Spans []string `json:"spans"`
+	// FirstKept is the first message behind all that ever left: a host that replaces
+	// its history by Summary keeps it from here on. Nil if none is known.
+	FirstKept *KeptMessage `json:"first_kept"`
+	// Summary is the past in the words of the carry block, SummaryVersion counts its
+	// changes. Restore is the working state from which the model goes on. A host that
+	// asks a summariser of its own hands it both.
+	Summary        string `json:"summary"`
+	SummaryVersion int    `json:"summary_version"`
+	Restore        string `json:"restore"`
+	Checkpoint     string `json:"checkpoint"`
+	// Generation is the projection's after the cut.
+	Generation int `json:"generation"`
+	// Largest is what takes most of the prompt, PinnedTokens what pins and the
+	// workspace's files do, where nothing could be reclaimed.
+	Largest      []budget.Item `json:"largest"`
+	PinnedTokens int           `json:"pinned_tokens"`
+	// Warning names a session that is compacted again and again, "" if it isn't.
+	Warning string `json:"warning,omitempty"`
+	// Refusal is what was read out of a provider's refusal, nil if there was none.
+	Refusal *budget.Overflow `json:"refusal,omitempty"`
+}
+
+// KeptMessage is a message of the host's, by its key and its index.
+type KeptMessage struct {
+	Key   string `json:"key"`
+	Index int    `json:"index"`
+}
+
+// Boundary is a moment at which all that is known of a session has to be durable.
+type Boundary struct {
+	SessionKey, Branch, Model string
+	// Messages is the host's whole conversation now. Without it, what the last plan
+	// was made of counts.
+	Messages []memkernel.Message
+	// Updates are what the host writes at this moment; see Kernel.Write.
+	Updates []journal.Update
+	// Key makes the delivery idempotent. Default: a hash of session, epoch, kind and
+	// newest message.
+	Key string
+	// Reason says why, for the record.
+	Reason string
+	Now    time.Time
+	// Compact says what Kernel.Compact is to come to.
+	Compact *CompactWish
+	// Private: see [Turn.Private].
+	Private bool
+	// Source says where the conversation comes from.
+	Source checkpoint.Source
+}
+
+// Passed is the answer to a [Boundary].
+type Passed struct {
+	// Outcome is committed, or duplicate if nothing was new.
+	Outcome Outcome `json:"outcome"`
+	// Ingested counts the pages that were new, Turns the session's committed turns.
+	Ingested int `json:"ingested"`
+	Turns    int `json:"turns"`
+	// Epoch counts the resets of the session.
+	Epoch int `json:"epoch"`
+	// Checkpoint is the newest checkpoint, "" if there is none.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Pinned are the pages that hosts wrote and that every prompt shows.
+	Pinned []string `json:"pinned"`
+	// Rejected are updates that were refused, with their codes. The journal keeps
+	// them.
+	Rejected []journal.Rejection `json:"rejected,omitempty"`
+	Faults   []fault.Fault       `json:"faults,omitempty"`
+	// Flushed counts the entries that were appended to the day's log.
+	Flushed int `json:"flushed"`
+	// Compaction is what Kernel.Compact came to, nil at every other boundary.
+	Compaction *Compaction `json:"compaction,omitempty"`
+	// Stats is what was written.
+	Stats Stats `json:"stats"`
+}
+
+// Restored is the text from which a session goes on.
+type Restored struct {
+	// Checkpoint is the newest one, "" if there is none.
+	Checkpoint string `json:"checkpoint"`
+	// Net is the record that the text was made from, "" if there is none; Text is
+	// empty then.
+	Net  Net    `json:"net"`
+	Text string `json:"text"`
+	// Damaged are checkpoints and state files that could not be used.
+	Damaged []string `json:"damaged"`
+}
+
+// RestoreRequest asks for the text from which a session goes on.
+type RestoreRequest struct {
+	SessionKey string
+	// Occasion is where the text will stand; what it begins with says so.
+	Occasion checkpoint.Occasion
+	// Resolver is the tool or command by which its reader gets what an id stands for, as
+	// in [PlanRequest]. Without it no id is named.
+	Resolver string
+	// Shown is text that the reader also sees, whose rules are not said again.
+	Shown string
+	// Neighbour asks for the state of the session of the workspace that spoke last, other
+	// than SessionKey, for a new session whose user asks to go on from there.
+	Neighbour bool
+}
+
+func (c *CompactWish) Check() error {
+	if c == nil {
+		return nil
+	}
+	err := firstError(notBelow("Compact.Tokens", c.Tokens, 0, wantTokens), c.Overflow.Check())
+	if err == nil && !(c.Share >= 0 && c.Share <= 1) {
+		err = &NumberError{"Compact.Share", fmt.Sprint(c.Share), wantShare}
+	}
+	if p := c.Provider; err == nil && p != nil {
+		err = notBelow("Compact.Provider.Covers", p.Covers, 1, "a number of messages")
+	}
+	if err == nil && c.Call != nil {
+		err = c.Call.Check()
+	}
+	return err
+}
+
+// Net names a record that a session can go on from.
+type Net string
+
+// The records that a session falls back on, in the order in which they are asked.
+const (
+	NetCheckpoint   = Net("checkpoint")
+	NetSessionState = Net("session_state")
+	NetBuffer       = Net("working_buffer")
+	// NetJournal is the summary of the observed turns, for who asks for the text to go
+	// on from where none of the others can be read.
+	NetJournal Net = "journal"
+)

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"strings"
+)
+
+var (
+	// ErrNoMessages is returned for a request whose conversation is empty.
+	ErrNoMessages = errors.New("nothing to plan: the conversation is empty")
+	// ErrAnswered is returned for a request that ends with an assistant message:
+	// there is nothing for the model to answer.
+	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
+)
+
+// ErrPrivate is returned for a shared plan of a conversation that was planned as
+// private: what it has been shown must not reach others.
+var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
+
+// OverflowError is returned where a request was refused again and again although
+// each plan was smaller, or where nothing that was refused can be made smaller.
+type OverflowError struct {
+	// Tries were made; Planned is how large the last plan was by our count, Window
+	// what the provider is known to take, both in tokens.
+	Tries, Planned, Window int
+	// Largest is what takes most of it.
+	Largest []budget.Item
+}
+
+func (e *OverflowError) Error() string {
+	what := ""
+	for i, it := range e.Largest {
+		if i > 0 {
+			what += ", "
+		}
+		what += fmt.Sprintf("%s %d", it.Name, it.Tokens)
+	}
+	return fmt.Sprintf("the provider refused %d requests in a row as too long, the last of about %d tokens for a window of %d (largest: %s); shorten what is largest, name the window that the provider really has (ContextWindow, --context-window), or begin a new session",
+		e.Tries, e.Planned, e.Window, what)
+}
+
+// ErrNoThinking is returned where a request was refused for its thinking and would hold none.
+var ErrNoThinking = errors.New("the provider refused the thinking of earlier turns, and this request would hold none: hand in the refusal with the messages that were refused")
+
+// ErrQuestion is returned by Kernel.Search for a question longer than [MaxQuestion].
+var ErrQuestion = errors.New("the question is too long")
+
+// ErrNoOverflow is returned for a text that is no refusal of a request as too long.
+var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
+
+// ErrNoSession is what every [NoSessionError] wraps.
+var ErrNoSession = errors.New("no such session")
+
+// NoSessionError is the error of a call about a session of which nothing is kept. Nothing
+// is made for such a call: a session begins with what is said in it.
+type NoSessionError struct {
+	Key string
+	// Near are keys of sessions that there are, those most like Key first, at most
+	// NearSessions; Count is how many there are in all.
+	Near  []string
+	Count int
+}
+
+// NearSessions is how many sessions an error names.
+const NearSessions = 5
+
+func (e *NoSessionError) Error() string {
+	return fmt.Sprintf("there is no session %q", shortKey(e.Key))
+}
+
+// shownRunes bounds how much of a key is shown, in runes.
+const shownRunes = 128
+
+// shortKey is a key as an error says it.
+func shortKey(key string) string {
+	if r := []rune(key); len(r) > shownRunes {
+		return string(r[:shownRunes]) + "…"
+	}
+	return key
+}
+
+func (e *NoSessionError) Unwrap() error { return ErrNoSession }
+
+// Hint says in words what there is instead; all is how to list the rest of it.
+func (e *NoSessionError) Hint(all string) string {
+	switch {
+	case e.Count == 0:
+		return "no session is kept here yet: check the workspace and the state directory"
+	case e.Count == 1:
+		return fmt.Sprintf("there is one: %q; %s", shortKey(e.Near[0]), all)
+	}
+	var names []string
+	for _, n := range e.Near {
+		names = append(names, fmt.Sprintf("%q", shortKey(n)))
+	}
+	return fmt.Sprintf("there are %d, the most alike first: %s; %s", e.Count, strings.Join(names, ", "), all)
+}
+
+// ErrClosed is returned by every call on a closed kernel.
+var ErrClosed = errors.New("kernel is closed")
+
+// NumberError is returned for a number that can't be meant: a negative window, a share
+// that is no number. Nothing was done.
+type NumberError struct {
+	// Name is the field, with those that it is part of: ContextWindow, Overflow.Limit,
+	// Memory.Ranking.Floor. Value is what it was, Want what it may be.
+	Name, Value, Want string
+}
+
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("%s is %s; it has to be %s", e.Name, e.Value, e.Want)
+}
+
+const (
+	wantTokens = "a number of tokens, or 0 where it is not known"
+	wantShare  = "a share between 0 and 1"
+)
+
+// notBelow refuses a number below least.
+func notBelow[T cmp.Ordered](name string, n, least T, want string) error {
+	if n >= least {
+		return nil
+	}
+	return &NumberError{name, fmt.Sprint(n), want}
+}
+
+// firstError is the first that is one.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkEconomy(e cachelayout.Economy) error {
+	if err := e.Check(); err != nil {
+		return fmt.Errorf("economy: %w", err)
+	}
+	return nil
+}

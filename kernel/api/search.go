@@ -1,0 +1,69 @@
+package api
+
+import (
+	"time"
+)
+
+// SearchRequest is a question to memory.
+type SearchRequest struct {
+	// Query is the question in the user's words; nothing in it is syntax.
+	Query string
+	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
+	Prompt bool
+	// SessionKey names the session whose past is searched beside the files; "" for
+	// files only.
+	SessionKey string
+	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
+	// doesn't say is shared.
+	Private bool
+	// Agent is whose past sessions are searched; "" is the one that SessionKey names,
+	// or the kernel's. A host sets it, never a model.
+	Agent string
+	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
+	Source string
+	// Collection is the name of a folder of kernel.MemoryOptions.Folders, or "workspace" for
+	// the workspace's own files: only these are searched. "" is for all.
+	Collection string
+	// Loaded are files that the host shows its model by itself, by their names, such as
+	// CLAUDE.md: they are left out, in whatever folder of the workspace they are.
+	Loaded []string
+	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
+	// the score that they need, MinBest the score that the best one needs for any.
+	MaxResults        int
+	MinScore, MinBest float64
+	// Lines requests a hit for each passage; otherwise a hit is a place, see
+	// [retrieval.Query].
+	Lines bool
+	// Wait is how long the search waits for the index to be made, or brought up to date;
+	// 0 is kernel.SyncOptions.Wait, negative as long as ctx lasts. Progress, if not nil, is
+	// called with how far that is.
+	Wait     time.Duration
+	Progress func(ReindexProgress)
+	// Now is the moment that ages are counted to; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// MaxQuestion bounds the question of a search in bytes: 1 MiB.
+const MaxQuestion = 1 << 20
+
+// ReadRequest asks for lines of a memory file.
+type ReadRequest struct {
+	// Path is relative to the workspace.
+	Path string
+	// From is the first line, 0 meaning 1; Lines how many, 0 meaning all.
+	From, Lines int
+	// Private: MEMORY.md, USER.md and documents of past sessions may be read. A door
+	// that doesn't say is shared.
+	Private bool
+	// Agent and SessionKey: see [SearchRequest].
+	Agent, SessionKey string
+}
+
+// The sources of memory.
+const (
+	// SourceMemory are the workspace's files.
+	SourceMemory = "memory"
+	// SourceSessions is what was said: in this session and no longer shown, and in
+	// others.
+	SourceSessions = "sessions"
+)
