@@ -35,7 +35,7 @@ var clis = []cli{
 		ours:     map[string]string{"{home}/.pi/agent/settings.json": `{"extensions": ["{plugins}/pi/index.js"]}`},
 		first:    []string{"--provider", "fake", "--model", "gpt-5.5", "-p", "{prompt}"},
 		next:     []string{"--provider", "fake", "--model", "gpt-5.5", "-c", "-p", "{prompt}"},
-		restores: "[Context kept by memkernel"},
+		restores: "[Checkpoint "},
 	{name: "cline", title: "Cline", pkg: "cline", program: "cline", through: "tools, proxy",
 		once:  []string{"auth", "openai-compatible", "-k", "none", "-m", "gpt-5.5", "-b", "{url}/v1"},
 		first: []string{"-P", "openai-compatible", "-m", "gpt-5.5", "--json", "-t", "300", "{prompt}"},
