@@ -87,8 +87,8 @@ func WriteEconomy(e *document.Economy, dir string) error {
 const economyHead = `## The setting economy
 
 Measured on %s with ` + "`%s`" + `:
-%d sessions, %d calls, ` + "`%s`" + `. The bill is that of all sessions together, compared with
-balanced. The shares are those of all sessions, with the lowest session's in brackets.
+%d sessions, %d calls, ` + "`%s`" + `. The bill is the sum over all sessions, followed by its
+difference to balanced. Shares are those of all sessions, with the lowest session in brackets.
 
 `
 
