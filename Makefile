@@ -169,17 +169,9 @@ search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashe
 	$(GO) build -C bench -o $(CURDIR)/bin/searchhash ./searchhash
 	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 bench/relevance/testdata/tiny $(wildcard bench/relevance/testdata/languages/*) $(SETS)
 
-# What can't be had is passed over; OpenClaw needs a newer node than many machines
-# have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else
-# the command takes, such as -questions 5.
 SETS := $(wildcard ../shared/data/retrieval/*)
-bench-peers: build ## other programs on the same questions; npm installs them in a temporary folder
-	dir="$(abspath $(PEERS))"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
-	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \
-	  mkdir -p "$$dir/$${p%%=*}" && echo '{"private":true}' >"$$dir/$${p%%=*}/package.json" && \
-	  PATH="$$dir/node/node_modules/.bin:$$PATH" npm install --prefix "$$dir/$${p%%=*}" --no-audit --no-fund "$${p#*=}" || echo "$${p#*=} can't be had"; done; \
-	cp -f $(BIN) "$$dir/memkernel" && \
-	$(GO) run -C bench ./peers -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
+bench-peers: ## bleve and a bare FTS5 table on the same questions
+	$(GO) run -C bench ./peers -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS)))
 
 bench-paging: mkbench ## the paging paper's tables, ours beside the paper's
 	$(MKBENCH) paging $(addprefix --transcript ,$(SESSIONS))
@@ -188,16 +180,16 @@ bench-predict: mkbench ## recorded bills beside what was predicted of them
 	$(MKBENCH) predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
 
 # SEALED=-sealed judges the pairs and questions that are kept from making rules; FLAGS are
-# others, such as "-draw 50" or -findings.
+# others, such as "-draw 50".
 bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted statements
-	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
+	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
 bench-economy: mkbench ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
 	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write internal/document
 
 bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; doc/figures.md sums it up
-	$(MKBENCH) tasks --window 64k,128k --variants 4 --markdown
+	$(MKBENCH) tasks --window 64k,128k --variants 4
 
 bench-economics: mkbench ## the report that doc/economics.md sums up, to bin/economics, and the page's picture
 	mkdir -p bin/economics

@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"sessions":                {".", "internal/lazyregexp", "internal/safename", "internal/store", "internal/textcode", "internal/visible", "transcript"},
 
 	"bench":       {},
-	"bench/peers": {"bench/relevance", "budget", "kernel", "kernel/api", "retrieval", "retrieval/foreign"},
+	"bench/peers": {"budget", "bench/relevance", "kernel", "kernel/api", "retrieval"},
 
 	"budget": {},
 

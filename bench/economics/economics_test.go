@@ -38,36 +38,18 @@ func TestSpread(t *testing.T) {
 			t.Errorf("spreadOf(%v, %v) = %+v", c.values, c.high, got)
 		}
 	}
-	if s := spreadOf([]float64{nan}, true); s.n != 0 || change(s) != "–" {
-		t.Errorf("nothing known: %+v, %s", s, change(s))
+	if s := spreadOf([]float64{nan}, true); s.n != 0 || pair(s, signed) != "–" {
+		t.Errorf("nothing known: %+v, %s", s, pair(s, signed))
 	}
 }
 
 func TestFiguresArePrinted(t *testing.T) {
 	for got, want := range map[string]string{
 		signed(0.587): "−41 %", signed(1.004): "0 %", signed(2.1): "+110 %", signed(math.NaN()): "–", part(0.8714): "87.1 %",
-		usd(math.NaN()): "unpriced", usd(1.239): "$1.24", times(1.5): "1.50×", lifetime(time.Hour): "1 h", lifetime(5 * time.Minute): "5 minutes",
+		usd(math.NaN()): "unpriced", usd(1.239): "$1.24",
 	} {
 		if got != want {
 			t.Errorf("printed %q, want %q", got, want)
-		}
-	}
-}
-
-func TestVerdict(t *testing.T) {
-	for _, c := range []struct {
-		t    target
-		want string
-	}{
-		{target{floor: 0.6, aim: 0.3, measured: 0.3}, "aim met"},
-		{target{floor: 0.6, aim: 0.3, measured: 0.6}, "floor met"},
-		{target{floor: 0.6, aim: 0.3, measured: 0.61}, "missed"},
-		{target{floor: 0.9, aim: 0.98, measured: 0.99, higher: true}, "aim met"},
-		{target{floor: 0.9, aim: 0.98, measured: 0.89, higher: true}, "missed"},
-		{target{measured: math.NaN()}, "not measured"},
-	} {
-		if got := c.t.verdict(); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.t, got, c.want)
 		}
 	}
 }
@@ -130,29 +112,14 @@ func TestReport(t *testing.T) {
 	if len(first.Rows) != 8 || first.Rows[3].Policy != replay.Oracle || first.Rows[4].Session != "two" {
 		t.Errorf("%d rows", len(first.Rows))
 	}
-	for _, want := range []string{"Made on 2026-11-21 by `x`", "| append-late | 0 % (0 %) |", "## Targets", "## Where the distance comes from", "| all | bound | $", "| one |", "2 recorded sessions"} {
+	for _, want := range []string{"Made on 2026-11-21 by `x`", "\n## claude-5m (claude-opus-4-5, cache entries that live 5m0s), fixed part + 64k\n", "| append-late | $", " | 0 % | 0 % |", "2 recorded sessions"} {
 		if !strings.Contains(a, want) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
-	d := first.JSON("s")
-	if len(d.Rows) != 8 || len(d.Sessions) != 2 || d.Points == nil || len(d.Distances) != 4 {
-		t.Errorf("the document has %d rows and %d distances", len(d.Rows), len(d.Distances))
-	}
-	for _, x := range d.Distances {
-		ours, best := first.of(cell{x.Regime, x.RoomTokens}, replay.Memkernel)[x.Session], first.of(cell{x.Regime, x.RoomTokens}, replay.Oracle)[x.Session]
-		want := *ours.Totals.CostUSD - *ours.Bound.CostUSD
-		if x.To == replay.Oracle {
-			want = *ours.Totals.CostUSD - *best.Totals.CostUSD
-		}
-		sum := *x.SelectionUSD + *x.FixedUSD + *x.CutsUSD + *x.GapsUSD + *x.RestUSD
-		if math.Abs(sum-want) > 1e-9 || math.Abs(*x.CostUSD-want) > 1e-9 || math.Abs(*x.RestUSD) > 0.02**ours.Totals.CostUSD {
-			t.Errorf("%s to %s: %v in parts, %v in all, want %v, %v without cause", x.Session, x.To, sum, *x.CostUSD, want, *x.RestUSD)
-		}
-	}
 	for _, w := range first.Rows {
-		if !(net(&w) >= bound(&w)) || w.Totals.Violations > 0 {
-			t.Errorf("%s: net %v, bound %v, %d violations", w.Policy, net(&w), bound(&w), w.Totals.Violations)
+		if w.Totals.Violations > 0 {
+			t.Errorf("%s: %d violations", w.Policy, w.Totals.Violations)
 		}
 	}
 }
@@ -220,13 +187,8 @@ func TestReportOfUnplannedCalls(t *testing.T) {
 		}
 	}
 	md := r.Markdown("x", time.Now())
-	if want := "- odd, claude-5m, fixed part + 20k: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`\n"; !strings.Contains(md, want) || strings.Contains(md, "- one, ") {
+	if want := "Calls of odd that are in no figure: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`\n"; !strings.Contains(md, want) || strings.Contains(md, "Calls of one") {
 		t.Errorf("the report lacks %q", want)
-	}
-	for _, w := range r.JSON("s").Rows {
-		if w.Totals.Unplanned == nil || w.Totals.Unplanned[replay.Answered] != map[string]int{"odd": 1}[w.Session] {
-			t.Errorf("%s: %+v", w.Session, w.Totals)
-		}
 	}
 }
 
@@ -344,8 +306,8 @@ func TestOwnWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][]int{}
-	for _, w := range r.JSON("s").Rows {
-		if got[w.Regime] = append(got[w.Regime], w.RoomTokens+w.FixedTokens); w.Totals.CostUSD == nil || *w.Totals.CostUSD == 0 {
+	for _, w := range r.Rows {
+		if got[w.Regime] = append(got[w.Regime], w.Room); w.Totals.CostUSD == nil || *w.Totals.CostUSD == 0 {
 			t.Errorf("%s costs %v", w.Regime, w.Totals.CostUSD)
 		}
 	}
@@ -354,7 +316,7 @@ func TestOwnWindow(t *testing.T) {
 		t.Errorf("windows %v, want %v", got, want)
 	}
 	md := r.Markdown("x", time.Now())
-	for _, want := range []string{"### claude-1m, a window of 1000k", "claude-opus-5-5, cache entries that live 5 minutes, a window of 1000k", "### Causes, openai-272k, a window of 272k", "- `masking-batch`: "} {
+	for _, want := range []string{"## claude-1m (claude-opus-5-5, cache entries that live 5m0s), a window of 1000k", "## openai-272k (gpt-6.2-sol, cache entries that live 30m0s), a window of 272k"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the report lacks %q", want)
 		}

@@ -47,25 +47,22 @@ func (r *Report) Economy(command string, now time.Time) (*document.Economy, erro
 }
 
 func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
-	row := document.EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1}
-	var ready, actions, blind, edits, shown, references float64
-	of := r.of(c, policy)
-	for _, s := range r.Options.Sessions {
-		t := &of[s.Name].Totals
-		row.CostUSD += value(t.CostUSD) + value(t.OutputCostUSD)
+	s := r.sums(c, policy)
+	if math.IsNaN(s.blind) {
+		s.blind = 0 // there was no edit
+	}
+	row := document.EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1,
+		CostUSD: rounded(s.bill, 100), ActionsReady: rounded(s.ready, 1e4), BlindEdits: rounded(s.blind, 1e4), ReferenceRecall: rounded(s.shown, 1e4)}
+	for _, w := range r.of(c, policy) {
+		t := &w.Totals
 		row.Cuts += t.Cuts
-		ready, actions = ready+t.ActionsReady*float64(t.Actions), actions+float64(t.Actions)
-		blind, edits = blind+float64(t.BlindEdits), edits+float64(t.Edits)
-		shown, references = shown+t.ReferenceRecall*float64(t.References), references+float64(t.References)
 		if t.Actions > 0 {
-			row.WorstReady = min(row.WorstReady, t.ActionsReady)
+			row.WorstReady = min(row.WorstReady, rounded(t.ActionsReady, 1e4))
 		}
 		if t.References > 0 {
-			row.WorstRecall = min(row.WorstRecall, t.ReferenceRecall)
+			row.WorstRecall = min(row.WorstRecall, rounded(t.ReferenceRecall, 1e4))
 		}
 	}
-	row.ActionsReady, row.BlindEdits, row.ReferenceRecall = rounded(over(ready, actions), 1e4), rounded(blind/max(edits, 1), 1e4), rounded(over(shown, references), 1e4)
-	row.WorstReady, row.WorstRecall, row.CostUSD = rounded(row.WorstReady, 1e4), rounded(row.WorstRecall, 1e4), rounded(row.CostUSD, 100)
 	return row
 }
 

@@ -1,26 +1,24 @@
 // Package economics replays recorded sessions under every policy, window and price
-// regime of a grid and reports what they cost and what they showed: tables with
-// medians and worst sessions, the distance to the oracle and to the bound per
-// session, a table of targets, and the curve of cost against recall over every
-// policy's one figure, as a picture.
+// regime of a grid, and writes a table of each window and regime, and the curve of cost
+// against recall over every policy's one figure, as a picture.
 //
-//	sessions × regimes × rooms × policies ─► rows ─► tables, targets
+//	sessions × regimes × rooms × policies ─► rows ─► tables
 //	sessions × policies with a figure     ─► points ─► curve (SVG)
 //
 // Everything is relative to append-late on the same session, window and prices, as
-// sessions differ in size by far more than policies do. Costs are net: the fixed
-// part, which no policy can change, is left out. A window is the fixed part of the
+// sessions differ in size by far more than policies do. A window is the fixed part of the
 // session and a room above it, so that every session has the same room, or the model's
 // own.
 //
 // The package sends nothing, and writes nothing but the files of [Report.Write] and
-// [Economy.Write]. The same sessions give the same figures, whatever the order in
+// [WriteEconomy]. The same sessions give the same figures, whatever the order in
 // which they were run.
 package economics
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -94,18 +92,15 @@ type Row struct {
 	Room                    int // the whole window where the regime has one of its own
 	FixedTokens             int
 	Totals                  replay.Totals
-	Parts                   replay.Parts
-	Bound                   replay.Bound
 
 	result *replay.Result // until all policies of its session are aligned
 }
 
 // Report is the outcome.
 type Report struct {
-	Options  Options
-	Recorded []replay.Recorded // by session
-	Rows     []Row             // by regime, room, session, policy
-	Points   []Row             // of the curve, by policy and session
+	Options Options
+	Rows    []Row // by regime, room, session, policy
+	Points  []Row // of the curve, by policy and session
 }
 
 // resolver is the tool that pointers name in a replay.
@@ -127,9 +122,6 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	opt.setDefaults()
 	r := &Report{Options: opt}
-	for _, s := range opt.Sessions {
-		r.Recorded = append(r.Recorded, replay.Bill(s.Session, nil))
-	}
 	var grid []job
 	for _, regime := range opt.Regimes {
 		for _, room := range regime.rooms(opt.Rooms) {
@@ -168,8 +160,7 @@ func align(rows []Row, session string) {
 	replay.Align(results)
 	for i := range rows {
 		if rows[i].Session == session {
-			res := rows[i].result
-			rows[i].Totals, rows[i].Parts, rows[i].Bound, rows[i].result = res.Totals, res.Parts, res.Bound, nil
+			rows[i].Totals, rows[i].result = rows[i].result.Totals, nil
 		}
 	}
 }
@@ -286,6 +277,50 @@ func (r *Report) curveJobs() []job {
 	for s := range r.Options.Sessions {
 		for part := range slices.Chunk(names, 6) {
 			out = append(out, job{s, r.Options.Regimes[0], curveRoom, part})
+		}
+	}
+	return out
+}
+
+// curve is a policy's line in the picture.
+type curve struct {
+	policy string
+	points []point
+}
+
+// point is a policy with one figure: its median cost over append-late, and the
+// median share of references that it shows.
+type point struct {
+	figure       string
+	cost, recall float64
+}
+
+// curves takes the points together by policy.
+func (r *Report) curves() []curve {
+	late := map[string]*Row{}
+	by := map[string][]*Row{}
+	for i := range r.Points {
+		w := &r.Points[i]
+		if by[w.Policy] = append(by[w.Policy], w); w.Policy == replay.AppendLate {
+			late[w.Session] = w
+		}
+	}
+	var out []curve
+	for _, f := range figures {
+		c := curve{policy: f.policy}
+		for _, n := range f.figures {
+			var cost, shown []float64
+			for _, w := range by[f.policy+"-"+n] {
+				if l := late[w.Session]; l != nil {
+					cost, shown = append(cost, over(net(w), net(l))), append(shown, w.Totals.ReferenceRecall)
+				}
+			}
+			if p := (point{n, spreadOf(cost, true).median, spreadOf(shown, false).median}); !math.IsNaN(p.cost + p.recall) {
+				c.points = append(c.points, p)
+			}
+		}
+		if len(c.points) > 0 {
+			out = append(out, c)
 		}
 	}
 	return out

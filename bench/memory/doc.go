@@ -1,11 +1,10 @@
 // Command memory judges what the upkeep of memory makes of workspaces, and prints one
 // table: what people wrote and left MEMORY.md unasked in sixty nights, blocks that
-// CommonMark renders differently, entries curated a day, planted contradictions found
-// and false alarms, questions that one entry of MEMORY.md answers after thirty nights,
-// drawn entries that a reader called useful, and findings of the audit.
+// CommonMark renders differently, planted contradictions found and false alarms,
+// questions that memory answers after thirty nights, and drawn entries that a reader
+// called useful.
 //
-//	memory [-sealed] [-whole] [-sessions DIR] [-only WORKSPACE] [-workspaces DIR]
-//	       [-draw N] [-pairs] [-findings] [-show DIR]
+//	memory [-sealed] [-whole] [-sessions DIR] [-draw N] [-pairs]
 //
 // The sets are the project's own (CC0): statements in pairs in four languages, made
 // from forms by rules; five workspaces in the manners of different people, each with

@@ -35,9 +35,9 @@ type curated struct {
 type lived struct {
 	name string
 	// content are the days on which something was worth keeping or a session was held,
-	// some and right those of them on which an entry, or three to eight, were curated.
-	content, some, right int
-	curated              []curated
+	// some those of them on which an entry was curated.
+	content, some int
+	curated       []curated
 	// notes are those of people's logs that are worth keeping, noted those of them that
 	// an entry comes from.
 	notes, noted int
@@ -48,7 +48,6 @@ type lived struct {
 	asked entries
 	// sessions are those that were held until then.
 	sessions map[string]bool
-	findings []health.Finding
 }
 
 // live lives through the nights of a made workspace in a folder, in which the sessions
@@ -110,11 +109,8 @@ func live(ctx context.Context, name, dir string, sessions []*recorded, nights in
 		}
 		if held || len(worth) > 0 {
 			l.content++
-			if c := len(night.Curated.Entries); c > 0 {
+			if len(night.Curated.Entries) > 0 {
 				l.some++
-				if c >= 3 && c <= 8 {
-					l.right++
-				}
 			}
 		}
 		if n == min(askedAfter, nights)-1 {
@@ -123,11 +119,6 @@ func live(ctx context.Context, name, dir string, sessions []*recorded, nights in
 			}
 		}
 	}
-	r, err := k.Maintenance().Audit(ctx, api.AuditOptions{Now: clock})
-	if err != nil {
-		return nil, err
-	}
-	l.findings = r.Findings
 	after, err := markdownIn(dir)
 	if err != nil {
 		return nil, err
@@ -197,18 +188,6 @@ func noted(notes []dated, people map[string]string, entries []curated) (n int) {
 			file, line, _ := strings.Cut(c.entry.From, "#L")
 			at, err := strconv.Atoi(line)
 			return err == nil && file == d.file && at <= len(lines) && strings.Contains(lines[at-1], d.text)
-		}) {
-			n++
-		}
-	}
-	return n
-}
-
-// twice counts the entries of a workspace that begin with all of an earlier one.
-func twice(entries []curated) (n int) {
-	for i := range entries {
-		if slices.ContainsFunc(entries[:i], func(c curated) bool {
-			return c.workspace == entries[i].workspace && strings.HasPrefix(entries[i].entry.Text, c.entry.Text)
 		}) {
 			n++
 		}

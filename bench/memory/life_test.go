@@ -27,7 +27,7 @@ func TestLive(t *testing.T) {
 		if len(l.left) > 0 || len(l.changed) > 0 {
 			t.Errorf("%s: of what people wrote %q left and %q is rendered differently", name, l.left, l.changed)
 		}
-		if l.content < 3 || l.some < 2 || l.right > l.some || len(l.curated) == 0 || l.notes == 0 || l.noted > l.notes {
+		if l.content < 3 || l.some < 2 || len(l.curated) == 0 || l.notes == 0 || l.noted > l.notes {
 			t.Errorf("%s: %+v", name, l)
 		}
 		if !l.sessions["sample"] || len(l.asked.memory) == 0 || len(l.asked.topics) < len(l.asked.memory) || len(l.asked.all) <= len(l.asked.topics) {
@@ -96,9 +96,6 @@ func TestCounts(t *testing.T) {
 		return curated{workspace, "2026-03-02", consolidation.Promoted{Text: text, From: from}}
 	}
 	all := []curated{entry("a", "It rains.", "memory/2026-03-02.md#L3"), entry("a", "It rains. (at noon)", "x"), entry("b", "It rains.", "x"), entry("a", "It pours.", "x")}
-	if n := twice(all); n != 1 {
-		t.Errorf("%d twice, want 1", n)
-	}
 	people := map[string]string{"memory/2026-03-02.md": "# D\n\n- It rains.\n- It pours.\n"}
 	if n := noted([]dated{{"memory/2026-03-02.md", "It rains."}, {"memory/2026-03-02.md", "It pours."}}, people, all); n != 1 {
 		t.Errorf("%d noted, want 1", n)
@@ -117,11 +114,6 @@ func TestVerdicts(t *testing.T) {
 	for k, v := range vs {
 		if len(k) != 32 || len(v.Reason) < 10 {
 			t.Errorf("%+v", v)
-		}
-	}
-	for _, half := range []string{"open", "sealed"} {
-		if rows, err := baseline(half); err != nil || len(rows) < 8 {
-			t.Errorf("%s: %d rows of before, %v", half, len(rows), err)
 		}
 	}
 }

@@ -1,15 +1,40 @@
+// Command peers puts the same questions, on the same files, to memkernel and to other
+// search engines in this process, and prints one table.
+//
+//	peers -set DIR,DIR... [-questions 20] [-chunks 10000]
+//
+//	memkernel  by words alone
+//	fts5       a bare FTS5 table of the lines, porter and unicode61, any word,
+//	           ORDER BY bm25
+//	bleve      an index of the lines, standard analyser, BM25, any word
+//
+// The columns:
+//
+//	R@10   share of a question's evidence lines that the first ten hits cover
+//	R 1k   the same of as many first hits as fit into 1,000 tokens with their
+//	       whole lines: hits of several lines cover more, and cost more
+//	empty  share of questions without any hit
+//	lines  mean length of a hit
+//	index  seconds to index one set, mean
+//	p50    ms for a question; on the sets, and on files of so many chunks made
+//	       of all sets' lines in a fixed shuffle
+//
+// It starts no other program, and writes only to a temporary folder.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/memkernel/memkernel/bench/relevance"
@@ -17,18 +42,19 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// peer is a program to compare with.
-type peer interface {
-	// name is its name and version.
-	name() string
-	// open indexes the Markdown files of a folder.
-	open(ctx context.Context, dir string) (searcher, error)
+// peer is an engine to compare with.
+type peer struct {
+	name string
+	// open indexes the Markdown files of a folder, whose lines are given by path.
+	open func(ctx context.Context, dir string, files map[string][]string) (searcher, error)
 }
+
+var peers = []peer{{"memkernel", openKernel}, {"fts5 (modernc)", openFTS5}, {"bleve v2.6.1", openBleve}}
 
 // searcher answers questions on one folder.
 type searcher interface {
 	ask(ctx context.Context, question string) ([]hit, error)
-	close() error
+	Close() error
 }
 
 // hit is a range of lines, inclusive.
@@ -40,153 +66,195 @@ type hit struct {
 // asked is how many hits are requested from a peer.
 const asked = 50
 
-// limit is how long indexing one folder may take.
-const limit = 15 * time.Minute
-
-type flags struct {
-	dir, sets, only   string
-	questions, chunks int
-}
-
 func main() {
-	var f flags
-	flag.StringVar(&f.dir, "dir", "", "folder with node_modules and bin/memkernel")
-	flag.StringVar(&f.sets, "set", "", "question sets, separated by commas")
-	flag.StringVar(&f.only, "only", "", "peers, separated by commas")
-	flag.IntVar(&f.questions, "questions", 20, "questions of each set, evenly spread; 0 for all")
-	flag.IntVar(&f.chunks, "chunks", 10000, "size of the corpus for times, in chunks; 0 for none")
+	sets := flag.String("set", "", "question sets, separated by commas")
+	questions := flag.Int("questions", 20, "questions of each set, evenly spread; 0 for all")
+	chunks := flag.Int("chunks", 10000, "size of the corpus for times, in chunks")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, f); err != nil {
+	if err := run(ctx, strings.Split(*sets, ","), *questions, *chunks); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, f flags) error {
+// set is a question set with the lines of its files.
+type set struct {
+	relevance.Set
+	files map[string][]string
+}
+
+func run(ctx context.Context, dirs []string, questions, chunks int) error {
 	counter, err := budget.For(budget.O200k)
 	if err != nil {
 		return err
 	}
-	sets, err := read(strings.Split(f.sets, ","), f.questions)
-	if err != nil {
-		return err
+	var sets []set
+	n := 0
+	for _, d := range dirs {
+		s, err := relevance.Read(d, filepath.Join(d, "qa.jsonl"))
+		if err != nil {
+			return err
+		}
+		if all := s.Questions; questions > 0 && questions < len(all) {
+			s.Questions = nil
+			for i := range questions {
+				s.Questions = append(s.Questions, all[i*len(all)/questions])
+			}
+		}
+		files, err := lines(d)
+		if err != nil {
+			return err
+		}
+		n += len(s.Questions)
+		sets = append(sets, set{s, files})
 	}
 	tmp, err := os.MkdirTemp("", "memkernel-peers-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	big := ""
-	if f.chunks > 0 {
-		big = filepath.Join(tmp, "corpus")
-		if err := shuffled(big, sets, f.chunks); err != nil {
-			return err
-		}
+	large := set{Set: relevance.Set{Dir: filepath.Join(tmp, "corpus")}}
+	if err := shuffled(large.Dir, sets, chunks); err != nil {
+		return err
 	}
-	t := &table{}
-	for _, p := range peers(f.dir, tmp) {
-		if f.only != "" && !slices.Contains(strings.Split(f.only, ","), strings.Fields(p.name())[0]) {
-			continue
-		}
-		r := row{name: p.name()}
-		r.err = measure(ctx, p, sets, big, func(text string) int { return counter.Count(text).Tokens }, &r)
-		t.rows = append(t.rows, r)
-		fmt.Fprintln(os.Stderr, p.name(), "done", r.err)
+	if large.files, err = lines(large.Dir); err != nil {
+		return err
 	}
-	t.print(os.Stdout, sets, f)
-	return ctx.Err()
+	for _, s := range sets {
+		large.Questions = append(large.Questions, s.Questions...)
+	}
+	fmt.Printf("%d questions of %d sets\n\n", n, len(sets))
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "peer\tR@10\tR 1k\tempty\tlines\tindex s\tp50 ms\tp50 ms at %d chunks\t\n", chunks)
+	for _, p := range peers {
+		var r row
+		for _, s := range sets {
+			if err := p.measure(ctx, s, func(text string) int { return counter.Count(text).Tokens }, &r); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+		}
+		var big row
+		if err := p.measure(ctx, large, func(string) int { return 0 }, &big); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		q := float64(n)
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.0f %%\t%.1f\t%.1f\t%.1f\t%.1f\t\n", p.name, 100*r.r10/q, 100*r.r1k/q, 100*float64(r.empty)/q,
+			float64(r.lines)/float64(max(r.hits, 1)), r.index/float64(len(sets)), median(r.times), median(big.times))
+	}
+	return w.Flush()
 }
 
-// measure fills a row.
-func measure(ctx context.Context, p peer, sets []set, big string, count func(string) int, r *row) error {
-	var times []time.Duration
-	for _, s := range sets {
-		began := time.Now()
-		x, err := opened(ctx, p, s.Dir)
-		if err != nil {
-			return err
-		}
-		r.index += time.Since(began).Seconds() / float64(len(sets))
-		warm(ctx, x, s)
-		for _, q := range s.Questions {
-			began := time.Now()
-			hits, err := x.ask(ctx, q.Text)
-			if err != nil {
-				x.close()
-				return fmt.Errorf("%s: %w", q.ID, err)
-			}
-			times = append(times, time.Since(began))
-			r.add(relevance.Judge(q, s.lines(hits), count), hits)
-		}
-		if err := x.close(); err != nil {
-			return err
-		}
-	}
-	r.p50 = median(times)
-	if big == "" {
-		return nil
-	}
-	x, err := opened(ctx, p, big)
+// row is the sum of a peer's answers.
+type row struct {
+	r10, r1k, index    float64
+	empty, hits, lines int
+	times              []time.Duration
+}
+
+// measure adds the answers to a set's questions. Two are asked before the clock counts.
+func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row) error {
+	began := time.Now()
+	x, err := p.open(ctx, s.Dir, s.files)
 	if err != nil {
-		r.note = "large corpus: " + err.Error()
-		return nil
+		return err
 	}
-	defer x.close()
-	times = times[:0]
-	warm(ctx, x, sets[0])
-	for _, s := range sets {
-		for _, q := range s.Questions {
-			began := time.Now()
-			if _, err := x.ask(ctx, q.Text); err != nil {
-				r.note = "large corpus: " + err.Error()
-				return nil
-			}
-			times = append(times, time.Since(began))
+	defer x.Close()
+	r.index += time.Since(began).Seconds()
+	for _, q := range s.Questions[:min(2, len(s.Questions))] {
+		x.ask(ctx, q.Text) // an error comes again when it counts
+	}
+	for _, q := range s.Questions {
+		began := time.Now()
+		hits, err := x.ask(ctx, q.Text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.ID, err)
+		}
+		r.times = append(r.times, time.Since(began))
+		m := relevance.Judge(q, s.texts(hits), count)
+		r.r10, r.r1k = r.r10+m.RecallAt10, r.r1k+m.WithinTokens["1000"]
+		if len(hits) == 0 {
+			r.empty++
+		}
+		for _, h := range hits[:min(10, len(hits))] {
+			r.hits, r.lines = r.hits+1, r.lines+h.to-h.from+1
 		}
 	}
-	r.large = median(times)
 	return nil
 }
 
-// warm runs two questions that are not counted, so that what is read once is
-// read then.
-func warm(ctx context.Context, x searcher, s set) {
-	for _, q := range s.Questions[:min(2, len(s.Questions))] {
-		x.ask(ctx, q.Text) // what goes wrong will be seen when it counts
-	}
-}
-
-func opened(ctx context.Context, p peer, dir string) (searcher, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	x, err := p.open(ctx, dir)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("indexing took more than %v", limit)
-	}
-	return x, err
-}
-
-func median(ds []time.Duration) time.Duration {
+// median is in milliseconds.
+func median(ds []time.Duration) float64 {
 	if len(ds) == 0 {
 		return 0
 	}
-	ds = slices.Clone(ds)
 	slices.Sort(ds)
-	return ds[len(ds)/2]
+	return float64(ds[len(ds)/2].Microseconds()) / 1000
 }
 
-// lines makes hits with the text of their lines.
-func (s *set) lines(hits []hit) []retrieval.Hit {
+// texts makes hits with the text of their lines.
+func (s *set) texts(hits []hit) []retrieval.Hit {
 	var out []retrieval.Hit
 	for _, h := range hits {
 		all := s.files[h.path]
-		from, to := max(h.from, 1), min(h.to, len(all))
-		if from > to {
-			continue
+		if from, to := max(h.from, 1), min(h.to, len(all)); from <= to {
+			out = append(out, retrieval.Hit{Path: h.path, StartLine: from, EndLine: to, Text: strings.Join(all[from-1:to], "\n")})
 		}
-		out = append(out, retrieval.Hit{Path: h.path, StartLine: from, EndLine: to, Text: strings.Join(all[from-1:to], "\n")})
 	}
 	return out
+}
+
+// lines reads the Markdown files of a folder, by path.
+func lines(dir string) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		out[filepath.ToSlash(rel)] = strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+		return err
+	})
+	return out, err
+}
+
+// A file of the large corpus has so many chunks, a chunk about so many bytes.
+const (
+	fileChunks = 10
+	chunkBytes = 1600
+)
+
+// shuffled writes files of so many chunks, made of all sets' lines in random order,
+// which is the same each time.
+func shuffled(dir string, sets []set, chunks int) error {
+	var all []string
+	for _, s := range sets {
+		for _, path := range slices.Sorted(maps.Keys(s.files)) {
+			for _, l := range s.files[path] {
+				if l != "" && !strings.HasPrefix(l, "#") {
+					all = append(all, strings.TrimPrefix(l, "- "))
+				}
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	if err := os.MkdirAll(filepath.Join(dir, "memory"), 0o755); err != nil {
+		return err
+	}
+	for n := range max(1, chunks/fileChunks) {
+		var b strings.Builder
+		fmt.Fprintf(&b, "# Notes %d\n", n)
+		for b.Len() < fileChunks*chunkBytes {
+			fmt.Fprintf(&b, "- %s\n", all[r.IntN(len(all))])
+		}
+		if err := os.WriteFile(filepath.Join(dir, "memory", fmt.Sprintf("notes-%04d.md", n)), []byte(b.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

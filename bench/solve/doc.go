@@ -12,8 +12,8 @@
 // Tasks are made by rules from a seed: texts of users in four languages, tool results as
 // logs, listings, code, JSON, tables and prose, with near misses among them.
 //
-// The agent is a [Model]: [Reader], which is no model and knows nothing but the request as
-// it is sent, or a server. It finds sentences by their wording, follows a pointer where the
-// prompt names the tool for it, reads a file again if its path stands in the prompt, and
-// says that it doesn't know otherwise.
+// The agent is a reader, which is no model and knows nothing but the request as it is sent.
+// It finds sentences by their wording, follows a pointer where the prompt names the tool for
+// it, reads a file again if the prompt has its path, and says that it doesn't know otherwise.
+// The package never calls a model.
 package solve

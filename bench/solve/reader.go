@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -14,18 +13,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Model answers a request.
-type Model interface {
-	// Answer is given the request as an API takes it.
-	Answer(ctx context.Context, api transcript.Format, body []byte) (*Answer, error)
-}
-
-// Answer is what a model says and calls.
+// Answer is what the reader says and calls.
 type Answer struct {
 	Text  string
 	Calls []Call
-	// CostUSD is what the call came to by the bill, nil if nobody billed it.
-	CostUSD *float64
 }
 
 // Call is a call of a tool.
@@ -50,13 +41,10 @@ const maxExpansions = 12
 
 const giveUp = "I don't know."
 
-// Reader is an agent without a model. It knows nothing but the request, and is the same
-// for every policy.
-type Reader struct{}
-
-// Answer reads the request and does the next thing.
-func (Reader) Answer(_ context.Context, api transcript.Format, body []byte) (*Answer, error) {
-	b, err := transcript.ReadBody(api, body)
+// read is an agent without a model: it reads a request and does the next thing. It knows
+// nothing but the request, and is the same for every policy.
+func read(body []byte) (*Answer, error) {
+	b, err := transcript.ReadBody(transcript.FormatAnthropic, body)
 	if err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}

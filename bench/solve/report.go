@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Suite says which tasks are worked on under which policies.
@@ -114,10 +113,10 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Markdown is the report as a section of a document; command is what made it.
-func (r *Report) Markdown(command, model string, now time.Time) string {
+// Markdown is the report as a table. The bill is the whole one, answers included; over
+// counts requests that no provider would take.
+func (r *Report) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Tasks that scripts solve\n\nMade on %s by `%s`. The agent is a scripted reader that knows nothing but\nthe request; policies that compact have memkernel's own mechanical summary. The bill is\nthe whole one at the prices of %s, answers included; over counts requests that no\nprovider would take.\n\n", now.UTC().Format(time.DateOnly), command, model)
 	b.WriteString("| window | policy | solved | " + strings.Join(Kinds(), " | ") + " | bill | calls | pages fetched | cuts | over |\n|---|---|---|" + strings.Repeat("---|", len(taskKinds)+5) + "\n")
 	for _, w := range r.Rows {
 		fmt.Fprintf(&b, "| %dk | %s | %d of %d |", w.Window/1000, w.Policy, w.Solved, w.Tasks)

@@ -19,10 +19,6 @@ import (
 type Options struct {
 	// PriceModel is whose prices and cache rules the bill has.
 	PriceModel string
-	// Model answers; nil is [Reader]. API is the one that requests are made for, Anthropic's
-	// if it is "".
-	Model Model
-	API   transcript.Format
 	// Scratch is a folder for the kernel's state; "" is one of its own, removed behind it.
 	Scratch string
 }
@@ -56,12 +52,6 @@ const (
 // Run works on a task under a policy.
 func Run(ctx context.Context, t *Task, policy string, o Options) (out Outcome, err error) {
 	out = Outcome{Task: t, Policy: policy}
-	if o.Model == nil {
-		o.Model = Reader{}
-	}
-	if o.API == "" {
-		o.API = transcript.FormatAnthropic
-	}
 	if o.Scratch == "" {
 		if o.Scratch, err = os.MkdirTemp("", "memkernel-solve-"); err != nil {
 			return out, fmt.Errorf("solve: %w", err)
@@ -183,26 +173,22 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 	if sent.Call.Cut != "" {
 		l.Cuts++
 	}
-	body, _, err := transcript.Render(l.opt.API, &transcript.Request{Model: l.opt.PriceModel, Tools: l.tools(), Messages: sent.Messages, Markers: sent.Markers,
+	body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: l.opt.PriceModel, Tools: l.tools(), Messages: sent.Messages, Markers: sent.Markers,
 		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, MaxTokens: 4096})
 	if err != nil {
 		return nil, fmt.Errorf("solve: %w", err)
 	}
-	answer, err := l.opt.Model.Answer(ctx, l.opt.API, body)
+	answer, err := read(body)
 	if err != nil {
 		return nil, err
 	}
 	size := len(answer.Text)
 	for i := range answer.Calls {
 		c := &answer.Calls[i]
-		if c.ID == "" {
-			c.ID = fmt.Sprintf("toolu_%05d_%d", l.Calls, i)
-		}
+		c.ID = fmt.Sprintf("toolu_%05d_%d", l.Calls, i)
 		size += len(c.Name) + len(c.Input)
 	}
-	if answer.CostUSD != nil {
-		l.CostUSD += *answer.CostUSD
-	} else if usd := sent.CostUSD(size/answerBytes + 1); usd != nil {
+	if usd := sent.CostUSD(size/answerBytes + 1); usd != nil {
 		l.CostUSD += *usd
 	}
 	return answer, nil
@@ -210,14 +196,13 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 
 // tools are the task's, and under the kernel the one that follows a pointer.
 func (l *loop) tools() (out []memkernel.Tool) {
-	openai := l.opt.API == transcript.FormatOpenAI
 	for _, t := range own {
-		out = append(out, memkernel.Tool{Name: t.name, Raw: definition(openai, t.name, t.about, t.schema())})
+		out = append(out, memkernel.Tool{Name: t.name, Raw: definition(t.name, t.about, t.schema())})
 	}
 	if set := l.set(); set != nil {
 		for _, d := range set.Definitions(true) {
 			if d.Name == tools.MemoryGet {
-				out = append(out, memkernel.Tool{Name: d.Name, Raw: definition(openai, d.Name, d.Description, d.Schema)})
+				out = append(out, memkernel.Tool{Name: d.Name, Raw: definition(d.Name, d.Description, d.Schema)})
 			}
 		}
 	}

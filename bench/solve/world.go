@@ -82,13 +82,9 @@ func (t tool) schema() map[string]any {
 	return map[string]any{"type": "object", "properties": args, "required": t.args}
 }
 
-// definition is a tool as JSON for an API.
-func definition(openai bool, name, about string, schema any) string {
-	d := map[string]any{"name": name, "description": about, "input_schema": schema}
-	if openai {
-		d = map[string]any{"type": "function", "function": map[string]any{"name": name, "description": about, "parameters": schema}}
-	}
-	raw, err := json.Marshal(d)
+// definition is a tool as JSON for Anthropic's API.
+func definition(name, about string, schema any) string {
+	raw, err := json.Marshal(map[string]any{"name": name, "description": about, "input_schema": schema})
 	if err != nil {
 		panic(err) // maps of strings, and schemas that were JSON
 	}

@@ -35,9 +35,9 @@ func Economics(a *cli.App) *cobra.Command {
 	e := &economicsFlags{}
 	cmd := &cobra.Command{
 		Long: `economics replays sessions under every policy, window and price regime and prints
-the report: targets, cost against recall, a table per window and regime, and the
-distance to the oracle and to the bound per session with its causes. With --write DIR
-it writes the report and its picture there, as economics.md and economics.svg.
+a table of each window and regime, and the points of the curve of cost against recall.
+With --write DIR it writes the report and its picture there, as economics.md and
+economics.svg.
 
 With --economy it measures what each choice of the setting economy costs and keeps,
 instead, in windows of 200k and 1m tokens above the fixed part; with --write DIR that
@@ -78,7 +78,7 @@ func regimeNames() []string {
 }
 
 func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
-	opt, err := e.options()
+	opt, err := e.options(a.JSON)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,6 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 	switch {
 	case e.economy:
 		return writeEconomy(a, e, report, command, now)
-	case a.JSON:
-		return a.WriteJSON(report.JSON("memkernel/bench_economics/v1"))
 	case e.write != "":
 		return report.Write(e.write, command, now)
 	}
@@ -131,13 +129,16 @@ func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, comma
 }
 
 // options checks the flags.
-func (e *economicsFlags) options() (economics.Options, error) {
+func (e *economicsFlags) options(json bool) (economics.Options, error) {
 	opt := economics.Options{NoCurve: e.noCurve, Policies: e.policies}
 	if len(e.transcripts) == 0 {
 		return opt, fail.Usagef("economics needs --transcript FILE, once for each session")
 	}
 	if e.economy {
 		return economics.EconomyOptions(), nil
+	}
+	if json {
+		return opt, fail.Usagef("economics prints tables: --json goes with --economy")
 	}
 	for _, p := range e.policies {
 		if _, _, err := replay.ParsePolicy(p); err != nil {

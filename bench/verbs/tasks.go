@@ -1,19 +1,15 @@
 package verbs
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/solve"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/replay"
 )
@@ -24,7 +20,6 @@ type benchTasksFlags struct {
 	variants int
 	policies []string
 	model    string
-	markdown bool
 }
 
 // Tasks is the verb tasks.
@@ -47,7 +42,6 @@ Success is checked on the files and on the last answer.`,
 	f.IntVar(&b.variants, "variants", 1, "tasks of each kind in each of the four languages")
 	f.StringSliceVar(&b.policies, "policy", []string{"all"}, "`policies`, as in replay; \"all\" but those that know the end")
 	f.StringVar(&b.model, "model", "claude-opus-4-5", "`model` whose prices and cache rules the bill has")
-	f.BoolVar(&b.markdown, "markdown", false, "print a section of a document")
 	cli.CompleteWords(cmd, "policy", append([]string{"all"}, replay.LivePolicies()...))
 	return cmd
 }
@@ -82,51 +76,13 @@ func runBenchTasks(a *cli.App, cmd *cobra.Command, b *benchTasksFlags) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
+	if a.JSON {
 		return a.WriteJSON(struct {
 			Schema string   `json:"schema"`
 			Kinds  []string `json:"kinds"`
 			*solve.Report
 		}{"memkernel/bench_tasks/v1", solve.Kinds(), r})
-	case b.markdown:
-		_, err := a.Out.Write([]byte(r.Markdown("mkbench tasks --window "+strings.Join(b.windows, ",")+" --variants "+strconv.Itoa(b.variants), b.model, time.Now())))
-		return err
 	}
-	return drawTasks(a.Out, r, a.Style())
+	_, err = io.WriteString(a.Out, r.Markdown())
+	return err
 }
-
-// drawTasks is a line for each policy: what it solved, by kind of task, and its whole bill.
-func drawTasks(w io.Writer, r *solve.Report, p display.Style) error {
-	var b strings.Builder
-	window := 0
-	for _, row := range r.Rows {
-		if row.Window != window {
-			window = row.Window
-			fmt.Fprintf(&b, "%s\n%s", p.Paint(display.Bold, "a window of "+display.ShortTokens(window)), p.Paint(display.Gray, display.Left("", taskLabel)+display.Right("solved", 9)))
-			for _, k := range solve.Kinds() {
-				b.WriteString(p.Paint(display.Gray, display.Right(k, taskColumn)))
-			}
-			b.WriteString(p.Paint(display.Gray, display.Right("bill", 9)) + "\n")
-		}
-		b.WriteString(display.Left(row.Policy, taskLabel) + display.Right(fmt.Sprintf("%d/%d", row.Solved, row.Tasks), 9))
-		for _, n := range row.ByKind {
-			b.WriteString(display.Right(fmt.Sprint(n), taskColumn))
-		}
-		b.WriteString(display.Right(display.InCents(&row.CostUSD), 9) + "\n")
-	}
-	for i := range r.Outcomes {
-		if o := &r.Outcomes[i]; !o.Solved && o.Policy == "memkernel" {
-			for _, l := range display.Wrap("memkernel, "+o.Name()+": "+display.Printable(o.Why), p.Columns()-2) {
-				b.WriteString("  " + p.Paint(display.Gray, l) + "\n")
-			}
-		}
-	}
-	return display.Flush(w, &b)
-}
-
-// The columns of tasks, in characters.
-const (
-	taskLabel  = 17
-	taskColumn = 7
-)

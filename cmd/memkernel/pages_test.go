@@ -225,6 +225,19 @@ func TestPagesLinks(t *testing.T) {
 	}
 }
 
+// TestPagesAreListed: doc/README.md links to every page of its folder.
+func TestPagesAreListed(t *testing.T) {
+	linked := map[string]bool{"doc/README.md": true}
+	for _, l := range readPages(t, "doc/README.md")[0].links {
+		linked[path.Join("doc", l.text)] = true
+	}
+	for _, p := range readPages(t, "doc/*.md") {
+		if !linked[p.path] {
+			t.Errorf("doc/README.md does not list %s", p.path)
+		}
+	}
+}
+
 type fileSystem interface {
 	ReadFile(name string) ([]byte, error)
 	Stat(name string) (os.FileInfo, error)

@@ -123,7 +123,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	names := described.Names()
 	shared := []string{"--quiet", "--json", "--workspace", root + "/testdata/workspace", "--state-dir", t.TempDir()}
 	for _, args := range [][]string{
-		{"economics", "-t", short, "--room", "64k", "--regime", "claude-5m", "--no-curve"},
 		{"economics", "--economy", "-t", short},
 		{"paging", "--no-kernel"},
 		{"paging", "--workload", "starvation", "--policy", "clawvm"},

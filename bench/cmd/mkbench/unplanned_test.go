@@ -86,7 +86,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		}
 	}
 	code, text, stderr = invoke(t, "economics", "-t", path, "--room", "20k", "--regime", "claude-5m", "--no-curve")
-	if want := "- odd, claude-5m, fixed part + 20k: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != fail.ExitOK || !strings.Contains(text, want) {
+	if want := "Calls of odd that are in no figure: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != fail.ExitOK || !strings.Contains(text, want) {
 		t.Errorf("economics: exit %d, %s, no %q in\n%s", code, stderr, want, text)
 	}
 	code, text, stderr = invoke(t, "predict", "-t", path)

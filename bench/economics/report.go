@@ -1,0 +1,241 @@
+package economics
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/replay"
+)
+
+// The files that a report is written to.
+const (
+	markdownFile = "economics.md"
+	pictureFile  = "economics.svg"
+)
+
+// Write writes the report and its picture into a folder. command is what made it,
+// now the day it was made on.
+func (r *Report) Write(dir, command string, now time.Time) error {
+	if len(r.Points) > 0 {
+		if err := atomicfile.WriteFile(filepath.Join(dir, pictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {
+			return fmt.Errorf("write picture: %w", err)
+		}
+	}
+	if err := atomicfile.WriteFile(filepath.Join(dir, markdownFile), []byte(r.Markdown(command, now)), 0o644); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+func (r *Report) curveTitle() string {
+	return fmt.Sprintf("Cost against recall, %d sessions, %s, fixed part + %dk", len(r.Options.Sessions), r.Options.Regimes[0].Name, curveRoom/1000)
+}
+
+// Markdown returns the report: a table of each window and regime, the calls that are in
+// no figure, and the points of the curve. doc/economics.md explains the columns.
+func (r *Report) Markdown(command string, now time.Time) string {
+	var b strings.Builder
+	calls := r.sumOf(r.cells()[0], r.Options.Policies[0], func(t *replay.Totals) int { return t.Calls })
+	fmt.Fprintf(&b, "# What context policies cost and show\n\nMade on %s by `%s`: %d recorded sessions with %d model calls.\n", now.UTC().Format(time.DateOnly), command, len(r.Options.Sessions), calls)
+	for _, c := range r.cells() {
+		fmt.Fprintf(&b, "\n## %s\n\n", r.title(c))
+		b.WriteString("| policy | bill | against append-late | dearest session | actions ready | blind edits | references shown |\n|---|---|---|---|---|---|---|\n")
+		for _, p := range r.Options.Policies {
+			s := r.sums(c, p)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", p, usd(s.bill), signed(over(s.bill, r.sums(c, replay.AppendLate).bill)),
+				signed(spreadOf(r.each(c, p, billRatio), true).worst), part(s.ready), part(s.blind), pair(spreadOf(r.each(c, p, references), false), part))
+		}
+		b.WriteString(r.leftOut(c))
+	}
+	if len(r.Points) > 0 {
+		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\n| policy | figure | cost | references shown |\n|---|---|---|---|\n", r.curveTitle(), pictureFile)
+		for _, c := range r.curves() {
+			for _, p := range c.points {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.policy, p.figure, signed(p.cost), part(p.recall))
+			}
+		}
+	}
+	return b.String()
+}
+
+// leftOut names the calls that some policy could not plan, which count for none.
+func (r *Report) leftOut(c cell) string {
+	var b strings.Builder
+	of := r.of(c, r.Options.Policies[0])
+	for _, s := range r.Options.Sessions {
+		w := of[s.Name]
+		if w == nil || len(w.Totals.Unplanned) == 0 {
+			continue
+		}
+		var why []string
+		for _, reason := range slices.Sorted(maps.Keys(w.Totals.Unplanned)) {
+			why = append(why, fmt.Sprintf("%d `%s`", w.Totals.Unplanned[reason], reason))
+		}
+		fmt.Fprintf(&b, "\nCalls of %s that are in no figure: %s\n", s.Name, strings.Join(why, ", "))
+	}
+	return b.String()
+}
+
+// cell selects rows of one regime and room.
+type cell struct {
+	regime string
+	room   int
+}
+
+// cells lists the grid's cells, by regime and room.
+func (r *Report) cells() []cell {
+	var out []cell
+	for _, regime := range r.Options.Regimes {
+		for _, room := range regime.rooms(r.Options.Rooms) {
+			out = append(out, cell{regime.Name, room})
+		}
+	}
+	return out
+}
+
+// title names a cell: prices, lifetime and window.
+func (r *Report) title(c cell) string {
+	g := r.Options.Regimes[slices.IndexFunc(r.Options.Regimes, func(g Regime) bool { return g.Name == c.regime })]
+	window := fmt.Sprintf("fixed part + %dk", c.room/1000)
+	if g.Window > 0 {
+		window = fmt.Sprintf("a window of %dk", c.room/1000)
+	}
+	return fmt.Sprintf("%s (%s, cache entries that live %v), %s", c.regime, g.Model, g.TTL, window)
+}
+
+// of maps sessions to the rows of a policy in a cell.
+func (r *Report) of(c cell, policy string) map[string]*Row {
+	out := map[string]*Row{}
+	for i := range r.Rows {
+		if w := &r.Rows[i]; w.Regime == c.regime && w.Room == c.room && w.Policy == policy {
+			out[w.Session] = w
+		}
+	}
+	return out
+}
+
+// each computes a figure per session from a policy's row and append-late's.
+func (r *Report) each(c cell, policy string, f func(own, late *Row) float64) []float64 {
+	own, base := r.of(c, policy), r.of(c, replay.AppendLate)
+	var out []float64
+	for _, s := range r.Options.Sessions {
+		if a, b := own[s.Name], base[s.Name]; a != nil && b != nil {
+			out = append(out, f(a, b))
+		}
+	}
+	return out
+}
+
+// sumOf adds an integer figure up over the sessions.
+func (r *Report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int {
+	n := 0
+	for _, w := range r.of(c, policy) {
+		n += f(&w.Totals)
+	}
+	return n
+}
+
+// sums are a policy's figures over all sessions of a cell together: the whole bill, the
+// share of actions that were ready, of edits that were blind, and of references shown.
+type sums struct{ bill, ready, blind, shown float64 }
+
+func (r *Report) sums(c cell, policy string) (s sums) {
+	var actions, edits, references float64
+	of := r.of(c, policy)
+	for _, session := range r.Options.Sessions {
+		w := of[session.Name]
+		if w == nil {
+			continue
+		}
+		t := &w.Totals
+		s.bill += bill(w)
+		s.ready, actions = s.ready+t.ActionsReady*float64(t.Actions), actions+float64(t.Actions)
+		s.blind, edits = s.blind+float64(t.BlindEdits), edits+float64(t.Edits)
+		s.shown, references = s.shown+t.ReferenceRecall*float64(t.References), references+float64(t.References)
+	}
+	return sums{s.bill, over(s.ready, actions), over(s.blind, edits), over(s.shown, references)}
+}
+
+// The figures of a row. NaN is one that the session doesn't have: a price that
+// is unknown, or nothing to divide by.
+
+func net(w *Row) float64 { return value(w.Totals.NetCostUSD) }
+
+// bill is the whole one: fixed part, input, summary calls and answers.
+func bill(w *Row) float64              { return value(w.Totals.BillUSD()) }
+func billRatio(own, late *Row) float64 { return over(bill(own), bill(late)) }
+func references(own, _ *Row) float64   { return own.Totals.ReferenceRecall }
+
+func value(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
+}
+
+func over(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// spread is a figure over sessions: its median and its worst value.
+type spread struct {
+	median, worst float64
+	n             int
+}
+
+// spreadOf takes the values that are numbers. high reports whether a high value is
+// bad.
+func spreadOf(values []float64, high bool) spread {
+	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(v) == 0 {
+		return spread{math.NaN(), math.NaN(), 0}
+	}
+	slices.Sort(v)
+	s := spread{median: (v[(len(v)-1)/2] + v[len(v)/2]) / 2, worst: v[0], n: len(v)}
+	if high {
+		s.worst = v[len(v)-1]
+	}
+	return s
+}
+
+func pair(s spread, f func(float64) string) string {
+	if s.n == 0 {
+		return "–"
+	}
+	return f(s.median) + " (" + f(s.worst) + ")"
+}
+
+// signed prints a ratio as a change.
+func signed(ratio float64) string {
+	if math.IsNaN(ratio) {
+		return "–"
+	}
+	n := math.Round(100 * (ratio - 1))
+	if n == 0 {
+		return "0 %"
+	}
+	return strings.Replace(fmt.Sprintf("%+.0f %%", n), "-", "−", 1)
+}
+
+func part(share float64) string {
+	if math.IsNaN(share) {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
+
+func usd(v float64) string {
+	if math.IsNaN(v) {
+		return "unpriced"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
