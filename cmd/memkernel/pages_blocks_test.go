@@ -158,7 +158,7 @@ var goNames = map[string]string{
 // goImports are the packages that examples may name.
 var goImports = map[string]string{
 	"context": "context", "json": "encoding/json", "fmt": "fmt", "os": "os", "log": "log", "time": "time", "errors": "errors", "http": "net/http",
-	"memkernel": modulePath, "kernel": modulePath + "/kernel", "transcript": modulePath + "/transcript", "pagevm": modulePath + "/pagevm", "tools": modulePath + "/serve/tools", "journal": modulePath + "/pagevm/journal", "transport": modulePath + "/transport", "picoclaw": modulePath + "/integrations/picoclaw",
+	"memkernel": modulePath, "kernel": modulePath + "/kernel", "api": modulePath + "/kernel/api", "transcript": modulePath + "/transcript", "pagevm": modulePath + "/pagevm", "tools": modulePath + "/serve/tools", "journal": modulePath + "/pagevm/journal", "transport": modulePath + "/transport", "picoclaw": modulePath + "/integrations/picoclaw",
 }
 
 const modulePath = "github.com/memkernel/memkernel"
