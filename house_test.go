@@ -102,7 +102,7 @@ var arrows = map[string][]string{
 	"bench/cmd/mkbench":   {"bench/verbs", "internal/program", "internal/verbs"},
 	"bench/economics":     {"bench/policies", "cachelayout", "internal/atomicfile", "internal/document", "replay", "transcript"},
 	"bench/paging":        {".", "budget", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
-	"bench/policies":      {".", "cachelayout", "replay", "replay/recall", "transcript"},
+	"bench/policies":      {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
 	"bench/relevance":     {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
 	"bench/solve":         {".", "bench/policies", "internal/lazyregexp", "replay", "serve/tools", "summary", "transcript"},
 	"bench/verbs":         {"bench/economics", "bench/paging", "bench/relevance", "bench/solve", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/fail", "internal/progress", "internal/setup", "pagevm/paging", "replay", "retrieval", "transcript"},
@@ -149,7 +149,7 @@ var arrows = map[string][]string{
 	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/toolcall":          {"internal/lazyregexp", "internal/visible", "pagevm/internal/lex"},
 
-	"replay":        {".", "budget", "cachelayout", "kernel", "kernel/api", "kernel/fault", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
+	"replay":        {".", "budget", "cachelayout", "kernel", "kernel/api", "kernel/fault", "pagevm/represent", "replay/recall", "transcript"},
 	"replay/recall": {"."},
 
 	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},

@@ -43,17 +43,11 @@ type Call struct {
 	// Resolutions are the pages behind a pointer that this call would have had to
 	// fetch, Lost those that it would have had to get again without one; both are
 	// priced by restore.
-	Resolutions    int      `json:"pointer_resolutions,omitempty"`
-	Lost           int      `json:"lost_pages,omitempty"`
-	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
-	LostUSD        *float64 `json:"lost_cost_usd"`
-	// Reads are the recorded reads of files, CausedReads and CausedEdits those that
-	// this prompt would have caused.
-	Reads       int `json:"recorded_reads,omitempty"`
-	CausedReads int `json:"caused_reads,omitempty"`
-	CausedEdits int `json:"caused_edits,omitempty"`
-
-	Recall recall.Score `json:"recall"`
+	Resolutions    int          `json:"pointer_resolutions,omitempty"`
+	Lost           int          `json:"lost_pages,omitempty"`
+	ResolutionsUSD *float64     `json:"pointer_cost_usd"`
+	LostUSD        *float64     `json:"lost_cost_usd"`
+	Recall         recall.Score `json:"recall"`
 	// Actions are the answer's tool calls with input that was seen before, ActionsReady
 	// those of which all such input stood in the prompt; Edits are its edits of a line
 	// that was seen before, BlindEdits those whose line was not shown.
@@ -65,9 +59,6 @@ type Call struct {
 	acted []recall.Action
 
 	bound Bound
-	parts Parts
-	// first: no call of the session was before it.
-	first bool
 }
 
 // code counts a fault by its name.
@@ -83,22 +74,39 @@ func (c *Call) code(name string) {
 var controllable = map[string]bool{string(fault.Refetch): true, string(fault.DuplicateTool): true}
 
 // price fills in what the bill holds. The fixed part is in front, so its tokens
-// are the first that are read, then written for long, then for short. grown is how many
-// tokens of messages are new to the call.
-func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed, grown int, extra *float64) {
+// are the first that are read, then written for long, then for short.
+func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
 	c.OutputCostUSD = outputCost(m.TierFor(b.Total()), c.Output)
 	messages := sections{b.ReadTokens, b.Write1hTokens, b.Write5mTokens, b.UncachedTokens}
 	c.Input, c.Read, c.Uncached = b.Total(), b.ReadTokens, b.UncachedTokens
 	c.Write5m, c.Write1h, c.Write = b.Write5mTokens, b.Write1hTokens, b.Write5mTokens+b.Write1hTokens
-	c.parts = noParts()
 	if c.Input == 0 { // nothing could be sent
 		c.CostUSD, c.NetCostUSD = new(float64), new(float64)
 		return
 	}
-	front, tier := messages.first(fixed), m.TierFor(c.Input)
+	messages.drop(fixed)
+	tier := m.TierFor(c.Input)
 	c.NetInput, c.NetWrite = messages.tokens(), messages.written()
 	c.CostUSD, c.NetCostUSD = add(b.CostUSD, extra), add(messages.cost(tier), extra)
-	c.parts = c.apart(front, messages, grown, tier, extra)
+}
+
+// sections are the tokens of a prompt by how they are billed, in the order of the prompt.
+type sections struct{ read, write1h, write5m, uncached int }
+
+// drop takes n tokens off the front.
+func (s *sections) drop(n int) {
+	for _, p := range []*int{&s.read, &s.write1h, &s.write5m, &s.uncached} {
+		taken := min(*p, n)
+		*p, n = *p-taken, n-taken
+	}
+}
+
+func (s *sections) tokens() int { return s.read + s.written() }
+
+func (s *sections) written() int { return s.write1h + s.write5m + s.uncached }
+
+func (s *sections) cost(t cachelayout.Tier) *float64 {
+	return costAt(t, s.read, s.write5m, s.write1h, s.uncached)
 }
 
 // outputCost prices output tokens by a given tier; nil if the price is unknown.

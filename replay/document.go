@@ -16,8 +16,6 @@ type Document struct {
 	// memkernel's: the results are a simulation in any case.
 	Door    *Door     `json:"door"`
 	Results []*Result `json:"results"`
-	// Distances are the kernel's, if it is among the results.
-	Distances []Distance `json:"distances"`
 }
 
 // Door is what the calls of a session were billed that went through a door of memkernel's,
@@ -60,7 +58,4 @@ func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string
 }
 
 // End brings the results in line with each other, once all are there.
-func (d *Document) End() {
-	Align(d.Results)
-	d.Distances = Distances(d.Results)
-}
+func (d *Document) End() { Align(d.Results) }

@@ -85,7 +85,7 @@ func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.
 	l.plan = pr.plan
 	m := r.Model(now)
 	out := &Sent{Messages: pr.messages, Markers: pr.markers, Call: pr.call, output: m.TierFor(pr.bill.Total()).Output}
-	out.Call.price(pr.bill, m, r.Opt.FixedTokens, r.Sum(r.Seen(n), r.End(n)), pr.extra)
+	out.Call.price(pr.bill, m, r.Opt.FixedTokens, pr.extra)
 	return out, nil
 }
 

@@ -64,69 +64,6 @@ func TestRestorePriceIsOneNumber(t *testing.T) {
 	}
 }
 
-const (
-	codeA = "package a\n\nfunc FirstStep() error { return nil }\nfunc SecondStep() error { return nil }"
-	codeB = "func SecondStep() error { return errors.New(\"not yet\") }"
-)
-
-func TestCausedRereads(t *testing.T) {
-	read := func(s *script, result string) *script { return s.tool("Read", `{"file_path":"/w/a.go"}`, 0, result) }
-	for _, c := range []struct {
-		name          string
-		again         func(s *script) *script
-		cut           bool // the prompt of the second read shows nothing of the first
-		compacted     int  // calls since the host compacted
-		reads, caused int
-	}{
-		{"again, and it stood", func(s *script) *script { return read(s, codeA) }, false, 0, 2, 0},
-		{"again, and it did not stand", func(s *script) *script { return read(s, codeA) }, true, 0, 2, 1},
-		{"a part of it", func(s *script) *script { return read(s, "func FirstStep() error { return nil }\n") }, true, 0, 2, 1},
-		{"the file has changed", func(s *script) *script { return read(s, codeA+"\n"+codeB) }, true, 0, 2, 0},
-		{"another file with the same text", func(s *script) *script { return s.tool("Read", `{"file_path":"/w/b.go"}`, 0, codeA) }, true, 0, 2, 0},
-		{"nothing to read", func(s *script) *script { return read(s, "\n") }, true, 0, 2, 0},
-		{"another tool", func(s *script) *script { return s.tool("Fetch", `{"url":"https://example.org"}`, 0, codeA) }, true, 0, 1, 0},
-		{"soon after the host's compaction", func(s *script) *script { return read(s, codeA) }, true, 30, 2, 0},
-		{"long after it", func(s *script) *script { return read(s, codeA) }, true, 31, 2, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := read(newScript().user(0, "look at it"), codeA)
-			rec := c.again(s).answer(0, "done").record(t, Options{})
-			r := newRereads(rec)
-			rec.after[1] = c.compacted
-			reads, caused := 0, 0
-			for n := range rec.Calls {
-				var shown recall.Prompt
-				for i := range rec.End(n) {
-					if !c.cut || i == 0 {
-						shown.Append(rec.Items[i].Text)
-					}
-				}
-				var call Call
-				r.call(&call, n, &shown)
-				reads, caused = reads+call.Reads, caused+call.CausedReads
-			}
-			if reads != c.reads || caused != c.caused {
-				t.Errorf("%d reads, %d caused; want %d, %d", reads, caused, c.reads, c.caused)
-			}
-		})
-	}
-}
-
-func TestFailedReadIsNoReread(t *testing.T) {
-	s := newScript().user(0, "look").tool("Read", `{"file_path":"a"}`, 0, "no such file").tool("Read", `{"file_path":"a"}`, 0, "no such file").answer(0, "gone")
-	for _, i := range []int{2, 4} {
-		s.msgs[i].Parts[0].Result.IsError = true
-	}
-	rec := s.record(t, Options{})
-	r := newRereads(rec)
-	for n := range rec.Calls {
-		var call Call
-		if r.call(&call, n, &recall.Prompt{}); call.CausedReads > 0 {
-			t.Errorf("call %d: a read that failed was counted", n+1)
-		}
-	}
-}
-
 func TestSinceCompaction(t *testing.T) {
 	s := newScript()
 	for range 4 {

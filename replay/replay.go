@@ -95,8 +95,6 @@ type Result struct {
 	// is compared with.
 	Unplanned []Unplanned `json:"unplanned"`
 	Totals    Totals      `json:"totals"`
-	// Parts is the cost by its causes.
-	Parts Parts `json:"parts"`
 	// Bound is the same for all policies.
 	Bound Bound `json:"bound"`
 
@@ -154,7 +152,7 @@ func (r *Recording) Run(ctx context.Context, name string, rival *Result) (*Resul
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
 	defer p.close()
-	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r), rereads: newRereads(r)}
+	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r)}
 	for n := range r.Calls {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -198,7 +196,6 @@ type judge struct {
 	told    int
 	shown   recall.Prompt
 	restore *restorer
-	rereads *rereads
 }
 
 // call finishes a call: who it is, what it costs, and what it lacked.
@@ -211,14 +208,13 @@ func (j *judge) call(n int, pr *prompt) Call {
 	c.Index, c.bound = j.rec.numbers[n], j.rec.bound(n)
 	c.Key, c.Time = j.rec.Messages[at.Index].Key, at.Start
 	m := j.rec.Model(at.Start)
-	c.first, c.Output = n == 0, j.rec.output[at.Index]
-	c.price(pr.bill, m, j.rec.Opt.FixedTokens, j.rec.Sum(j.rec.Seen(n), j.rec.End(n)), pr.extra)
+	c.Output = j.rec.output[at.Index]
+	c.price(pr.bill, m, j.rec.Opt.FixedTokens, pr.extra)
 	c.Gap = n > 0 && at.Start.Sub(j.rec.Calls[n-1].Start) >= m.TTL(j.rec.Opt.TTL)
 	j.shown.Set(pr.texts)
 	var needs []recall.Need
 	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.Messages[at.Index], pr.behind)
 	c.act(j.tracker.Actions(&j.shown, j.rec.Messages[at.Index]))
 	j.restore.call(&c, needs, m)
-	j.rereads.call(&c, n, &j.shown)
 	return c
 }

@@ -54,12 +54,6 @@ type Totals struct {
 	Edits        int     `json:"edits"`
 	BlindEdits   int     `json:"blind_edits"`
 	Acted        []Acted `json:"acted"`
-	// CausedReads and CausedEdits are the recorded reads and edits that the prompts
-	// would have caused, CausedShare both over all recorded reads.
-	RecordedReads int     `json:"recorded_reads"`
-	CausedReads   int     `json:"caused_reads"`
-	CausedEdits   int     `json:"caused_edits"`
-	CausedShare   float64 `json:"caused_share"`
 	// GapCalls are first calls after a gap; what they held and had to write, net of
 	// the fixed part.
 	GapCalls       int `json:"gap_calls"`
@@ -78,13 +72,12 @@ func (r *Result) sum() {
 	for _, u := range r.Unplanned {
 		t.Unplanned[u.Reason]++
 	}
-	r.Bound, r.Parts = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}, noParts()
+	r.Bound = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}
 	var score recall.Score
 	warmRead, warm, ready := 0, 0, 0
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		r.Bound.add(c.bound)
-		r.Parts = r.Parts.Add(c.parts)
 		t.tokens(c)
 		t.events(c, i)
 		if !c.Cold {
@@ -97,7 +90,6 @@ func (r *Result) sum() {
 	t.References, r.Shown = score.References, score.Shown
 	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
 	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)
-	t.CausedShare = share(t.CausedReads+t.CausedEdits, t.RecordedReads)
 	t.HitRatio, t.WarmHitRatio = share(t.CacheReadTokens, t.InputTokens), share(warmRead, warm)
 	r.Totals = t
 }
@@ -133,9 +125,6 @@ func (t *Totals) events(c *Call, n int) {
 	}
 	t.Resolutions += c.Resolutions
 	t.Lost += c.Lost
-	t.RecordedReads += c.Reads
-	t.CausedReads += c.CausedReads
-	t.CausedEdits += c.CausedEdits
 	t.Actions += c.Actions
 	t.Edits += c.Edits
 	t.BlindEdits += c.BlindEdits

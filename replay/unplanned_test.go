@@ -18,6 +18,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
+const (
+	codeA = "package a\n\nfunc FirstStep() error { return nil }\nfunc SecondStep() error { return nil }"
+	codeB = "func SecondStep() error { return errors.New(\"not yet\") }"
+)
+
 func reasons(r *Result) string {
 	var out []string
 	for _, u := range r.Unplanned {

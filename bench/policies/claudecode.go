@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/replay"
 )
 
@@ -68,7 +69,7 @@ func (p *claudeCode) files(end int) (out []replay.Item) {
 			if part.Result == nil || part.Result.IsError {
 				continue
 			}
-			path := replay.ReadPath(calls[part.Result.CallID])
+			path := readPath(calls[part.Result.CallID])
 			text, media := replay.ResultText(part)
 			if path == "" || seen[path] || media {
 				continue
@@ -94,4 +95,15 @@ func cutText(r *replay.Recording, hash, head, text string, most int) replay.Item
 		it = r.Note(hash, head+text)
 	}
 	return it
+}
+
+// readPath returns the file that a call reads, "" if it reads none.
+func readPath(call *memkernel.ToolCall) string {
+	if call == nil {
+		return ""
+	}
+	if kind, paths := toolcall.Classify(call.Name, call.Input); kind == toolcall.CallRead && len(paths) > 0 {
+		return paths[0]
+	}
+	return ""
 }

@@ -25,8 +25,7 @@ type replayRow struct {
 }
 
 // Replay puts the policies side by side with every figure; more than fit are a line
-// each with the main ones. Where the kernel is among them it says what its cost above the
-// oracle and the bound comes from.
+// each with the main ones.
 func Replay(w io.Writer, doc *replay.Document, p Style) error {
 	results := doc.Results
 	var b strings.Builder
@@ -35,7 +34,6 @@ func Replay(w io.Writer, doc *replay.Document, p Style) error {
 	} else {
 		replayColumns(&b, results, p)
 	}
-	replayDistances(&b, replay.Distances(results), p)
 	for _, l := range Wrap(replayNotes(doc), p.Columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
@@ -126,8 +124,6 @@ var replayRows = []replayRow{
 	{"  would cost", money(func(t *replay.Totals) *float64 { return t.ResolutionsUSD })},
 	{"pages lost", number(func(t *replay.Totals) int { return t.Lost })},
 	{"  would cost", money(func(t *replay.Totals) *float64 { return t.LostUSD })},
-	{"caused re-reads", number(func(t *replay.Totals) int { return t.CausedReads + t.CausedEdits })},
-	{"  of recorded reads", ratio(func(t *replay.Totals) float64 { return t.CausedShare })},
 }
 
 // replayNotes says what to keep in mind, and what was billed in truth.

@@ -63,37 +63,6 @@ func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 	}
 }
 
-// replayDistances says what the kernel's cost above the oracle and the bound comes from.
-func replayDistances(b *strings.Builder, distances []replay.Distance, p Style) {
-	if len(distances) == 0 {
-		return
-	}
-	b.WriteString("\n  " + Left("memkernel over", distanceLabel))
-	for _, c := range []string{"in all", "selection", "fixed", "cuts", "gaps", "rest"} {
-		b.WriteString(p.Paint(Gray, Right(c, distanceCol)))
-	}
-	b.WriteString("\n")
-	for _, d := range distances {
-		b.WriteString("  " + Left("  the "+d.To, distanceLabel))
-		for _, v := range []*float64{d.CostUSD, d.SelectionUSD, d.FixedUSD, d.CutsUSD, d.GapsUSD, d.RestUSD} {
-			b.WriteString(Right(InCents(v), distanceCol))
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("\n")
-	for _, l := range Wrap("selection: what was sent when it was new and read again while it stood. fixed: tools and system prompt. cuts, gaps: older messages written again "+
-		"by a cut, or by a call that found the cache cold. rest: what it added itself, and what was not found in the cache.", p.Columns()-2) {
-		b.WriteString("  " + p.Paint(Gray, l) + "\n")
-	}
-	b.WriteString("\n")
-}
-
-// The columns of the distances, in characters.
-const (
-	distanceLabel = 18
-	distanceCol   = 10
-)
-
 // inCents prints a cost in whole cents.
 func InCents(v *float64) string {
 	if v == nil {

@@ -137,7 +137,6 @@ type replayOneJSON struct {
 	Recorded replay.Recorded `json:"recorded"`
 	Door     *replay.Door    `json:"door"`
 	*replay.Result
-	Distances []replay.Distance `json:"distances"`
 }
 
 func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
@@ -180,7 +179,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	}
 	switch {
 	case a.JSON && len(doc.Results) == 1:
-		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0], doc.Distances})
+		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0]})
 	case a.JSON:
 		return a.WriteJSON(doc)
 	}
