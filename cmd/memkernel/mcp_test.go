@@ -55,7 +55,13 @@ func TestMCPOverStdio(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, _ := res.StructuredContent.(map[string]any)
+		if (res.StructuredContent != nil) != private {
+			t.Errorf("private %v: structured content %v", private, res.StructuredContent)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), &doc); err != nil {
+			t.Fatal(err)
+		}
 		if want := map[bool]string{false: "DENIED", true: "OK"}[private]; doc["reason"] != want {
 			t.Errorf("private %v: %v, want %s", private, doc, want)
 		}

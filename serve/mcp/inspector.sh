@@ -24,7 +24,7 @@ printf '# Deploys\n\nThe ledger is deployed by Kim.\n' >"$dir/project/memory/dep
 inspect() {
 	want=$1
 	shift
-	if ! npx --yes "$inspector" --cli "$bin" mcp --private --workspace "$dir/project" "$@" >"$dir/out" 2>"$dir/err" ||
+	if ! npx --yes "$inspector" --cli "$bin" mcp --private --all-tools --workspace "$dir/project" "$@" >"$dir/out" 2>"$dir/err" ||
 		! grep -q -- "$want" "$dir/out"; then
 		echo "failed: $*: no $want in"
 		cat "$dir/out" "$dir/err"

@@ -6,11 +6,12 @@
 //	                              └───────► kernel.Read              resources/read
 //	        ◄── frames ── notifications: a resource was written to, the list changed
 //
-// What a tool answers is JSON, once as structured content that keeps the tool's
-// output schema and once as text, for clients that read no other. It always has a
-// reason; a call whose arguments are wrong is a tool error with the reason
-// SCHEMA_INVALID, so that the model can mend it. Whose session it is and whether it
-// is private are decided when the server is made and never by a client.
+// What a tool answers is JSON as text. Some hosts show a model both that and structured
+// content, so the same JSON is structured content, which keeps the tool's output schema,
+// only with [Options.AllTools]. An answer always has a reason; a call whose arguments are
+// wrong is a tool error with the reason SCHEMA_INVALID, so that the model can mend it. Whose
+// session it is and whether it is private are decided when the server is made and never by
+// a client.
 //
 // Resources are memkernel://memory/PATH. MEMORY.md, USER.md and the logs of days are
 // listed as they are at that moment, and every file of memory can be read. A
@@ -41,8 +42,8 @@ import (
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
-	// AllTools lists the tools and arguments that few conversations need, and offers the memory
-	// files as resources, for clients that edit no files.
+	// AllTools lists the tools and arguments that few conversations need, with structured answers,
+	// and offers the memory files as resources, for clients that edit no files.
 	AllTools bool
 	// Session, if set, names the session anew for every call, "" leaving it to Tools.
 	Session func() string
@@ -92,7 +93,11 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	}
 	rare := map[string]bool{}
 	for _, d := range set.Definitions(s.opts.AllTools) {
-		s.sdk.AddTool(toolOf(&d), s.call)
+		tool := toolOf(&d)
+		if s.opts.AllTools {
+			tool.OutputSchema = tools.Output(d.Name)
+		}
+		s.sdk.AddTool(tool, s.call)
 		rare[d.Name] = d.Rare || d.Name == tools.MemoryGet // memory_search reads paths and ids, too
 	}
 	if !s.opts.AllTools {
@@ -162,7 +167,7 @@ var titles = map[string]string{
 
 func toolOf(d *tools.Definition) *sdk.Tool {
 	no := false
-	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema, OutputSchema: tools.Output(d.Name),
+	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema,
 		// An append or an edit that is repeated is carried out once; an undo takes back one
 		// more each time.
 		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: &no}}
@@ -185,7 +190,11 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	if tools.Writes(req.Params.Name) {
 		s.follows.look(ctx)
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, StructuredContent: answer}, nil
+	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}}
+	if s.opts.AllTools {
+		res.StructuredContent = answer
+	}
+	return res, nil
 }
 
 // refuse returns the answer to a call whose arguments are wrong.

@@ -176,8 +176,17 @@ func (f *found) off(why string) *found {
 	return f
 }
 
+// rounded returns x with three digits: a model pays for each.
+func rounded(x float64) float64 {
+	out, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil {
+		panic("tools: " + err.Error()) // FormatFloat wrote it
+	}
+	return out
+}
+
 func resultOf(h *retrieval.Hit, cite bool) result {
-	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, TextScore: h.Parts.Keyword, VectorScore: h.Parts.Vector,
+	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: rounded(h.Score), TextScore: rounded(h.Parts.Keyword), VectorScore: rounded(h.Parts.Vector),
 		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy, ByFact: h.ByFact}
 	if h.Path == "" {
 		r.ID = h.ID
