@@ -79,9 +79,11 @@ func (p *Promoted) Line() string {
 
 // Curation is what a day came to.
 type Curation struct {
+	// Day is that whose log was read.
 	Day string `json:"day"`
 	// Path is the file that gets the entries.
-	Path    string     `json:"path"`
+	Path string `json:"path"`
+	// Entries have the best first.
 	Entries []Promoted `json:"entries"`
 	// Left is how many more would have been worth it: they keep till tomorrow.
 	Left int `json:"left"`

@@ -13,6 +13,7 @@ import (
 
 // Grounds are what the files hold of an entry, and of what speaks for it.
 type Grounds struct {
+	// Path is the file that it is in, Line its first line, EndLine its last, from 1 on.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
@@ -37,6 +38,7 @@ type Grounds struct {
 
 // Source is a place that an entry comes from.
 type Source struct {
+	// Ref is a place of a file, or a checkpoint.
 	Ref string `json:"ref"`
 	// Text is what stands there, "" if nothing does any more or it is no place of a file.
 	Text string `json:"text"`

@@ -97,8 +97,10 @@ type Change struct {
 // Pruning is what leaves which file. Changes are in the order in which they are
 // safe: what takes comes before what gives.
 type Pruning struct {
-	Day     string   `json:"day"`
-	Moves   []Move   `json:"moves"`
+	Day string `json:"day"`
+	// Moves are what leaves a file, in order.
+	Moves []Move `json:"moves"`
+	// Changes are what becomes of each file; those that get something come first.
 	Changes []Change `json:"changes"`
 	// Over is what stays over a limit, and why.
 	Over []string `json:"over"`

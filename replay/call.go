@@ -13,30 +13,36 @@ import (
 // this very call.
 type Call struct {
 	// Index counts the session's calls from 0, with those that were not planned.
-	Index      int       `json:"index"`
-	Key        string    `json:"key"`
-	Time       time.Time `json:"time,omitzero"`
-	Input      int       `json:"input_tokens"`
-	Read       int       `json:"cache_read_tokens"`
-	Write      int       `json:"cache_write_tokens"`
-	Write5m    int       `json:"cache_write_5m_tokens"`
-	Write1h    int       `json:"cache_write_1h_tokens"`
-	Uncached   int       `json:"uncached_tokens"`
-	NetInput   int       `json:"net_input_tokens"`
-	NetWrite   int       `json:"net_write_tokens"`
-	CostUSD    *float64  `json:"cost_usd"`
-	NetCostUSD *float64  `json:"net_cost_usd"`
+	Index int       `json:"index"`
+	Key   string    `json:"key"`
+	Time  time.Time `json:"time,omitzero"`
+	Input int       `json:"input_tokens"`
+	Read  int       `json:"cache_read_tokens"`
+	// Write is what is written with both lifetimes.
+	Write    int `json:"cache_write_tokens"`
+	Write5m  int `json:"cache_write_5m_tokens"`
+	Write1h  int `json:"cache_write_1h_tokens"`
+	Uncached int `json:"uncached_tokens"`
+	// NetInput is without the fixed part.
+	NetInput int `json:"net_input_tokens"`
+	// NetWrite is what is written or uncached, without the fixed part.
+	NetWrite   int      `json:"net_write_tokens"`
+	CostUSD    *float64 `json:"cost_usd"`
+	NetCostUSD *float64 `json:"net_cost_usd"`
 	// Output is what was answered, by the record: the same under every policy, at the
 	// price of the tier that this prompt's size leads to.
 	Output        int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
 	// Cold: the cache held nothing of the last prompt's messages. Gap: as long went
 	// by since the last call as its entries lived.
-	Cold       bool   `json:"cold"`
-	Gap        bool   `json:"gap,omitempty"`
-	Cut        string `json:"cut,omitempty"`
-	Overflow   bool   `json:"overflow,omitempty"`
-	Violations int    `json:"violations,omitempty"`
+	Cold bool `json:"cold"`
+	Gap  bool `json:"gap,omitempty"`
+	// Cut is why something left the prompt.
+	Cut string `json:"cut,omitempty"`
+	// Overflow reports whether the prompt is over window minus reserve.
+	Overflow bool `json:"overflow,omitempty"`
+	// Violations are broken rules of the provider.
+	Violations int `json:"violations,omitempty"`
 	// Faults are the plan's own, Codes the same by name.
 	Faults int            `json:"faults,omitempty"`
 	Codes  map[string]int `json:"fault_codes,omitempty"`

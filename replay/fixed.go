@@ -51,8 +51,9 @@ type Recorded struct {
 	UncachedTokens   int `json:"uncached_tokens"`
 	// CostUSD is the input side at the price book's prices of the day; nil if one
 	// is unknown or no usage is recorded.
-	CostUSD     *float64 `json:"cost_usd"`
-	Compactions int      `json:"compactions"`
+	CostUSD *float64 `json:"cost_usd"`
+	// Compactions are the host's own.
+	Compactions int `json:"compactions"`
 }
 
 // Bill sums the recorded usage of a session's main line.

@@ -86,11 +86,14 @@ type Options struct {
 
 // Result is one session under one policy.
 type Result struct {
+	// Policy is its name, with its figure if one was given.
 	Policy        string `json:"policy"`
 	Model         string `json:"model"`
 	ContextWindow int    `json:"context_window"`
-	FixedTokens   int    `json:"fixed_tokens"`
-	Calls         []Call `json:"calls"`
+	// FixedTokens is the size of tools and system prompt.
+	FixedTokens int `json:"fixed_tokens"`
+	// Calls are those that were planned.
+	Calls []Call `json:"calls"`
 	// Unplanned are the calls that are in no figure, of this policy or of one that it
 	// is compared with.
 	Unplanned []Unplanned `json:"unplanned"`

@@ -14,17 +14,23 @@ type Totals struct {
 	Write5mTokens    int            `json:"cache_write_5m_tokens"`
 	Write1hTokens    int            `json:"cache_write_1h_tokens"`
 	UncachedTokens   int            `json:"uncached_tokens"`
-	NetInputTokens   int            `json:"net_input_tokens"`
-	NetWriteTokens   int            `json:"net_write_tokens"`
-	CostUSD          *float64       `json:"cost_usd"`
-	NetCostUSD       *float64       `json:"net_cost_usd"`
+	// NetInputTokens are without the fixed part, NetWriteTokens what of them is written or
+	// uncached.
+	NetInputTokens int `json:"net_input_tokens"`
+	NetWriteTokens int `json:"net_write_tokens"`
+	// CostUSD is that of the input and of summary calls; null if a price is unknown.
+	CostUSD *float64 `json:"cost_usd"`
+	// NetCostUSD is without what the fixed part cost.
+	NetCostUSD *float64 `json:"net_cost_usd"`
 	// OutputCostUSD is what the recorded answers cost: with CostUSD the whole bill.
 	OutputTokens  int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
 	Cuts          int      `json:"cuts"`
 	ColdEvents    int      `json:"cold_events"`
-	Overflows     int      `json:"overflows"`
-	Violations    int      `json:"violations"`
+	// Overflows are prompts over window minus reserve.
+	Overflows int `json:"overflows"`
+	// Violations are broken rules of the provider.
+	Violations int `json:"violations"`
 	// Faults are all faults of the plans, FaultCodes the same by name, and
 	// Controllable those that another choice of what is shown would have
 	// prevented.
@@ -33,10 +39,13 @@ type Totals struct {
 	Controllable int            `json:"controllable_faults"`
 	// Resolutions and Lost count pages that were not there when they were needed,
 	// behind a pointer or without one, with the price of getting them back.
-	Resolutions    int      `json:"pointer_resolutions"`
+	Resolutions int `json:"pointer_resolutions"`
+	// ResolutionsUSD is what fetching them would have cost: written once, read until the
+	// next cut, with one more reading of the prompt per round.
 	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
-	Lost           int      `json:"lost_pages"`
-	LostUSD        *float64 `json:"lost_cost_usd"`
+	// Lost are pages needed that no pointer leads to.
+	Lost    int      `json:"lost_pages"`
+	LostUSD *float64 `json:"lost_cost_usd"`
 	// ReferenceRecall is the share of references whose line was shown; Named and
 	// Pointer are the shares that were only named, or only behind a pointer.
 	ReferenceRecall float64 `json:"reference_recall"`

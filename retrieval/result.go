@@ -77,6 +77,7 @@ type Result struct {
 // Also is what was asked for beside a word, or two words, of the question: how memory
 // spells it.
 type Also struct {
+	// Typed is as the question has it, Asked as memory has it.
 	Typed string   `json:"typed"`
 	Asked []string `json:"asked"`
 }
@@ -95,6 +96,8 @@ func AlsoLine(also []Also) string {
 
 // Withheld is a part of memory that may not be seen: a file, or a class of them.
 type Withheld struct {
+	// Path is a file. Class is a class of files in its place: sessions, what was said in
+	// other sessions; media; notes, Markdown that index.include does not name.
 	Path   string `json:"path,omitempty"`
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
@@ -204,10 +207,12 @@ type Hit struct {
 type Parts struct {
 	// Keyword and Vector are the scores of the two searches, 0 if that search
 	// did not find it, with their ranks from 1, 0 likewise.
-	Keyword     float64 `json:"keyword"`
-	KeywordRank int     `json:"keyword_rank,omitempty"`
-	Vector      float64 `json:"vector"`
-	VectorRank  int     `json:"vector_rank,omitempty"`
+	Keyword float64 `json:"keyword"`
+	// KeywordRank and VectorRank count from 1.
+	KeywordRank int `json:"keyword_rank,omitempty"`
+	// Vector is the chunk's score by meaning, 0 if it was not found so.
+	Vector     float64 `json:"vector"`
+	VectorRank int     `json:"vector_rank,omitempty"`
 	// Merged is their weighted mean, Decay the factor that age puts on it; hits are
 	// ranked by their product.
 	Merged float64 `json:"merged"`

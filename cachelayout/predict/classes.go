@@ -4,6 +4,7 @@ import "slices"
 
 // Class is what calls added of one class of content.
 type Class struct {
+	// Class is user, injected, answer, thinking, call, result, media or other.
 	Class  string `json:"class"`
 	Blocks int    `json:"blocks"`
 	Bytes  int    `json:"bytes"`

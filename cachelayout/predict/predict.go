@@ -62,7 +62,8 @@ type Tokens struct {
 	Read     int `json:"cache_read_tokens"`
 	Write    int `json:"cache_write_tokens"`
 	Uncached int `json:"uncached_tokens"`
-	Total    int `json:"input_tokens"`
+	// Total is the whole prompt.
+	Total int `json:"input_tokens"`
 }
 
 // Verdict is what became of a prediction that a call is warm or cold.
@@ -111,7 +112,8 @@ type Call struct {
 	GapSeconds float64 `json:"gap_seconds"`
 
 	Predicted Tokens `json:"predicted"`
-	Recorded  Tokens `json:"recorded"`
+	// Recorded is the bill.
+	Recorded Tokens `json:"recorded"`
 	// PredictedCold and RecordedCold report whether under 60 % of the context
 	// before was read.
 	PredictedCold bool    `json:"predicted_cold"`
@@ -136,6 +138,7 @@ type Call struct {
 
 // Report is a session's calls and their sums.
 type Report struct {
+	// Calls are the billed ones, empty without usage.
 	Calls []Call `json:"calls"`
 	// NotCompared counts the calls whose prediction is not compared, by
 	// reason: "not_billed" are those whose bill the transcript does not hold,
@@ -154,6 +157,7 @@ type Report struct {
 	TTLFrom    string `json:"ttl_from"`
 	// Classes are the content that calls added, by class, in the order of classUser and its like.
 	Classes []Class `json:"classes"`
+	// Summary is over the judged calls.
 	Summary Summary `json:"summary"`
 }
 

@@ -15,9 +15,11 @@ type Summary struct {
 	// PastTTL is how many of the cold ones came when the lifetime was over.
 	// Recall is the share of these that was predicted, Precision the share of the
 	// predicted that were cold; nil if there were none.
-	PastTTL   int      `json:"cold_past_ttl"`
-	Spared    int      `json:"spared"`
-	Recall    *float64 `json:"recall"`
+	PastTTL int `json:"cold_past_ttl"`
+	// Spared are predicted cold and billed warm.
+	Spared int      `json:"spared"`
+	Recall *float64 `json:"recall"`
+	// Precision is the share of the calls predicted cold that were; null if none was.
 	Precision *float64 `json:"precision"`
 	// Unexplained calls were cold within the lifetime; UnexplainedTokens is what
 	// they wrote or sent anew.
@@ -52,8 +54,9 @@ type Explained struct {
 type GrowthErrors struct {
 	Calls     int     `json:"calls"`
 	Predicted float64 `json:"predicted_error_median"`
-	Counted   float64 `json:"counted_error_median"`
-	Quarter   float64 `json:"quarter_error_median"`
+	// Counted is the error of the counter alone, Quarter that of bytes over four.
+	Counted float64 `json:"counted_error_median"`
+	Quarter float64 `json:"quarter_error_median"`
 }
 
 // Total condenses several sessions as if they were one.

@@ -250,6 +250,8 @@ type Retrieval struct {
 
 // Withheld is a part of memory that may not be seen: a file, or a class of them.
 type Withheld struct {
+	// path is a file. class is a class of files in its place: sessions, what was said in other
+	// sessions; media; notes, Markdown that index.include does not name.
 	Path   string `json:"path,omitempty"`
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
@@ -353,31 +355,51 @@ type Mark struct {
 
 // Layout is planned.Layout with lifetimes in seconds.
 type Layout struct {
+	// breakpoints are the cache markers, in prompt order.
 	Breakpoints []Breakpoint `json:"breakpoints"`
-	Change      Change       `json:"change"`
-	Bill        Bill         `json:"bill"`
-	Cold        bool         `json:"cold"`
-	Clock       string       `json:"clock"`
-	Cut         Cut          `json:"cut"`
-	Made        *CutPoint    `json:"made"`
-	Refused     []Refusal    `json:"refused"`
-	Cuts        []CutPoint   `json:"cuts"`
-	Notes       []string     `json:"notes"`
-	Reasoning   Reasoning    `json:"reasoning"`
-	Reported    *Reported    `json:"reported"`
-	Lifetimes   Lifetimes    `json:"lifetimes"`
-	Pace        Pace         `json:"pace"`
-	Advice      Advice       `json:"advice"`
+	// change is how the request differs from the one before.
+	Change Change `json:"change"`
+	// bill is what the call should read, write and cost.
+	Bill Bill `json:"bill"`
+	// cold reports whether the cache holds nothing of the messages, clock why.
+	Cold  bool   `json:"cold"`
+	Clock string `json:"clock"`
+	// cut is what the cut planner decided.
+	Cut Cut `json:"cut"`
+	// made is the cut that was made now, null for none.
+	Made *CutPoint `json:"made"`
+	// refused are wishes that the rules did not allow.
+	Refused []Refusal `json:"refused"`
+	// cuts are all cuts so far.
+	Cuts []CutPoint `json:"cuts"`
+	// notes say what the model's cache will not do with this layout.
+	Notes []string `json:"notes"`
+	// reasoning is the model's reasoning that this plan loses in messages that stay.
+	Reasoning Reasoning `json:"reasoning"`
+	// reported is what the provider told of the last request that was billed.
+	Reported *Reported `json:"reported"`
+	// lifetimes are the cache lifetimes that the breakpoints ask for.
+	Lifetimes Lifetimes `json:"lifetimes"`
+	// pace is how the calls of the session follow each other, this one counted.
+	Pace Pace `json:"pace"`
+	// advice says what to do with the time until the next call; its costs are in base input
+	// tokens.
+	Advice Advice `json:"advice"`
 }
 
 // Breakpoint is a cache marker and what stands before it.
 type Breakpoint struct {
-	Block            int64  `json:"block"`
-	Message          int64  `json:"message"`
-	Region           string `json:"region"`
-	Why              string `json:"why"`
-	TTLSeconds       int64  `json:"ttl_seconds"`
-	CumulativeTokens int64  `json:"cumulative_tokens"`
+	// block is the index of the block among all blocks of the prompt.
+	Block int64 `json:"block"`
+	// message is the index of the message; -1 is the system prompt, -2 the tools.
+	Message int64  `json:"message"`
+	Region  string `json:"region"`
+	// why is fixed, carry, previous_tail, guard or end.
+	Why string `json:"why"`
+	// ttl_seconds is the lifetime asked for.
+	TTLSeconds int64 `json:"ttl_seconds"`
+	// cumulative_tokens is the size of the prompt up to and including the marker.
+	CumulativeTokens int64 `json:"cumulative_tokens"`
 }
 
 // Change adds the level from which on nothing can be read.
@@ -397,7 +419,8 @@ type Change struct {
 	KeptTokens   int64 `json:"kept_tokens"`
 	BrokenTokens int64 `json:"broken_tokens"`
 	// host is what the host broke of a warm cache; nil if it broke nothing.
-	Host   *Broke `json:"host"`
+	Host *Broke `json:"host"`
+	// breaks is the level from which on nothing can be read: tools, system, messages or none.
 	Breaks string `json:"breaks"`
 }
 
@@ -564,6 +587,7 @@ type CacheMiss struct {
 
 // Lifetimes are how long cache entries live, and why.
 type Lifetimes struct {
+	// fixed_seconds is that of tools and system, messages_seconds that of all after them.
 	FixedSeconds    int64  `json:"fixed_seconds"`
 	FixedWhy        string `json:"fixed_why"`
 	MessagesSeconds int64  `json:"messages_seconds"`
@@ -572,21 +596,30 @@ type Lifetimes struct {
 
 // Pace is cachelayout.Pace with gaps in seconds.
 type Pace struct {
-	Calls       int64   `json:"calls"`
+	Calls int64 `json:"calls"`
+	// idle_seconds are the gaps of a minute and more between calls, oldest first.
 	IdleSeconds []int64 `json:"idle_seconds"`
 }
 
 // Advice is cachelayout.Advice; a time that does not apply is null.
 type Advice struct {
-	ExpiresAt        *time.Time `json:"expires_at"`
-	SummariseBy      *time.Time `json:"summarise_by"`
-	SummaryWarm      float64    `json:"summary_warm"`
-	SummaryCold      float64    `json:"summary_cold"`
+	// expires_at is when the messages leave the cache if no request starts before.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// summarise_by is until when a model that writes a summary reads the prompt from the
+	// cache; null if a cold cache would cut nothing.
+	SummariseBy *time.Time `json:"summarise_by"`
+	// summary_warm is what that model reads until then, summary_cold afterwards.
+	SummaryWarm float64 `json:"summary_warm"`
+	SummaryCold float64 `json:"summary_cold"`
+	// keep_alive reports whether repeating the request without an answer is expected to cost
+	// less than expiry, keep_alive_seconds how often (0 for never), keep_alive_until until
+	// when.
 	KeepAlive        bool       `json:"keep_alive"`
 	KeepAliveSeconds int64      `json:"keep_alive_seconds"`
 	KeepAliveUntil   *time.Time `json:"keep_alive_until"`
-	Ping             float64    `json:"ping"`
-	Expiry           float64    `json:"expiry"`
+	// ping is the price of one repetition, expiry what it would save if the session goes on.
+	Ping   float64 `json:"ping"`
+	Expiry float64 `json:"expiry"`
 }
 
 // Debug lists every page and what became of it.
@@ -1319,13 +1352,17 @@ type SearchParams struct {
 
 // Search is the document of search.
 type Search struct {
-	Schema  string `json:"schema"`
-	Query   string `json:"query"`
-	Results []Hit  `json:"results"`
+	Schema string `json:"schema"`
+	Query  string `json:"query"`
+	// results are places, the best first, each with its best lines, at most five of a turn, an
+	// item or a paragraph; with --lines all such lines.
+	Results []Hit `json:"results"`
 	// reason is how the search of memory ended.
 	Reason string `json:"reason"`
 	// mode is by what means a question was answered.
-	Mode   string `json:"mode"`
+	Mode string `json:"mode"`
+	// detail says why there are no results, or which part of the search is missing; "" for
+	// nothing.
 	Detail string `json:"detail"`
 	// behind says by how much the index is behind, absent if it is not.
 	Behind *Lag `json:"behind,omitempty"`
@@ -1391,10 +1428,12 @@ type Hit struct {
 type Parts struct {
 	// keyword and vector are the scores of the two searches, 0 if that search did not find it,
 	// with their ranks from 1, 0 likewise.
-	Keyword     float64 `json:"keyword"`
-	KeywordRank int64   `json:"keyword_rank,omitempty"`
-	Vector      float64 `json:"vector"`
-	VectorRank  int64   `json:"vector_rank,omitempty"`
+	Keyword float64 `json:"keyword"`
+	// keyword_rank and vector_rank count from 1.
+	KeywordRank int64 `json:"keyword_rank,omitempty"`
+	// vector is the chunk's score by meaning, 0 if it was not found so.
+	Vector     float64 `json:"vector"`
+	VectorRank int64   `json:"vector_rank,omitempty"`
 	// merged is their weighted mean, decay the factor that age puts on it; hits are ranked by
 	// their product.
 	Merged float64 `json:"merged"`
@@ -1458,6 +1497,7 @@ type Progress struct {
 // Also is what was asked for beside a word, or two words, of the question: how memory
 // spells it.
 type Also struct {
+	// typed is as the question has it, asked as memory has it.
 	Typed string   `json:"typed"`
 	Asked []string `json:"asked"`
 }
@@ -1476,23 +1516,32 @@ type ReadParams struct {
 
 // Get is the document of get and read, for pages and for files.
 type Get struct {
-	Schema     string `json:"schema"`
+	Schema string `json:"schema"`
+	// session_key is "" for a file, and where several sessions have an id with different
+	// content.
 	SessionKey string `json:"session_key"`
 	// sessions are those that have it, where none was named.
 	Sessions []string `json:"sessions,omitempty"`
-	ID       string   `json:"id"`
-	Reason   string   `json:"reason"`
-	Detail   string   `json:"detail"`
-	Bytes    int64    `json:"bytes"`
+	// id is what was asked for.
+	ID string `json:"id"`
+	// reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
+	// not memory, AMBIGUOUS where several sessions have an id with different content and none
+	// was named. detail says it in words.
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+	// bytes is the size of the content.
+	Bytes int64 `json:"bytes"`
 	// encoding is utf-8, or base64 for content that is no text.
-	Encoding string   `json:"encoding"`
-	Text     string   `json:"text"`
-	Pages    []string `json:"pages"`
+	Encoding string `json:"encoding"`
+	Text     string `json:"text"`
+	// pages are the members of a span, in order.
+	Pages []string `json:"pages"`
 	// path and the lines are those of a file, "" and 0 for a page.
 	Path      string `json:"path"`
 	StartLine int64  `json:"start_line"`
 	EndLine   int64  `json:"end_line"`
-	Truncated bool   `json:"truncated"`
+	// truncated reports whether the text was cut at workspace.max_file_size.
+	Truncated bool `json:"truncated"`
 	// version is that of the whole file, for who edits it; "" for a page and a file of more
 	// than a mebibyte.
 	Version string `json:"version"`
@@ -1959,8 +2008,9 @@ type Cooldown struct {
 
 // Check is the document of check.
 type Check struct {
-	Schema   string    `json:"schema"`
-	StateDir string    `json:"state_dir"`
+	Schema   string `json:"schema"`
+	StateDir string `json:"state_dir"`
+	// ok reports whether nothing was found; the exit code is 3 otherwise.
 	Ok       bool      `json:"ok"`
 	Findings []Finding `json:"findings"`
 }
@@ -1981,7 +2031,8 @@ type DocumentStats struct {
 	Days     []Sum `json:"days"`
 	Models   []Sum `json:"models"`
 	// torn are files whose last line was cut off, as by a kill; it is left out.
-	Torn  []string    `json:"torn"`
+	Torn []string `json:"torn"`
+	// calls are in the order of time.
 	Calls []StatsCall `json:"calls"`
 }
 
@@ -2077,6 +2128,7 @@ type FirstSight struct {
 
 // StatsCall is one call.
 type StatsCall struct {
+	// time is when it was planned.
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
 	Branch  string    `json:"branch"`
@@ -2086,13 +2138,19 @@ type StatsCall struct {
 	Planned        *Tokens  `json:"planned"`
 	Billed         Tokens   `json:"billed"`
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
-	BilledCostUSD  *float64 `json:"billed_cost_usd"`
-	Cut            bool     `json:"cut"`
-	SavedTokens    int64    `json:"saved_tokens"`
-	BilledUSD      *float64 `json:"billed_usd"`
-	WithoutUSD     *float64 `json:"without_usd"`
-	ColdExpected   *bool    `json:"cold_expected"`
-	ColdSeen       *bool    `json:"cold_seen"`
+	// billed_cost_usd is null for a model without a price.
+	BilledCostUSD *float64 `json:"billed_cost_usd"`
+	// cut reports whether the plan made a cut.
+	Cut bool `json:"cut"`
+	// saved_tokens are those that cuts kept out of this prompt.
+	SavedTokens int64 `json:"saved_tokens"`
+	// billed_usd is the bill, answers included; without_usd is about what the call would have
+	// cost without memkernel, null for a call that memkernel did not send.
+	BilledUSD    *float64 `json:"billed_usd"`
+	WithoutUSD   *float64 `json:"without_usd"`
+	ColdExpected *bool    `json:"cold_expected"`
+	// cold_seen is null at a first call, after a cut, and where nothing could be cached.
+	ColdSeen *bool `json:"cold_seen"`
 	// reasoning is what its plan lost of the model's reasoning, null for nothing, reported
 	// what the provider told of the request.
 	Reasoning *Reasoning `json:"reasoning"`
@@ -2114,7 +2172,8 @@ type ReindexParams struct {
 // Reindex is the document of reindex.
 type Reindex struct {
 	Schema string `json:"schema"`
-	Index  string `json:"index"`
+	// index is the index file, or the database without its password.
+	Index string `json:"index"`
 	// rebuilt is why the index was made anew, "" if it was not.
 	Rebuilt string `json:"rebuilt"`
 	// aside is where the old file is kept, "" if it is not.
@@ -2130,11 +2189,13 @@ type Reindex struct {
 	// left_out is the Markdown of the workspace that is no memory.
 	LeftOut DocumentLeftOut `json:"left_out"`
 	// bytes were read in seconds.
-	Bytes           int64   `json:"bytes"`
-	Seconds         float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	// mb_per_second counts 10⁶ bytes, chunks_per_second the added chunks.
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
-	IndexBytes      int64   `json:"index_bytes"`
+	// index_bytes is the size of the index on disk, afterwards.
+	IndexBytes int64 `json:"index_bytes"`
 }
 
 // ReindexFiles counts files.
@@ -2144,26 +2205,33 @@ type ReindexFiles struct {
 	Changed   int64 `json:"changed"`
 	Removed   int64 `json:"removed"`
 	Unchanged int64 `json:"unchanged"`
-	Read      int64 `json:"read"`
+	// read are files that were opened.
+	Read int64 `json:"read"`
 }
 
 // ReindexChunks counts chunks.
 type ReindexChunks struct {
-	Added      int64 `json:"added"`
-	Removed    int64 `json:"removed"`
-	Kept       int64 `json:"kept"`
+	Added   int64 `json:"added"`
+	Removed int64 `json:"removed"`
+	// kept are chunks of files that changed which stayed as they were.
+	Kept int64 `json:"kept"`
+	// reanalysed are those whose words were made again by newer rules.
 	Reanalysed int64 `json:"reanalysed"`
-	Total      int64 `json:"total"`
+	// total is how many there are afterwards.
+	Total int64 `json:"total"`
 }
 
 // ReindexVectors counts vectors.
 type ReindexVectors struct {
+	// model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int64  `json:"embedded"`
-	Refused  int64  `json:"refused"`
+	// refused are texts that the provider does not take, or that no day has tokens for.
+	Refused int64 `json:"refused"`
 	// refused_reason is why the first was, "" if none were.
 	RefusedReason string `json:"refused_reason"`
-	Total         int64  `json:"total"`
+	// total is how many chunks have a vector afterwards.
+	Total int64 `json:"total"`
 	// estimate is what had to be embedded, as counted before; null without a provider.
 	Estimate *Estimate `json:"estimate"`
 	// error is why vectors are missing, "" if none are.
@@ -2172,21 +2240,26 @@ type ReindexVectors struct {
 
 // Estimate is what lacked a vector, and what it costs.
 type Estimate struct {
-	Texts  int64 `json:"texts"`
+	Texts int64 `json:"texts"`
+	// tokens is about how many there are.
 	Tokens int64 `json:"tokens"`
 	// cost_usd is null if the price is not known.
-	CostUSD     *float64 `json:"cost_usd"`
-	PriceSource string   `json:"price_source"`
-	PriceAsOf   string   `json:"price_as_of"`
+	CostUSD *float64 `json:"cost_usd"`
+	// price_source is "" without a price.
+	PriceSource string `json:"price_source"`
+	PriceAsOf   string `json:"price_as_of"`
 }
 
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
-	Listed    int64 `json:"listed"`
-	Read      int64 `json:"read"`
-	Turns     int64 `json:"turns"`
+	Listed int64 `json:"listed"`
+	// read are new, grown or rewritten ones, turns what was read of them.
+	Read  int64 `json:"read"`
+	Turns int64 `json:"turns"`
+	// forgotten are those that stay away.
 	Forgotten int64 `json:"forgotten"`
-	Removed   int64 `json:"removed"`
+	// removed are those whose transcripts are gone, or which were forgotten.
+	Removed int64 `json:"removed"`
 }
 
 // SkippedFile is a file and what is to be said about it.
@@ -2197,10 +2270,13 @@ type SkippedFile struct {
 
 // DocumentLeftOut is the Markdown that is no memory.
 type DocumentLeftOut struct {
-	Files   int64       `json:"files"`
-	More    bool        `json:"more"`
+	Files int64 `json:"files"`
+	// more reports whether there may be more: not all folders without memory were looked into.
+	More bool `json:"more"`
+	// reasons have those of most interest first.
 	Reasons []LeftCount `json:"reasons"`
-	First   []LeftFile  `json:"first"`
+	// first are at most ten of the files.
+	First []LeftFile `json:"first"`
 }
 
 // ToolsListParams are the parameters of tools.list.

@@ -232,6 +232,7 @@ export interface Retrieval {
 
 /** Withheld is a part of memory that may not be seen: a file, or a class of them. */
 export interface Withheld {
+  /** `path` is a file. `class` is a class of files in its place: sessions, what was said in other sessions; media; notes, Markdown that index.include does not name. */
   path?: string;
   class?: string;
   reason: string;
@@ -320,30 +321,49 @@ export interface Mark {
 
 /** Layout is planned.Layout with lifetimes in seconds. */
 export interface Layout {
+  /** `breakpoints` are the cache markers, in prompt order. */
   breakpoints: Breakpoint[];
+  /** `change` is how the request differs from the one before. */
   change: Change;
+  /** `bill` is what the call should read, write and cost. */
   bill: Bill;
+  /** `cold` reports whether the cache holds nothing of the messages, `clock` why. */
   cold: boolean;
   clock: string;
+  /** `cut` is what the cut planner decided. */
   cut: Cut;
+  /** `made` is the cut that was made now, null for none. */
   made: CutPoint | null;
+  /** `refused` are wishes that the rules did not allow. */
   refused: Refusal[];
+  /** `cuts` are all cuts so far. */
   cuts: CutPoint[];
+  /** `notes` say what the model's cache will not do with this layout. */
   notes: string[];
+  /** `reasoning` is the model's reasoning that this plan loses in messages that stay. */
   reasoning: Reasoning;
+  /** `reported` is what the provider told of the last request that was billed. */
   reported: Reported | null;
+  /** `lifetimes` are the cache lifetimes that the breakpoints ask for. */
   lifetimes: Lifetimes;
+  /** `pace` is how the calls of the session follow each other, this one counted. */
   pace: Pace;
+  /** `advice` says what to do with the time until the next call; its costs are in base input tokens. */
   advice: Advice;
 }
 
 /** Breakpoint is a cache marker and what stands before it. */
 export interface Breakpoint {
+  /** `block` is the index of the block among all blocks of the prompt. */
   block: number;
+  /** `message` is the index of the message; -1 is the system prompt, -2 the tools. */
   message: number;
   region: string;
+  /** `why` is fixed, carry, previous_tail, guard or end. */
   why: string;
+  /** `ttl_seconds` is the lifetime asked for. */
   ttl_seconds: number;
+  /** `cumulative_tokens` is the size of the prompt up to and including the marker. */
   cumulative_tokens: number;
 }
 
@@ -363,6 +383,7 @@ export interface Change {
   broken_tokens: number;
   /** `host` is what the host broke of a warm cache; nil if it broke nothing. */
   host: Broke | null;
+  /** `breaks` is the level from which on nothing can be read: tools, system, messages or none. */
   breaks: string;
 }
 
@@ -514,6 +535,7 @@ export interface CacheMiss {
 
 /** Lifetimes are how long cache entries live, and why. */
 export interface Lifetimes {
+  /** `fixed_seconds` is that of tools and system, `messages_seconds` that of all after them. */
   fixed_seconds: number;
   fixed_why: string;
   messages_seconds: number;
@@ -523,18 +545,24 @@ export interface Lifetimes {
 /** Pace is cachelayout.Pace with gaps in seconds. */
 export interface Pace {
   calls: number;
+  /** `idle_seconds` are the gaps of a minute and more between calls, oldest first. */
   idle_seconds: number[];
 }
 
 /** Advice is cachelayout.Advice; a time that does not apply is null. */
 export interface Advice {
+  /** `expires_at` is when the messages leave the cache if no request starts before. */
   expires_at: string | null;
+  /** `summarise_by` is until when a model that writes a summary reads the prompt from the cache; null if a cold cache would cut nothing. */
   summarise_by: string | null;
+  /** `summary_warm` is what that model reads until then, `summary_cold` afterwards. */
   summary_warm: number;
   summary_cold: number;
+  /** `keep_alive` reports whether repeating the request without an answer is expected to cost less than expiry, `keep_alive_seconds` how often (0 for never), `keep_alive_until` until when. */
   keep_alive: boolean;
   keep_alive_seconds: number;
   keep_alive_until: string | null;
+  /** `ping` is the price of one repetition, `expiry` what it would save if the session goes on. */
   ping: number;
   expiry: number;
 }
@@ -1217,11 +1245,13 @@ export interface SearchParams {
 export interface Search {
   schema: string;
   query: string;
+  /** `results` are places, the best first, each with its best lines, at most five of a turn, an item or a paragraph; with --lines all such lines. */
   results: Hit[];
   /** `reason` is how the search of memory ended. */
   reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
   /** `mode` is by what means a question was answered. */
   mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
+  /** `detail` says why there are no results, or which part of the search is missing; "" for nothing. */
   detail: string;
   /** `behind` says by how much the index is behind, absent if it is not. */
   behind?: Lag;
@@ -1278,7 +1308,9 @@ export interface Hit {
 export interface Parts {
   /** `keyword` and `vector` are the scores of the two searches, 0 if that search did not find it, with their ranks from 1, 0 likewise. */
   keyword: number;
+  /** `keyword_rank` and `vector_rank` count from 1. */
   keyword_rank?: number;
+  /** `vector` is the chunk's score by meaning, 0 if it was not found so. */
   vector: number;
   vector_rank?: number;
   /** `merged` is their weighted mean, `decay` the factor that age puts on it; hits are ranked by their product. */
@@ -1339,6 +1371,7 @@ export interface Progress {
 
 /** Also is what was asked for beside a word, or two words, of the question: how memory spells it. */
 export interface Also {
+  /** `typed` is as the question has it, `asked` as memory has it. */
   typed: string;
   asked: string[];
 }
@@ -1358,21 +1391,27 @@ export interface ReadParams {
 /** Get is the document of get and read, for pages and for files. */
 export interface Get {
   schema: string;
+  /** `session_key` is "" for a file, and where several sessions have an id with different content. */
   session_key: string;
   /** `sessions` are those that have it, where none was named. */
   sessions?: string[];
+  /** `id` is what was asked for. */
   id: string;
+  /** `reason` is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is not memory, AMBIGUOUS where several sessions have an id with different content and none was named. `detail` says it in words. */
   reason: string;
   detail: string;
+  /** `bytes` is the size of the content. */
   bytes: number;
   /** `encoding` is utf-8, or base64 for content that is no text. */
   encoding: string;
   text: string;
+  /** `pages` are the members of a span, in order. */
   pages: string[];
   /** `path` and the lines are those of a file, "" and 0 for a page. */
   path: string;
   start_line: number;
   end_line: number;
+  /** `truncated` reports whether the text was cut at workspace.max_file_size. */
   truncated: boolean;
   /** `version` is that of the whole file, for who edits it; "" for a page and a file of more than a mebibyte. */
   version: string;
@@ -1817,6 +1856,7 @@ export interface Cooldown {
 export interface Check {
   schema: string;
   state_dir: string;
+  /** `ok` reports whether nothing was found; the exit code is 3 otherwise. */
   ok: boolean;
   findings: Finding[];
 }
@@ -1838,6 +1878,7 @@ export interface DocumentStats {
   models: Sum[];
   /** `torn` are files whose last line was cut off, as by a kill; it is left out. */
   torn: string[];
+  /** `calls` are in the order of time. */
   calls: StatsCall[];
 }
 
@@ -1924,6 +1965,7 @@ export interface FirstSight {
 
 /** StatsCall is one call. */
 export interface StatsCall {
+  /** `time` is when it was planned. */
   time: string;
   session: string;
   branch: string;
@@ -1933,12 +1975,17 @@ export interface StatsCall {
   planned: Tokens | null;
   billed: Tokens;
   planned_cost_usd: number | null;
+  /** `billed_cost_usd` is null for a model without a price. */
   billed_cost_usd: number | null;
+  /** `cut` reports whether the plan made a cut. */
   cut: boolean;
+  /** `saved_tokens` are those that cuts kept out of this prompt. */
   saved_tokens: number;
+  /** `billed_usd` is the bill, answers included; `without_usd` is about what the call would have cost without memkernel, null for a call that memkernel did not send. */
   billed_usd: number | null;
   without_usd: number | null;
   cold_expected: boolean | null;
+  /** `cold_seen` is null at a first call, after a cut, and where nothing could be cached. */
   cold_seen: boolean | null;
   /** `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request. */
   reasoning: Reasoning | null;
@@ -1961,6 +2008,7 @@ export interface ReindexParams {
 /** Reindex is the document of reindex. */
 export interface Reindex {
   schema: string;
+  /** `index` is the index file, or the database without its password. */
   index: string;
   /** `rebuilt` is why the index was made anew, "" if it was not. */
   rebuilt: string;
@@ -1979,8 +2027,10 @@ export interface Reindex {
   /** `bytes` were read in `seconds`. */
   bytes: number;
   seconds: number;
+  /** `mb_per_second` counts 10⁶ bytes, `chunks_per_second` the added chunks. */
   mb_per_second: number;
   chunks_per_second: number;
+  /** `index_bytes` is the size of the index on disk, afterwards. */
   index_bytes: number;
 }
 
@@ -1991,6 +2041,7 @@ export interface ReindexFiles {
   changed: number;
   removed: number;
   unchanged: number;
+  /** `read` are files that were opened. */
   read: number;
 }
 
@@ -1998,18 +2049,24 @@ export interface ReindexFiles {
 export interface ReindexChunks {
   added: number;
   removed: number;
+  /** `kept` are chunks of files that changed which stayed as they were. */
   kept: number;
+  /** `reanalysed` are those whose words were made again by newer rules. */
   reanalysed: number;
+  /** `total` is how many there are afterwards. */
   total: number;
 }
 
 /** ReindexVectors counts vectors. */
 export interface ReindexVectors {
+  /** `model` is "" without vectors. */
   model: string;
   embedded: number;
+  /** `refused` are texts that the provider does not take, or that no day has tokens for. */
   refused: number;
   /** `refused_reason` is why the first was, "" if none were. */
   refused_reason: string;
+  /** `total` is how many chunks have a vector afterwards. */
   total: number;
   /** `estimate` is what had to be embedded, as counted before; null without a provider. */
   estimate: Estimate | null;
@@ -2020,9 +2077,11 @@ export interface ReindexVectors {
 /** Estimate is what lacked a vector, and what it costs. */
 export interface Estimate {
   texts: number;
+  /** `tokens` is about how many there are. */
   tokens: number;
   /** `cost_usd` is null if the price is not known. */
   cost_usd: number | null;
+  /** `price_source` is "" without a price. */
   price_source: string;
   price_as_of: string;
 }
@@ -2030,9 +2089,12 @@ export interface Estimate {
 /** ReindexSessions counts past sessions. */
 export interface ReindexSessions {
   listed: number;
+  /** `read` are new, grown or rewritten ones, `turns` what was read of them. */
   read: number;
   turns: number;
+  /** `forgotten` are those that stay away. */
   forgotten: number;
+  /** `removed` are those whose transcripts are gone, or which were forgotten. */
   removed: number;
 }
 
@@ -2045,8 +2107,11 @@ export interface SkippedFile {
 /** DocumentLeftOut is the Markdown that is no memory. */
 export interface DocumentLeftOut {
   files: number;
+  /** `more` reports whether there may be more: not all folders without memory were looked into. */
   more: boolean;
+  /** `reasons` have those of most interest first. */
   reasons: LeftCount[];
+  /** `first` are at most ten of the files. */
   first: LeftFile[];
 }
 

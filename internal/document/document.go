@@ -25,23 +25,32 @@ func List[T any](s []T) []T {
 
 // Get is the document of get and read, for pages and for files.
 type Get struct {
-	Schema     string `json:"schema"`
+	Schema string `json:"schema"`
+	// SessionKey is "" for a file, and where several sessions have an id with different
+	// content.
 	SessionKey string `json:"session_key"`
 	// Sessions are those that have it, where none was named.
 	Sessions []string `json:"sessions,omitempty"`
-	ID       string   `json:"id"`
-	Reason   string   `json:"reason"`
-	Detail   string   `json:"detail"`
-	Bytes    int      `json:"bytes"`
+	// ID is what was asked for.
+	ID string `json:"id"`
+	// Reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
+	// not memory, AMBIGUOUS where several sessions have an id with different content and
+	// none was named. Detail says it in words.
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+	// Bytes is the size of the content.
+	Bytes int `json:"bytes"`
 	// Encoding is utf-8, or base64 for content that is no text.
-	Encoding string   `json:"encoding"`
-	Text     string   `json:"text"`
-	Pages    []string `json:"pages"`
+	Encoding string `json:"encoding"`
+	Text     string `json:"text"`
+	// Pages are the members of a span, in order.
+	Pages []string `json:"pages"`
 	// Path and the lines are those of a file, "" and 0 for a page.
 	Path      string `json:"path"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
-	Truncated bool   `json:"truncated"`
+	// Truncated reports whether the text was cut at workspace.max_file_size.
+	Truncated bool `json:"truncated"`
 	// Version is that of the whole file, for who edits it; "" for a page and a file of more
 	// than a mebibyte.
 	Version string `json:"version"`
@@ -81,12 +90,16 @@ func OfDenied(id, path string, err error) Get {
 
 // Search is the document of search.
 type Search struct {
-	Schema  string           `json:"schema"`
-	Query   string           `json:"query"`
+	Schema string `json:"schema"`
+	Query  string `json:"query"`
+	// Results are places, the best first, each with its best lines, at most five of a turn,
+	// an item or a paragraph; with --lines all such lines.
 	Results []retrieval.Hit  `json:"results"`
 	Reason  retrieval.Reason `json:"reason"`
 	Mode    retrieval.Mode   `json:"mode"`
-	Detail  string           `json:"detail"`
+	// Detail says why there are no results, or which part of the search is missing; "" for
+	// nothing.
+	Detail string `json:"detail"`
 	// Behind says by how much the index is behind, absent if it is not.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is how far the index is, with INDEXING.

@@ -6,8 +6,9 @@ import (
 
 // Check is the document of check.
 type Check struct {
-	Schema   string           `json:"schema"`
-	StateDir string           `json:"state_dir"`
+	Schema   string `json:"schema"`
+	StateDir string `json:"state_dir"`
+	// OK reports whether nothing was found; the exit code is 3 otherwise.
 	OK       bool             `json:"ok"`
 	Findings []health.Finding `json:"findings"`
 }
@@ -27,10 +28,13 @@ type Doctor struct {
 
 // DoctorRow is one thing that a doctor looked at.
 type DoctorRow struct {
-	Area  string `json:"area"`
+	// Area is config, workspace, index, embedding, state, window or prices.
+	Area string `json:"area"`
+	// State is ok, warn or fail.
 	State string `json:"state"`
 	What  string `json:"what"`
-	Hint  string `json:"hint"`
+	// Hint is how to mend it, "" if there is nothing to mend.
+	Hint string `json:"hint"`
 }
 
 // OfDoctor is what a doctor found.
@@ -59,28 +63,39 @@ type Audit struct {
 	Schema    string `json:"schema"`
 	Workspace string `json:"workspace"`
 	// Clean: nothing that was found is to be done anything about.
-	Clean    bool              `json:"clean"`
-	Files    int               `json:"files"`
-	Entries  int               `json:"entries"`
+	Clean bool `json:"clean"`
+	// Files are those that were read, Entries the list items, paragraphs, quotes and tables
+	// in them.
+	Files   int `json:"files"`
+	Entries int `json:"entries"`
+	// Checks are those that were asked for, in order.
 	Checks   []health.CheckRun `json:"checks"`
 	Findings []auditFinding    `json:"findings"`
 }
 
 // auditFinding is a finding with every member there.
 type auditFinding struct {
-	Check    string `json:"check"`
+	Check string `json:"check"`
+	// Severity is error, warning, note, or ok for what need not be mended, such as links in
+	// logs of days that are over.
 	Severity string `json:"severity"`
 	auditPlace
-	What    string           `json:"what"`
-	Hint    string           `json:"hint"`
-	Others  []auditPlace     `json:"others"`
+	What string `json:"what"`
+	// Hint is what to do.
+	Hint string `json:"hint"`
+	// Others are the other places of duplicates and contradictions, and of what has the
+	// same cause.
+	Others []auditPlace `json:"others"`
+	// Dropped are the sections that a host drops.
 	Dropped []health.Section `json:"dropped"`
 }
 
 type auditPlace struct {
-	Path      string `json:"path"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
+	// Path is relative to the workspace, "" for what is in none of its files.
+	Path string `json:"path"`
+	// StartLine is 0 where the whole file is meant.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
 }
 
 // OfAudit is what an audit of a workspace found.

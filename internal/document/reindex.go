@@ -8,7 +8,8 @@ import (
 // Reindex is the document of reindex.
 type Reindex struct {
 	Schema string `json:"schema"`
-	Index  string `json:"index"`
+	// Index is the index file, or the database without its password.
+	Index string `json:"index"`
 	// Rebuilt is why the index was made anew, "" if it was not.
 	Rebuilt string `json:"rebuilt"`
 	// Aside is where the old file is kept, "" if it is not.
@@ -24,19 +25,25 @@ type Reindex struct {
 	// LeftOut is the Markdown of the workspace that is no memory.
 	LeftOut LeftOut `json:"left_out"`
 	// Bytes were read in Seconds.
-	Bytes           int64   `json:"bytes"`
-	Seconds         float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	// MBPerSecond counts 10⁶ bytes, ChunksPerSecond the added chunks.
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
-	IndexBytes      int64   `json:"index_bytes"`
+	// IndexBytes is the size of the index on disk, afterwards.
+	IndexBytes int64 `json:"index_bytes"`
 }
 
 // LeftOut is the Markdown that is no memory.
 type LeftOut struct {
-	Files   int                       `json:"files"`
-	More    bool                      `json:"more"`
+	Files int `json:"files"`
+	// More reports whether there may be more: not all folders without memory were looked
+	// into.
+	More bool `json:"more"`
+	// Reasons have those of most interest first.
 	Reasons []markdownstore.LeftCount `json:"reasons"`
-	First   []markdownstore.LeftFile  `json:"first"`
+	// First are at most ten of the files.
+	First []markdownstore.LeftFile `json:"first"`
 	// Text says it in a line, "" if there is none.
 	Text string `json:"-"`
 }
@@ -48,11 +55,14 @@ func ofLeftOut(l markdownstore.LeftOut) LeftOut {
 
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
-	Listed    int `json:"listed"`
-	Read      int `json:"read"`
-	Turns     int `json:"turns"`
+	Listed int `json:"listed"`
+	// Read are new, grown or rewritten ones, Turns what was read of them.
+	Read  int `json:"read"`
+	Turns int `json:"turns"`
+	// Forgotten are those that stay away.
 	Forgotten int `json:"forgotten"`
-	Removed   int `json:"removed"`
+	// Removed are those whose transcripts are gone, or which were forgotten.
+	Removed int `json:"removed"`
 }
 
 // ReindexFiles counts files.
@@ -62,26 +72,33 @@ type ReindexFiles struct {
 	Changed   int `json:"changed"`
 	Removed   int `json:"removed"`
 	Unchanged int `json:"unchanged"`
-	Read      int `json:"read"`
+	// Read are files that were opened.
+	Read int `json:"read"`
 }
 
 // ReindexChunks counts chunks.
 type ReindexChunks struct {
-	Added      int   `json:"added"`
-	Removed    int   `json:"removed"`
-	Kept       int   `json:"kept"`
-	Reanalysed int   `json:"reanalysed"`
-	Total      int64 `json:"total"`
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Kept are chunks of files that changed which stayed as they were.
+	Kept int `json:"kept"`
+	// Reanalysed are those whose words were made again by newer rules.
+	Reanalysed int `json:"reanalysed"`
+	// Total is how many there are afterwards.
+	Total int64 `json:"total"`
 }
 
 // ReindexVectors counts vectors.
 type ReindexVectors struct {
+	// Model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int    `json:"embedded"`
-	Refused  int    `json:"refused"`
+	// Refused are texts that the provider does not take, or that no day has tokens for.
+	Refused int `json:"refused"`
 	// RefusedReason is why the first was, "" if none were.
 	RefusedReason string `json:"refused_reason"`
-	Total         int64  `json:"total"`
+	// Total is how many chunks have a vector afterwards.
+	Total int64 `json:"total"`
 	// Estimate is what had to be embedded, as counted before; null without a
 	// provider.
 	Estimate *Estimate `json:"estimate"`
@@ -91,12 +108,14 @@ type ReindexVectors struct {
 
 // Estimate is what lacked a vector, and what it costs.
 type Estimate struct {
-	Texts  int `json:"texts"`
+	Texts int `json:"texts"`
+	// Tokens is about how many there are.
 	Tokens int `json:"tokens"`
 	// CostUSD is null if the price is not known.
-	CostUSD     *float64 `json:"cost_usd"`
-	PriceSource string   `json:"price_source"`
-	PriceAsOf   string   `json:"price_as_of"`
+	CostUSD *float64 `json:"cost_usd"`
+	// PriceSource is "" without a price.
+	PriceSource string `json:"price_source"`
+	PriceAsOf   string `json:"price_as_of"`
 	// Text says it in words.
 	Text string `json:"-"`
 }

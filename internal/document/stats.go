@@ -12,11 +12,13 @@ import (
 type Stats struct {
 	Schema string `json:"schema"`
 	*billing.Report
+	// Calls are in the order of time.
 	Calls []StatsCall `json:"calls"`
 }
 
 // StatsCall is one call.
 type StatsCall struct {
+	// Time is when it was planned.
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
 	Branch  string    `json:"branch"`
@@ -26,13 +28,19 @@ type StatsCall struct {
 	Planned        *billing.Tokens `json:"planned"`
 	Billed         billing.Tokens  `json:"billed"`
 	PlannedCostUSD *float64        `json:"planned_cost_usd"`
-	BilledCostUSD  *float64        `json:"billed_cost_usd"`
-	Cut            bool            `json:"cut"`
-	SavedTokens    int             `json:"saved_tokens"`
-	BilledUSD      *float64        `json:"billed_usd"`
-	WithoutUSD     *float64        `json:"without_usd"`
-	ColdExpected   *bool           `json:"cold_expected"`
-	ColdSeen       *bool           `json:"cold_seen"`
+	// BilledCostUSD is null for a model without a price.
+	BilledCostUSD *float64 `json:"billed_cost_usd"`
+	// Cut reports whether the plan made a cut.
+	Cut bool `json:"cut"`
+	// SavedTokens are those that cuts kept out of this prompt.
+	SavedTokens int `json:"saved_tokens"`
+	// BilledUSD is the bill, answers included; WithoutUSD is about what the call would have
+	// cost without memkernel, null for a call that memkernel did not send.
+	BilledUSD    *float64 `json:"billed_usd"`
+	WithoutUSD   *float64 `json:"without_usd"`
+	ColdExpected *bool    `json:"cold_expected"`
+	// ColdSeen is null at a first call, after a cut, and where nothing could be cached.
+	ColdSeen *bool `json:"cold_seen"`
 	// Reasoning is what its plan lost of the model's reasoning, null for nothing, Reported what
 	// the provider told of the request.
 	Reasoning *cachelayout.Reasoning `json:"reasoning"`

@@ -37,17 +37,23 @@ type ConfigJSON struct {
 	Schema string `json:"schema"`
 	// Files are the configuration files that were read, the one that counts most last; File is
 	// that one, "" if there is none.
-	File   string        `json:"file"`
-	Files  []string      `json:"files"`
+	File  string   `json:"file"`
+	Files []string `json:"files"`
+	// Values are all settings, in the order of doc/config.md.
 	Values []settingJSON `json:"values"`
 }
 
 type settingJSON struct {
+	// Key is the full name, such as plan.reserve.
 	Key   string `json:"key"`
 	Value any    `json:"value"`
-	Unit  string `json:"unit"`
-	Text  string `json:"text"`
-	From  string `json:"from"`
+	// Unit is what a number counts: tokens, bytes, seconds, or "".
+	Unit string `json:"unit"`
+	// Text is the value as a file would spell it, such as 30d; a list has commas.
+	Text string `json:"text"`
+	// From is default, file or flag.
+	From string `json:"from"`
+	// Place is file and line, or the flag; "" for a default.
 	Place string `json:"place"`
 }
 

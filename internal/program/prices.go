@@ -35,27 +35,37 @@ the book is unpriced, never free.`,
 
 // PricesJSON is the document of prices.
 type PricesJSON struct {
-	Schema string      `json:"schema"`
+	Schema string `json:"schema"`
+	// Models are ordered by id, then by date.
 	Models []priceJSON `json:"models"`
 }
 
 type priceJSON struct {
-	ID                string             `json:"id"`
-	Provider          string             `json:"provider"`
-	Tokenizer         string             `json:"tokenizer"`
-	ContextWindow     int                `json:"context_window"`
-	MaxOutput         int                `json:"max_output"`
-	MinCacheTokens    int                `json:"min_cache_tokens"`
-	Cache             string             `json:"cache"`
-	TTLSeconds        []int              `json:"ttl_seconds"`
-	PreservedThinking bool               `json:"preserved_thinking"`
-	DropsThinking     bool               `json:"drops_thinking"`
-	EffectiveFrom     string             `json:"effective_from"`
-	AsOf              string             `json:"as_of"`
-	Source            string             `json:"source"`
-	Note              string             `json:"note"`
-	Priced            bool               `json:"priced"`
-	Tiers             []cachelayout.Tier `json:"tiers"`
+	ID        string `json:"id"`
+	Provider  string `json:"provider"`
+	Tokenizer string `json:"tokenizer"`
+	// ContextWindow and MaxOutput are 0 if unknown.
+	ContextWindow int `json:"context_window"`
+	MaxOutput     int `json:"max_output"`
+	// MinCacheTokens is the smallest prefix that is cached.
+	MinCacheTokens int `json:"min_cache_tokens"`
+	// Cache is how the provider caches, TTLSeconds the lifetimes on offer.
+	Cache      string `json:"cache"`
+	TTLSeconds []int  `json:"ttl_seconds"`
+	// PreservedThinking reports whether thinking is bound to its prefix.
+	PreservedThinking bool `json:"preserved_thinking"`
+	// DropsThinking reports whether the provider drops thinking whose prefix changed;
+	// others refuse the request.
+	DropsThinking bool `json:"drops_thinking"`
+	// EffectiveFrom is the first day of these prices, "" for ever, AsOf the day they were
+	// checked.
+	EffectiveFrom string `json:"effective_from"`
+	AsOf          string `json:"as_of"`
+	Source        string `json:"source"`
+	Note          string `json:"note"`
+	Priced        bool   `json:"priced"`
+	// Tiers have the base tier first.
+	Tiers []cachelayout.Tier `json:"tiers"`
 }
 
 func runPrices(a *cli.App, names []string) error {

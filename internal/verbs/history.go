@@ -56,10 +56,12 @@ become what they were, if nobody changed them since.`,
 }
 
 type undoneJSON struct {
-	Schema string    `json:"schema"`
-	Edit   string    `json:"edit"`
-	Time   time.Time `json:"time"`
-	Files  []string  `json:"files"`
+	Schema string `json:"schema"`
+	// Edit is what was taken back, Time when the agent had made it.
+	Edit string    `json:"edit"`
+	Time time.Time `json:"time"`
+	// Files became what they were.
+	Files []string `json:"files"`
 }
 
 // undoEdit takes an agent's change back.

@@ -56,8 +56,9 @@ import:FORMAT the facts of a store.`,
 
 // importJSON is the document of import.
 type importJSON struct {
-	Schema  string `json:"schema"`
-	Applied bool   `json:"applied"`
+	Schema string `json:"schema"`
+	// Applied reports whether it was done.
+	Applied bool `json:"applied"`
 	// Formats are those of which something was found, in a fixed order.
 	Formats []*importedJSON `json:"formats"`
 	// Keys are those under which forget takes out again what is new.
@@ -88,6 +89,7 @@ type importedJSON struct {
 
 // importLeftJSON is a file or a session that is not taken, and why.
 type importLeftJSON struct {
+	// Format is "" if it is none that is known.
 	Format string `json:"format"`
 	Path   string `json:"path"`
 	Reason string `json:"reason"`

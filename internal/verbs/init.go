@@ -75,18 +75,24 @@ func (o *initFlags) add(cmd *cobra.Command, hostUsage string) {
 
 // initJSON is the document of init.
 type initJSON struct {
-	Schema    string `json:"schema"`
+	Schema string `json:"schema"`
+	// Workspace is the folder, links followed.
 	Workspace string `json:"workspace"`
-	StateDir  string `json:"state_dir"`
+	// StateDir is where the index and the record for uninstall are.
+	StateDir string `json:"state_dir"`
 	// Applied: it was done, not only looked at.
-	Applied  bool              `json:"applied"`
-	Hosts    []install.Host    `json:"hosts"`
+	Applied bool `json:"applied"`
+	// Hosts were found, or named with --host; Files are their settings files.
+	Hosts []install.Host `json:"hosts"`
+	// Markdown counts the folder's Markdown files.
 	Markdown *install.Markdown `json:"markdown"`
 	Files    []install.Change  `json:"files"`
 	// Sessions are nil where they are left out.
-	Sessions *pastJSON    `json:"sessions"`
-	Indexed  *indexedJSON `json:"indexed"`
-	Search   *triedJSON   `json:"search"`
+	Sessions *pastJSON `json:"sessions"`
+	// Indexed is null if nothing was done.
+	Indexed *indexedJSON `json:"indexed"`
+	// Search is a search that was tried and found something.
+	Search *triedJSON `json:"search"`
 }
 
 // indexedJSON counts what the index has.

@@ -40,6 +40,7 @@ type pastJSON struct {
 
 // leftJSON is a session that is not read in.
 type leftJSON struct {
+	// Path is a transcript that is not read in.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }

@@ -76,7 +76,8 @@ type nightlyJSON struct {
 	// somebody's could leave if they were named.
 	Notes       []string `json:"notes"`
 	Suggestions int      `json:"suggestions"`
-	Commits     []string `json:"commits"`
+	// Commits are those that were made: id and message.
+	Commits []string `json:"commits"`
 }
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {

@@ -75,6 +75,7 @@ type ObserveJSON struct {
 	Open bool `json:"open"`
 	// TornLine is the last line where it is not whole yet and was left out.
 	TornLine int `json:"torn_line,omitempty"`
+	// Ingested is how many pages are new, Turns how many turns the session has in all.
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
 	// Wrote are the files for people that were made or changed.
@@ -115,7 +116,8 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 
 // observeFolderJSON is the document of observe for a folder.
 type observeFolderJSON struct {
-	Schema   string         `json:"schema"`
+	Schema string `json:"schema"`
+	// Sessions are ordered by when they were written, the newest last.
 	Sessions []*ObserveJSON `json:"sessions"`
 	// LeftOut are files of which no session could be observed, and why.
 	LeftOut []importLeftJSON `json:"left_out"`

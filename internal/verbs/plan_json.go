@@ -15,45 +15,71 @@ import (
 
 // planJSON is the document of plan --json.
 type planJSON struct {
-	Schema     string    `json:"schema"`
-	PlanID     string    `json:"plan_id"`
-	SessionKey string    `json:"session_key"`
-	Branch     string    `json:"branch"`
-	Model      string    `json:"model"`
-	Dialect    string    `json:"dialect"`
-	View       string    `json:"view"`
-	Call       int       `json:"call"`
-	Calls      int       `json:"calls"`
-	Now        time.Time `json:"now,omitzero"`
-	Committed  bool      `json:"committed"`
-	Generation int       `json:"generation"`
+	Schema string `json:"schema"`
+	// PlanID names the plan, for a host that reports back.
+	PlanID     string `json:"plan_id"`
+	SessionKey string `json:"session_key"`
+	// Branch is the sidechain, "" for the main line.
+	Branch string `json:"branch"`
+	Model  string `json:"model"`
+	// Dialect is how the transcript is written, "" without one.
+	Dialect string `json:"dialect"`
+	// View is host or full.
+	View string `json:"view"`
+	// Call is which recorded call is planned, from 1, or 0 for one still to come; Calls is
+	// how many the view has.
+	Call  int `json:"call"`
+	Calls int `json:"calls"`
+	// Now is when the call is made, as it was asked for.
+	Now time.Time `json:"now,omitzero"`
+	// Committed reports whether anything was written; without it pointers don't resolve
+	// yet.
+	Committed bool `json:"committed"`
+	// Generation rises at every cut and whenever the host rewrites its past.
+	Generation int `json:"generation"`
 	// FixedTokens is the size of a system prompt and tools that nobody handed in,
 	// FixedFrom where it comes from: "given", "first_call", or "" without one.
-	FixedTokens int              `json:"fixed_tokens"`
-	FixedFrom   string           `json:"fixed_from"`
-	Budgets     api.Budgets      `json:"budgets"`
-	Regions     []api.Region     `json:"regions"`
-	Layout      *document.Layout `json:"layout"`
-	Params      api.Params       `json:"params"`
+	FixedTokens int    `json:"fixed_tokens"`
+	FixedFrom   string `json:"fixed_from"`
+	// Budgets are the arithmetic of the plan.
+	Budgets api.Budgets `json:"budgets"`
+	// Regions are in prompt order.
+	Regions []api.Region `json:"regions"`
+	// Layout is the side of the provider's cache.
+	Layout *document.Layout `json:"layout"`
+	// Params are settings that the request needs.
+	Params api.Params `json:"params"`
 
-	Retrieval api.Retrieval     `json:"retrieval"`
-	Debug     api.Debug         `json:"debug"`
-	Reduced   []api.Reduced     `json:"reduced"`
-	Faults    []fault.Fault     `json:"faults"`
-	Alerts    []fault.Fault     `json:"alerts"`
-	Deferred  []api.Deferred    `json:"deferred"`
-	Paging    *paging.PageTable `json:"paging"`
-	Stats     api.Stats         `json:"stats"`
-	Format    transcript.Format `json:"format"`
-	Messages  json.RawMessage   `json:"messages"`
-	Notes     []noteJSON        `json:"notes"`
-	Recorded  *predict.Report   `json:"recorded"`
+	// Retrieval is what was recalled for the user's newest words.
+	Retrieval api.Retrieval `json:"retrieval"`
+	// Debug has every page and what became of it.
+	Debug api.Debug `json:"debug"`
+	// Reduced are pages that are not shown in full, with the way back.
+	Reduced []api.Reduced `json:"reduced"`
+	Faults  []fault.Fault `json:"faults"`
+	// Alerts are signs of trouble that no prompt could have prevented.
+	Alerts []fault.Fault `json:"alerts"`
+	// Deferred are changes that wait for a cut.
+	Deferred []api.Deferred `json:"deferred"`
+	// Paging is the page table, and what the conversation's plans told of paging, this one
+	// counted.
+	Paging *paging.PageTable `json:"paging"`
+	// Stats is what the plan cost this program.
+	Stats  api.Stats         `json:"stats"`
+	Format transcript.Format `json:"format"`
+	// Messages are the planned messages in the format.
+	Messages json.RawMessage `json:"messages"`
+	// Notes say what reading and rendering had to leave out or repair.
+	Notes []noteJSON `json:"notes"`
+	// Recorded compares the recorded calls with what the cache should have done.
+	Recorded *predict.Report `json:"recorded"`
 }
 
 type noteJSON struct {
 	Rule string `json:"rule"`
 	Text string `json:"text"`
-	Line int    `json:"line"`
+	// Line is that of the transcript, 0 for none.
+	Line int `json:"line"`
 }
 
 // planDocument makes the document.

@@ -105,11 +105,15 @@ for: exit code 0 if none is, else 1 and what to do.`,
 }
 
 type proxyJSON struct {
-	Schema    string                 `json:"schema"`
-	URL       string                 `json:"url"`
+	Schema string `json:"schema"`
+	// URL is the base URL for clients; with --listen 127.0.0.1:0 it has the port that was
+	// found.
+	URL string `json:"url"`
+	// Upstream is where requests go that no other upstream is for, else the last one.
 	Upstream  string                 `json:"upstream"`
 	Upstreams []proxy.StatusUpstream `json:"upstreams"`
-	Metrics   string                 `json:"metrics,omitempty"`
+	// Metrics is where Prometheus finds metrics.
+	Metrics string `json:"metrics,omitempty"`
 }
 
 // proxyGrace is how long a proxy that is stopped waits for answers under way.

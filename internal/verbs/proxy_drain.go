@@ -31,13 +31,17 @@ func list(x *proxy.Proxy, l net.Listener, s store.Store, log *slog.Logger) func(
 }
 
 type drainJSON struct {
-	Schema   string         `json:"schema"`
-	Fits     bool           `json:"fits"`
+	Schema string `json:"schema"`
+	// Fits reports whether every session can go on without the proxy.
+	Fits bool `json:"fits"`
+	// Proxies are the base URLs of the proxies that drain now, Sessions those of all of
+	// them.
 	Proxies  []string       `json:"proxies"`
 	Sessions []drainSession `json:"sessions"`
 }
 
 type drainSession struct {
+	// Proxy is the one whose session it is.
 	Proxy string `json:"proxy"`
 	proxy.Session
 }

@@ -132,10 +132,14 @@ const policyColumn = 19
 
 // replayOneJSON is the document for one policy: its result as it stands.
 type replayOneJSON struct {
-	Schema   string          `json:"schema"`
-	View     string          `json:"view"`
+	Schema string `json:"schema"`
+	// View is what was replayed.
+	View string `json:"view"`
+	// Recorded is what the provider billed the host, as far as the transcript says.
 	Recorded replay.Recorded `json:"recorded"`
-	Door     *replay.Door    `json:"door"`
+	// Door is the session's own record of money, null if it did not go through memkernel.
+	// The results are a simulation in any case.
+	Door *replay.Door `json:"door"`
 	*replay.Result
 }
 

@@ -34,25 +34,37 @@ const journalHead = `{"v":`
 
 // decisionsJSON is the document of a session's trace.
 type decisionsJSON struct {
-	Schema       string            `json:"schema"`
-	Program      string            `json:"program"`
-	Plans        int               `json:"plans"`
-	Decisions    int               `json:"decisions"`
-	Same         bool              `json:"same"`
-	Difference   *decisionJSON     `json:"difference"`
+	Schema string `json:"schema"`
+	// Program is the version that wrote the trace.
+	Program string `json:"program"`
+	// Plans are those that came out the same, Decisions the decisions in them.
+	Plans     int `json:"plans"`
+	Decisions int `json:"decisions"`
+	// Same reports whether all did; the exit code is 3 otherwise.
+	Same bool `json:"same"`
+	// Difference is the first decision that came out otherwise; nothing after it was looked
+	// at.
+	Difference *decisionJSON `json:"difference"`
+	// OtherVersion is about decisions by another version of their decider that come out
+	// otherwise now, which is no fault of the trace.
 	OtherVersion *otherVersionJSON `json:"other_version"`
 }
 
 type otherVersionJSON struct {
-	Decisions    int           `json:"decisions"`
+	Decisions int `json:"decisions"`
+	// SkippedPlans could not be decided again for that.
 	SkippedPlans int           `json:"skipped_plans"`
 	First        *decisionJSON `json:"first"`
 }
 
 type decisionJSON struct {
-	Line     int    `json:"line"`
-	Plan     string `json:"plan"`
-	Decider  string `json:"decider"`
+	// Line counts from 1.
+	Line int    `json:"line"`
+	Plan string `json:"plan"`
+	// Decider is align, plan_cut, select or next.
+	Decider string `json:"decider"`
+	// Field is where in the line. Recorded and Replayed are JSON in a string, "" for
+	// nothing.
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
 	Replayed string `json:"replayed"`

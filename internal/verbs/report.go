@@ -93,6 +93,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 // reportJSON is the document of report.
 type reportJSON struct {
 	Schema string `json:"schema"`
-	Path   string `json:"path"`
-	Bytes  int    `json:"bytes"`
+	// Path is the page, Bytes its size.
+	Path  string `json:"path"`
+	Bytes int    `json:"bytes"`
 }

@@ -62,6 +62,8 @@ func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
 // statusJSON is the document of status with the memories that hosts keep of their own.
 type statusJSON struct {
 	document.Status
+	// HostMemories are folders in which hosts keep memories of their own, which memkernel
+	// does not search. A shared workspace is told of none.
 	HostMemories []install.Memories `json:"host_memories,omitempty"`
 }
 

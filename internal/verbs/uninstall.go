@@ -45,16 +45,23 @@ to them.`,
 
 // uninstallJSON is the document of uninstall.
 type uninstallJSON struct {
-	Schema    string           `json:"schema"`
-	Workspace string           `json:"workspace"`
-	StateDir  string           `json:"state_dir"`
-	Applied   bool             `json:"applied"`
-	Files     []install.Change `json:"files"`
-	State     *stateGoes       `json:"state"`
+	Schema string `json:"schema"`
+	// Workspace is the folder, links followed.
+	Workspace string `json:"workspace"`
+	StateDir  string `json:"state_dir"`
+	// Applied reports whether it was done.
+	Applied bool `json:"applied"`
+	// Files are settings files that have something of memkernel's; with --state
+	// SESSION-STATE.md, too, if the kernel alone wrote to it.
+	Files []install.Change `json:"files"`
+	// State is null without --state.
+	State *stateGoes `json:"state"`
 }
 
 // stateGoes is what is removed of the state folder, and what stays in it.
 type stateGoes struct {
+	// Removes are names in the state folder that go, Keeps those that stay, such as a
+	// config.yaml that a person wrote to.
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`
 

@@ -76,6 +76,8 @@ const (
 // Access is the newest use of a page: in which of the user's turns and which model call
 // of the conversation, both from 1, and how.
 type Access struct {
+	// Turn counts the user's turns from 1, 0 before the first; Call the conversation's
+	// model calls, 0 for what was never in a prompt.
 	Turn int `json:"turn"`
 	Call int `json:"call"`
 	How  Use `json:"how"`

@@ -34,12 +34,14 @@ const (
 
 // Change is a file, and what becomes of it.
 type Change struct {
+	// Host is "" for SESSION-STATE.md.
 	Host string `json:"host"`
 	Path string `json:"path"`
 	// Target is the file behind a link, "" if there is no link.
-	Target string   `json:"target"`
-	Action Action   `json:"action"`
-	Adds   []string `json:"adds"`
+	Target string `json:"target"`
+	Action Action `json:"action"`
+	// Adds are hooks, tools, plugin or rules.
+	Adds []string `json:"adds"`
 	// Done: it is written.
 	Done bool `json:"done"`
 	// Error is why the file was left alone, "" if it was not; ByHand is what a person can

@@ -64,7 +64,8 @@ type Site struct {
 
 // Host is a host that was found, or asked for.
 type Host struct {
-	Name  string `json:"name"`
+	Name string `json:"name"`
+	// Title is what it calls itself.
 	Title string `json:"title"`
 	// FoundBy are the traces of it: folders in the home, its program, files of the project;
 	// empty if it was only asked for.

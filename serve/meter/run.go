@@ -36,6 +36,8 @@ type Lack struct {
 
 // Unknown names models of which nobody knows the window or the price, in order.
 type Unknown struct {
+	// Window names models that were planned without a known window, Price those whose calls
+	// are in no cost.
 	Window []string `json:"models_without_window"`
 	Price  []string `json:"models_without_price"`
 }
@@ -131,6 +133,7 @@ func Runs(s store.Store, since time.Time) ([]Run, error) {
 
 // Day is what the runs of a day came to, by when they began.
 type Day struct {
+	// Name is YYYY-MM-DD.
 	Name string `json:"day"`
 	Sum
 }
@@ -150,10 +153,14 @@ func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
 
 // Gain is what all runs came to.
 type Gain struct {
-	Schema string  `json:"schema"`
-	Total  Sum     `json:"total"`
-	Saved  float64 `json:"saved"`
+	Schema string `json:"schema"`
+	// Total is over all calls that went through wrap and proxy.
+	Total Sum `json:"total"`
+	// Saved is the share of the cost without memkernel that was not billed; negative where
+	// more was.
+	Saved float64 `json:"saved"`
 	Unknown
+	// Days are the days with calls, in the workspace's time zone, oldest first.
 	Days []Day `json:"days"`
 }
 

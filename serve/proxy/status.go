@@ -30,9 +30,12 @@ const statusSchema = "memkernel/proxy_status/v1"
 type Status struct {
 	Schema string `json:"schema"`
 	// Instance tells this run from all others.
-	Instance  string           `json:"instance"`
-	Since     time.Time        `json:"since"`
-	Draining  bool             `json:"draining"`
+	Instance string `json:"instance"`
+	// Since is when it was started.
+	Since time.Time `json:"since"`
+	// Draining reports whether proxy --drain was run.
+	Draining bool `json:"draining"`
+	// Upstreams are where requests go.
 	Upstreams []StatusUpstream `json:"upstreams"`
 	// Planned and Extended requests went out as the kernel has it, Passed ones as they came,
 	// by reason; Refused were not sent on.
@@ -45,29 +48,36 @@ type Status struct {
 	Unfit string `json:"unfit,omitempty"`
 	// WholeTokens are about those of the requests that clients wrote, SentTokens those that
 	// were billed, of the sessions.
-	WholeTokens int       `json:"whole_tokens"`
-	SentTokens  int       `json:"sent_tokens"`
-	Bill        *Bill     `json:"bill,omitempty"`
-	Sessions    []Session `json:"sessions"`
+	WholeTokens int `json:"whole_tokens"`
+	SentTokens  int `json:"sent_tokens"`
+	// Bill is what the calls were billed, those that passed counted.
+	Bill *Bill `json:"bill,omitempty"`
+	// Sessions are conversations that had an answer, the newest first.
+	Sessions []Session `json:"sessions"`
 }
 
 // StatusUpstream is an upstream, and which requests go there.
 type StatusUpstream struct {
+	// For says which requests: a path, a glob of models, or * for all others.
 	For string `json:"for"`
 	URL string `json:"url"`
 }
 
 // StatusPassed counts requests that passed for a reason.
 type StatusPassed struct {
+	// Reason is one of those in doc/proxy.md; path is no call of a model.
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
 }
 
 // Bill is what the calls of a proxy came to.
 type Bill struct {
-	Calls      int     `json:"calls"`
-	Unpriced   int     `json:"unpriced_calls"`
-	BilledUSD  float64 `json:"billed_usd"`
+	Calls int `json:"calls"`
+	// Unpriced are those of models without a price, which are in no cost.
+	Unpriced  int     `json:"unpriced_calls"`
+	BilledUSD float64 `json:"billed_usd"`
+	// WithoutUSD is about what the same calls would have cost, Saved the share of it that
+	// was not billed.
 	WithoutUSD float64 `json:"without_usd"`
 	Saved      float64 `json:"saved"`
 }
@@ -82,17 +92,23 @@ type Session struct {
 	Client string `json:"client"`
 	Model  string `json:"model"`
 	// Calls were answered. WholeTokens and SentTokens add them up.
-	Calls       int       `json:"calls"`
-	WholeTokens int       `json:"whole_tokens"`
-	SentTokens  int       `json:"sent_tokens"`
-	Last        time.Time `json:"last"`
+	Calls       int `json:"calls"`
+	WholeTokens int `json:"whole_tokens"`
+	SentTokens  int `json:"sent_tokens"`
+	// Last is when the newest answer came.
+	Last time.Time `json:"last"`
 	// NowTokens is about what the client would send without the proxy, the newest answer
 	// counted; OverTokens by how much that is more than the model's window has room for
 	// beside an answer. 0 fits.
-	NowTokens     int `json:"now_tokens"`
-	WindowTokens  int `json:"window_tokens"`
+	NowTokens int `json:"now_tokens"`
+	// WindowTokens is the model's window, or that of --context-window; 0 if nothing was
+	// planned.
+	WindowTokens int `json:"window_tokens"`
+	// ReserveTokens is what an answer needs of the window.
 	ReserveTokens int `json:"reserve_tokens"`
-	OverTokens    int `json:"over_tokens"`
+	// OverTokens is by how much the tokens of now are more than the window has room for; 0
+	// fits.
+	OverTokens int `json:"over_tokens"`
 	// Note is what to do before it goes on without the proxy, "" if nothing.
 	Note string `json:"note,omitempty"`
 }

@@ -122,12 +122,14 @@ func (w zipWriter) WriteHeader(status int) {
 
 // Sessions is the list of all that can be looked at.
 type Sessions struct {
-	Schema    string    `json:"schema"`
-	Workspace string    `json:"workspace"`
-	StateDir  string    `json:"state_dir"`
-	Time      time.Time `json:"time"`
+	Schema    string `json:"schema"`
+	Workspace string `json:"workspace"`
+	StateDir  string `json:"state_dir"`
+	// Time is when it was asked for.
+	Time time.Time `json:"time"`
 	// Write: what the last night did can be taken back here.
-	Write    bool         `json:"write"`
+	Write bool `json:"write"`
+	// Sessions have the one that changed last first.
 	Sessions []SessionRow `json:"sessions"`
 	// Today is what today's calls cost, of the sessions that are planned by now: with
 	// memkernel, and under append-late.
@@ -143,14 +145,17 @@ type Today struct {
 
 // SessionRow is a session in the list.
 type SessionRow struct {
-	ID   string `json:"id"`
+	// ID names it in addresses.
+	ID string `json:"id"`
+	// Name is its key, or the transcript's file; Path is the transcript's.
 	Name string `json:"name"`
 	// Source is transcript (a file of a host's) or kept (in the state folder).
 	Source   string    `json:"source"`
 	Path     string    `json:"path"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
-	Live     bool      `json:"live"`
+	// Live reports whether it changed within five minutes.
+	Live bool `json:"live"`
 	// Head is null for a session that nobody looked at yet.
 	Head *Head `json:"head"`
 }
@@ -165,10 +170,11 @@ type Head struct {
 	Error   string `json:"error"`
 	// Window is what the model takes, Input the newest prompt, Regions its parts; a session
 	// in the state folder has fixed and messages alone.
-	Window  int       `json:"context_window"`
-	Input   int       `json:"input_tokens"`
-	Regions []Region  `json:"regions"`
-	Time    time.Time `json:"time,omitzero"`
+	Window  int      `json:"context_window"`
+	Input   int      `json:"input_tokens"`
+	Regions []Region `json:"regions"`
+	// Time is that of the newest call.
+	Time time.Time `json:"time,omitzero"`
 	// HighWater is the size at which a cut is made, 0 if that is not known; ToCut is how far
 	// it is.
 	HighWater int `json:"high_water_tokens"`
@@ -336,6 +342,7 @@ func headOf(f *found) *Head {
 type Session struct {
 	Schema string `json:"schema"`
 	SessionRow
+	// Plan is how it is planned; 0 and "" are defaults.
 	Plan PlanSetting `json:"plan"`
 	// Recorded is what the provider billed the host, null for a session of the state folder.
 	Recorded *replay.Recorded `json:"recorded"`
@@ -642,26 +649,28 @@ func (t *track) unplanned(n int, err error) error {
 
 // WhatIf is a call beside the same call planned in another way.
 type WhatIf struct {
-	Schema  string      `json:"schema"`
-	Session string      `json:"session"`
-	Call    int         `json:"call"`
-	Was     WhatIfSide  `json:"was"`
-	Would   WhatIfSide  `json:"would"`
-	Plan    PlanSetting `json:"plan"`
-	Pin     string      `json:"pin"`
+	Schema  string     `json:"schema"`
+	Session string     `json:"session"`
+	Call    int        `json:"call"`
+	Was     WhatIfSide `json:"was"`
+	Would   WhatIfSide `json:"would"`
+	// Plan is what was wished for, Pin a rule that must stay.
+	Plan PlanSetting `json:"plan"`
+	Pin  string      `json:"pin"`
 	// Changes are the pages that would stand otherwise.
 	Changes []Change `json:"changes"`
 }
 
 // WhatIfSide is one of the two.
 type WhatIfSide struct {
-	Model     string   `json:"model"`
-	Window    int      `json:"context_window"`
-	Input     int      `json:"input_tokens"`
-	Regions   []Region `json:"regions"`
-	Read      int      `json:"cache_read_tokens"`
-	Write     int      `json:"cache_write_tokens"`
-	Uncached  int      `json:"uncached_tokens"`
+	Model    string   `json:"model"`
+	Window   int      `json:"context_window"`
+	Input    int      `json:"input_tokens"`
+	Regions  []Region `json:"regions"`
+	Read     int      `json:"cache_read_tokens"`
+	Write    int      `json:"cache_write_tokens"`
+	Uncached int      `json:"uncached_tokens"`
+	// Cost is that of the input.
 	Cost      *float64 `json:"cost_usd"`
 	Cut       string   `json:"cut"`
 	Faults    int      `json:"faults"`
@@ -795,19 +804,22 @@ type Page struct {
 	Path    string `json:"path"`
 	Key     string `json:"message_key"`
 	Bytes   int64  `json:"bytes"`
-	Masked  int    `json:"masked"`
-	Floor   string `json:"floor"`
-	Pin     string `json:"pin"`
+	// Masked is how many secrets are masked in it.
+	Masked int    `json:"masked"`
+	Floor  string `json:"floor"`
+	Pin    string `json:"pin"`
 	// Created is the host's time of the content.
 	Created time.Time `json:"created,omitzero"`
 	// Life are the levels at which it stood, by the call from which on.
-	Life  []stage `json:"life"`
-	Calls int     `json:"calls"`
+	Life []stage `json:"life"`
+	// Calls is how many the session has.
+	Calls int `json:"calls"`
 	// Levels are its representations side by side.
 	Levels []PageLevel `json:"levels"`
 	// Cited are the calls whose answer or request names it: by its id, or its path.
 	Cited []Citation `json:"cited"`
-	Last  *LastUse   `json:"last_access"`
+	// Last is its newest use.
+	Last *LastUse `json:"last_access"`
 	// RecomputeCost is how many tool calls would make it again, null if none would.
 	RecomputeCost *float64 `json:"recompute_cost"`
 }
@@ -816,14 +828,16 @@ type Page struct {
 type PageLevel struct {
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
-	Shown  bool         `json:"shown"`
-	Bytes  int          `json:"bytes"`
-	Text   string       `json:"text"`
+	// Shown reports whether it is shown so at this call.
+	Shown bool   `json:"shown"`
+	Bytes int    `json:"bytes"`
+	Text  string `json:"text"`
 }
 
 // Citation is where a page is named.
 type Citation struct {
-	Call int    `json:"call"`
+	Call int `json:"call"`
+	// By is id or path.
 	By   string `json:"by"`
 	Text string `json:"text"`
 }

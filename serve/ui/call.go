@@ -19,12 +19,13 @@ import (
 
 // Call is a call of a session: its prompt block by block, and why it is so.
 type Call struct {
-	Schema  string    `json:"schema"`
-	Session string    `json:"session"`
-	Call    int       `json:"call"`
-	Calls   int       `json:"calls"`
-	Time    time.Time `json:"time"`
-	Model   string    `json:"model"`
+	Schema  string `json:"schema"`
+	Session string `json:"session"`
+	// Call counts from 1.
+	Call  int       `json:"call"`
+	Calls int       `json:"calls"`
+	Time  time.Time `json:"time"`
+	Model string    `json:"model"`
 	// Figures are the call's row in the list of calls.
 	Figures    *CallRow         `json:"figures"`
 	Generation int              `json:"generation"`
@@ -34,7 +35,8 @@ type Call struct {
 	Retrieval  api.Retrieval    `json:"retrieval"`
 	Deferred   []api.Deferred   `json:"deferred"`
 	Faults     []fault.Fault    `json:"faults"`
-	Blocks     []Block          `json:"blocks"`
+	// Blocks are in the order of the prompt.
+	Blocks []Block `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
 	// Out are pages that do not stand in the prompt and can be had, the newest first; OutCount
@@ -47,19 +49,27 @@ type Call struct {
 
 // Block is a page as it stands in a prompt.
 type Block struct {
-	Role    string       `json:"role"`
-	Kind    string       `json:"kind"`
-	Region  string       `json:"region"`
-	Page    string       `json:"page"`
-	Type    string       `json:"type"`
-	Tool    string       `json:"tool"`
-	Path    string       `json:"path"`
-	Level   pagevm.Level `json:"level"`
-	Tokens  int          `json:"tokens"`
-	Levels  LevelTokens  `json:"level_tokens"`
-	Floor   string       `json:"floor"`
-	Pin     string       `json:"pin"`
-	Message int          `json:"message"`
+	// Role is system, user, assistant or tool.
+	Role string `json:"role"`
+	// Kind is text, tool_use, tool_result, thinking, image and so on; tools and system for
+	// the fixed part.
+	Kind   string `json:"kind"`
+	Region string `json:"region"`
+	// Page is what memkernel get takes, Type its type, Tool the tool that made it, Path the
+	// path that its call names.
+	Page   string       `json:"page"`
+	Type   string       `json:"type"`
+	Tool   string       `json:"tool"`
+	Path   string       `json:"path"`
+	Level  pagevm.Level `json:"level"`
+	Tokens int          `json:"tokens"`
+	// Levels are what it takes at each level, 0 for one that it doesn't have.
+	Levels LevelTokens `json:"level_tokens"`
+	// Floor is the least that may ever be shown.
+	Floor string `json:"floor"`
+	Pin   string `json:"pin"`
+	// Message is the index of the message in the prompt, -1 for the fixed part.
+	Message int `json:"message"`
 	// Since is the call from which on it stands so, Why says why, Refused what it was wished
 	// to be and may not.
 	Since   int    `json:"since_call"`
@@ -69,7 +79,8 @@ type Block struct {
 	Change string `json:"change"`
 	// Before is the prompt up to the block: what stands behind that is written again if the
 	// block changes.
-	Before     int                  `json:"tokens_before"`
+	Before int `json:"tokens_before"`
+	// Breakpoint is the cache marker at its end.
 	Breakpoint *document.Breakpoint `json:"breakpoint"`
 	// Text is how it begins, secrets masked; Bytes is how long it is.
 	Text  string `json:"text"`
@@ -86,7 +97,8 @@ type LevelTokens struct {
 
 // Change is a page that came, left or stands at another level than before.
 type Change struct {
-	Page   string       `json:"page"`
+	Page string `json:"page"`
+	// Kind is came, changed, left or came back.
 	Kind   string       `json:"kind"`
 	Type   string       `json:"type"`
 	Tool   string       `json:"tool"`
@@ -104,9 +116,11 @@ type OutPage struct {
 	Tool   string `json:"tool"`
 	Path   string `json:"path"`
 	Tokens int    `json:"full_tokens"`
-	Place  string `json:"place"`
-	Span   string `json:"span"`
-	Left   int    `json:"left_call"`
+	// Place is span or gone.
+	Place string `json:"place"`
+	Span  string `json:"span"`
+	// Left is the call with which it left, 0 if that is not known.
+	Left int `json:"left_call"`
 }
 
 const (

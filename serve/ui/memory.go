@@ -20,10 +20,12 @@ import (
 
 // Files is the list of memory's files.
 type Files struct {
-	Schema    string    `json:"schema"`
-	Workspace string    `json:"workspace"`
-	Enabled   bool      `json:"enabled"`
-	Files     []FileRow `json:"files"`
+	Schema    string `json:"schema"`
+	Workspace string `json:"workspace"`
+	// Enabled reports whether memory is on.
+	Enabled bool `json:"enabled"`
+	// Files are at most 2,000.
+	Files []FileRow `json:"files"`
 	// More: there are more than are listed.
 	More bool `json:"more"`
 }
@@ -34,7 +36,8 @@ type FileRow struct {
 	Kind     string    `json:"kind"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
-	Indexed  bool      `json:"indexed"`
+	// Indexed reports whether search looks in it.
+	Indexed bool `json:"indexed"`
 }
 
 // mostFiles is how many files are listed.
@@ -77,12 +80,13 @@ func rank(f FileRow) int {
 
 // File is a file of memory, entry by entry.
 type File struct {
-	Schema  string `json:"schema"`
-	Path    string `json:"path"`
-	Reason  string `json:"reason"`
-	Detail  string `json:"detail"`
-	Bytes   int    `json:"bytes"`
-	Lines   int    `json:"lines"`
+	Schema string `json:"schema"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+	Bytes  int    `json:"bytes"`
+	Lines  int    `json:"lines"`
+	// Entries are at most 1,000.
 	Entries []Item `json:"entries"`
 	// Cut: it has more entries than are listed.
 	Cut bool `json:"cut"`
@@ -90,13 +94,15 @@ type File struct {
 
 // Item is an entry of a file.
 type Item struct {
-	Line       int      `json:"line"`
-	EndLine    int      `json:"end_line"`
-	Kind       string   `json:"kind"`
-	Trail      []string `json:"trail"`
-	Text       string   `json:"text"`
-	Date       string   `json:"date"`
-	Tags       []string `json:"tags"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	Kind    string `json:"kind"`
+	// Trail are the headings above it.
+	Trail []string `json:"trail"`
+	Text  string   `json:"text"`
+	Date  string   `json:"date"`
+	Tags  []string `json:"tags"`
+	// State is "" for what holds, From where it comes from.
 	State      string   `json:"state"`
 	From       []string `json:"from"`
 	Supersedes []string `json:"supersedes"`

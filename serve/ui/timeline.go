@@ -37,7 +37,8 @@ type Timeline struct {
 	Cost    []*float64 `json:"cost_usd"`
 	Running []*float64 `json:"running_usd"`
 	Without []*float64 `json:"without_usd"`
-	Marks   []Mark     `json:"marks"`
+	// Marks are what happened.
+	Marks []Mark `json:"marks"`
 	// LeftOut is how many marks are not in the list, since there are too many.
 	LeftOut int `json:"marks_left_out"`
 }
@@ -52,7 +53,8 @@ type Series struct {
 type Mark struct {
 	Call int `json:"call"`
 	// Kind is cut, compaction (the host's own), cold, fault or unplanned.
-	Kind   string `json:"kind"`
+	Kind string `json:"kind"`
+	// Detail is the cut's reason, or the faults' codes.
 	Detail string `json:"detail"`
 	Before int    `json:"before_tokens"`
 	After  int    `json:"after_tokens"`
@@ -222,32 +224,40 @@ func (t *Timeline) mark(rows []row, from, to int) {
 
 // Calls is a stretch of a session's calls, one by one.
 type Calls struct {
-	Schema  string    `json:"schema"`
-	Session string    `json:"session"`
-	From    int       `json:"from"`
-	Total   int       `json:"total"`
-	Calls   []CallRow `json:"calls"`
+	Schema  string `json:"schema"`
+	Session string `json:"session"`
+	From    int    `json:"from"`
+	// Total is how many are planned by now.
+	Total int       `json:"total"`
+	Calls []CallRow `json:"calls"`
 }
 
 // CallRow is a call.
 type CallRow struct {
-	Call       int       `json:"call"`
-	Time       time.Time `json:"time"`
-	Input      int       `json:"input_tokens"`
-	Read       int       `json:"cache_read_tokens"`
-	Write      int       `json:"cache_write_tokens"`
-	Uncached   int       `json:"uncached_tokens"`
-	Output     int       `json:"output_tokens"`
-	Cost       *float64  `json:"cost_usd"`
-	Running    *float64  `json:"running_usd"`
-	Without    *float64  `json:"without_usd"`
-	Predicted  *int      `json:"predicted_input_tokens"`
-	Billed     *int      `json:"billed_input_tokens"`
-	Verdict    string    `json:"verdict"`
-	Cut        string    `json:"cut"`
-	Cold       bool      `json:"cold"`
-	Compaction bool      `json:"host_compaction"`
-	Faults     int       `json:"faults"`
+	// Call counts from 1.
+	Call     int       `json:"call"`
+	Time     time.Time `json:"time"`
+	Input    int       `json:"input_tokens"`
+	Read     int       `json:"cache_read_tokens"`
+	Write    int       `json:"cache_write_tokens"`
+	Uncached int       `json:"uncached_tokens"`
+	// Output is the size of the recorded answer.
+	Output int `json:"output_tokens"`
+	// Cost is with the answer, Running the sum up to and with this call.
+	Cost    *float64 `json:"cost_usd"`
+	Running *float64 `json:"running_usd"`
+	// Without is the same without memkernel; under append-late if it is simulated.
+	Without *float64 `json:"without_usd"`
+	// Predicted is of the host's own prompt, Verdict what became of it.
+	Predicted *int   `json:"predicted_input_tokens"`
+	Billed    *int   `json:"billed_input_tokens"`
+	Verdict   string `json:"verdict"`
+	// Cut is its reason.
+	Cut  string `json:"cut"`
+	Cold bool   `json:"cold"`
+	// Compaction marks the first call after one.
+	Compaction bool `json:"host_compaction"`
+	Faults     int  `json:"faults"`
 	// Unplanned is why it could not be planned, "" if it could.
 	Unplanned string `json:"unplanned"`
 }
