@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/memkernel/memkernel/bench/relevance"
 )
 
@@ -150,27 +148,5 @@ func TestHalves(t *testing.T) {
 func TestNoSource(t *testing.T) {
 	if err := code(t.TempDir(), &notes{}); err == nil || !strings.Contains(err.Error(), "root of the source") {
 		t.Errorf("%v", err)
-	}
-}
-
-// What is written is a set that can be read, with the same questions.
-func TestWrite(t *testing.T) {
-	t.Chdir("../..")
-	dir := t.TempDir()
-	if err := write(dir, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range genres {
-		set, err := relevance.Read(dir+"/"+g.name, dir+"/"+g.name+"/qa.jsonl")
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := g.set(t.TempDir(), ".", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(want.Questions, set.Questions); d != "" {
-			t.Errorf("%s: %s", g.name, d)
-		}
 	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -17,59 +15,19 @@ import (
 
 func main() {
 	sealed := flag.Bool("sealed", false, "ask the half of the questions that is kept from tuning")
-	only := flag.String("only", "", "these genres alone")
 	sets := flag.String("set", "", "folders with Markdown files and qa.jsonl")
-	dir := flag.String("write", "", "write the genres as sets into this folder, for mkbench eval, and ask nothing")
 	flag.Parse()
-	if *dir != "" {
-		if err := write(*dir, *sealed); err != nil {
-			fmt.Fprintln(os.Stderr, "golden:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if err := table(context.Background(), *sealed, list(*only), list(*sets)); err != nil {
+	if err := table(context.Background(), *sealed, strings.FieldsFunc(*sets, func(r rune) bool { return r == ',' })); err != nil {
 		fmt.Fprintln(os.Stderr, "golden:", err)
 		os.Exit(1)
 	}
 }
 
-func list(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, ",")
-}
-
-// write makes a folder of each genre, with qa.jsonl.
-func write(dir string, sealed bool) error {
-	for _, g := range genres {
-		set, err := g.set(filepath.Join(dir, g.name), ".", sealed)
-		if err != nil {
-			return err
-		}
-		var rows bytes.Buffer
-		to := json.NewEncoder(&rows)
-		for _, q := range set.Questions {
-			if err := to.Encode(q); err != nil {
-				return err
-			}
-		}
-		if err := os.WriteFile(filepath.Join(set.Dir, "qa.jsonl"), rows.Bytes(), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // table prints a row for each genre and each set.
-func table(ctx context.Context, sealed bool, only, sets []string) error {
+func table(ctx context.Context, sealed bool, sets []string) error {
 	fmt.Printf("%-14s %5s  %22s  %22s  %20s %20s %20s\n", "", "", "search", "bare FTS5", "difference", "", "")
 	fmt.Printf("%-14s %5s  %s  %s  %20s %20s %20s\n", "%", "n", head, head, "R@10", "nDCG@10", "1k t")
 	for _, g := range genres {
-		if len(only) > 0 && !slices.Contains(only, g.name) {
-			continue
-		}
 		ours, plain, err := g.judge(ctx, ".", sealed)
 		if err != nil {
 			return err

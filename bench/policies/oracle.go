@@ -1,9 +1,12 @@
 package policies
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
@@ -169,4 +172,295 @@ func percentOf(r *replay.Recording, percent int) int {
 		n += len(places)
 	}
 	return (n*percent + 99) / 100
+}
+
+// planner finds the cheapest cuts and choices that show a number of references, by
+// dynamic programming over the calls at which a cut could be made.
+//
+// A plan is a row of stretches. A stretch begins with a cut, after which some older
+// atoms are shown, each result of theirs in full or left out, and everything that is
+// new since the call before or among the last 8,000 tokens, which the measure of
+// recall presumes; from there on it only appends. Given a price λ for a reference
+// that is not shown, the stretches do not depend on each other:
+//
+//	best(j) = min over i < j of best(i) + cost(i, j) − λ·shown(i, j)
+//
+// and within one every atom and every result is kept exactly if it earns more than
+// it costs. λ is then searched for the cheapest plan that shows enough.
+//
+// It ignores: that a cut may leave the leading part of the prompt cached (every cut
+// is charged the write of all it keeps; the replay of the plan gets the discount);
+// that a reference may be in several older places (its newest is the one to show);
+// excerpts of results, pointers and summaries, which could show a line for less;
+// dearer price tiers; and plans between two values of λ. So the plan can be
+// followed, and is not proved to be the best.
+type planner struct {
+	rec   *replay.Recording
+	units []unit
+	refs  [][][]recall.Place
+	// write and on are what a token costs at a call, new and already there, in
+	// dollars per million.
+	write, on []float64
+	grown     []int // new tokens per call
+	room      int
+	// recent is the first message of the last 8,000 tokens, per call.
+	recent []int
+}
+
+func newPlanner(rec *replay.Recording) *planner {
+	refs, recent := references(rec)
+	p := &planner{rec: rec, refs: refs, recent: recent, room: math.MaxInt}
+	for a := range rec.Atoms {
+		p.units = append(p.units, unitOf(rec, a))
+	}
+	for n, c := range rec.Calls {
+		m := rec.Model(c.Start)
+		ratios := m.Ratios(0, rec.Opt.TTL)
+		base := 1.0
+		if m.Priced() {
+			base = *m.Tiers[0].Input
+		}
+		write, on := ratios.Write*base, ratios.Read*base
+		if n > 0 && c.Start.Sub(rec.Calls[n-1].Start) >= m.TTL(rec.Opt.TTL) {
+			on = write
+		}
+		p.write, p.on = append(p.write, write), append(p.on, on)
+		p.grown = append(p.grown, rec.Sum(rec.Seen(n), rec.End(n)))
+		p.room = min(p.room, p.roomAt(m))
+	}
+	return p
+}
+
+func (p *planner) roomAt(m cachelayout.Model) int {
+	window := cmp.Or(p.rec.Opt.ContextWindow, m.ContextWindow)
+	if window == 0 {
+		return math.MaxInt
+	}
+	return p.rec.Room(window)
+}
+
+// searchSteps is how often the range of λ is halved.
+const searchSteps = 16
+
+// reach returns the cheapest plan found that shows goal references; one that
+// shows as many as possible if none does.
+func (p *planner) reach(goal int) []stretch {
+	high := 1.0
+	for _, g := range p.grown {
+		high += float64(g) * slices.Max(p.write) * float64(len(p.grown))
+	}
+	plan := p.best(high)
+	if p.shown(plan) < goal {
+		return plan
+	}
+	if free := p.best(0); p.shown(free) >= goal {
+		return free
+	}
+	// A token at a read price is the least that anything costs, so the range is
+	// searched by its logarithm.
+	low, top := math.Log(1e-3), math.Log(high)
+	for range searchSteps {
+		mid := (low + top) / 2
+		if next := p.best(math.Exp(mid)); p.shown(next) >= goal {
+			plan, top = next, mid
+		} else {
+			low = mid
+		}
+	}
+	return plan
+}
+
+// best returns the plan that is cheapest at a price for references.
+func (p *planner) best(lambda float64) []stretch {
+	n := len(p.write)
+	least, from := make([]float64, n+1), make([]int, n+1)
+	for j := 1; j <= n; j++ {
+		least[j] = math.Inf(1)
+	}
+	for i := range n {
+		s := p.begin(i, lambda)
+		for j := i + 1; j <= n; j++ {
+			s.add(j - 1)
+			if s.tokens > p.room && j > i+1 {
+				break
+			}
+			if v := least[i] + s.value(); v < least[j] {
+				least[j], from[j] = v, i
+			}
+		}
+	}
+	var plan []stretch
+	for j := n; j > 0; j = from[j] {
+		s := p.begin(from[j], lambda)
+		for t := from[j]; t < j; t++ {
+			s.add(t)
+		}
+		_, keep := s.pick(true)
+		plan = append(plan, stretch{from[j], keep})
+	}
+	slices.Reverse(plan)
+	return plan
+}
+
+// shown counts the references that a plan shows, wherever they are.
+func (p *planner) shown(plan []stretch) (n int) {
+	for k, s := range plan {
+		end := len(p.refs)
+		if k+1 < len(plan) {
+			end = plan[k+1].from
+		}
+		base := p.base(s.from)
+		for t := s.from; t < end; t++ {
+			for _, places := range p.refs[t] {
+				if slices.ContainsFunc(places, func(at recall.Place) bool { return at.Message >= base || p.holds(s.keep, at) }) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// holds reports whether a kept atom shows a place.
+func (p *planner) holds(keep []kept, at recall.Place) bool {
+	atom, r := p.find(at)
+	i := slices.IndexFunc(keep, func(k kept) bool { return k.atom == atom })
+	return i >= 0 && (r < 0 || p.units[atom].results[r].saves <= 0 || slices.Contains(keep[i].full, r))
+}
+
+// find returns the atom of a place, and its result there, -1 if it is none.
+func (p *planner) find(at recall.Place) (atom, r int) {
+	atom = atomOf(p.rec, at.Message)
+	return atom, slices.IndexFunc(p.units[atom].results, func(u unitResult) bool {
+		return u.message == at.Message && u.id == at.CallID
+	})
+}
+
+// span is a stretch in the making: what it costs, and what its calls refer to.
+type span struct {
+	p      *planner
+	lambda float64
+	first  int
+	base   int
+	cost   float64 // of all that is new
+	tokens int     // new in the stretch
+	hold   float64 // of one older token
+	free   int     // references among what is new
+	// wanted counts the references to older atoms: to their own text, and to each
+	// result.
+	wanted map[int]*wants
+	order  []int
+}
+
+type wants struct {
+	own     int
+	results map[int]int
+}
+
+func (p *planner) begin(i int, lambda float64) *span {
+	s := &span{p: p, lambda: lambda, first: i, base: p.base(i), wanted: map[int]*wants{}}
+	s.tokens = p.rec.Sum(s.base, p.rec.Seen(i))
+	s.cost = float64(s.tokens) * p.write[i]
+	return s
+}
+
+// add extends the stretch by call t.
+func (s *span) add(t int) {
+	price := s.p.on[t]
+	if t == s.first {
+		price = s.p.write[t]
+	} else {
+		s.cost += float64(s.tokens) * price
+	}
+	s.hold += price
+	s.cost += float64(s.p.grown[t]) * s.p.write[t]
+	s.tokens += s.p.grown[t]
+	for _, places := range s.p.refs[t] {
+		if places[0].Message >= s.base {
+			s.free++
+			continue
+		}
+		s.want(s.p.find(places[0]))
+	}
+}
+
+func (s *span) want(atom, r int) {
+	w := s.wanted[atom]
+	if w == nil {
+		w = &wants{results: map[int]int{}}
+		s.wanted[atom] = w
+		at, _ := slices.BinarySearch(s.order, atom)
+		s.order = slices.Insert(s.order, at, atom)
+	}
+	if r < 0 || s.p.units[atom].results[r].saves <= 0 {
+		w.own++
+	} else {
+		w.results[r]++
+	}
+}
+
+// value returns what the stretch costs, less what its references earn.
+func (s *span) value() float64 {
+	earned, _ := s.pick(false)
+	return s.cost - s.lambda*float64(s.free) - earned
+}
+
+// option is an atom that earns more than it costs.
+type option struct {
+	kept
+	earns  float64
+	tokens int
+}
+
+// pick keeps the older atoms that earn more than they cost, best by the token if
+// they do not all fit.
+func (s *span) pick(list bool) (earned float64, keep []kept) {
+	room := s.p.room - s.tokens
+	var all []option
+	used := 0
+	for _, atom := range s.order {
+		o, ok := s.option(atom, list)
+		if !ok {
+			continue
+		}
+		all, used, earned = append(all, o), used+o.tokens, earned+o.earns
+	}
+	if used > room {
+		slices.SortStableFunc(all, func(a, b option) int {
+			return cmp.Compare(b.earns/float64(b.tokens+1), a.earns/float64(a.tokens+1))
+		})
+		all, earned = fit(all, room)
+	}
+	for _, o := range all {
+		keep = append(keep, o.kept)
+	}
+	slices.SortFunc(keep, func(a, b kept) int { return a.atom - b.atom })
+	return earned, keep
+}
+
+// fit takes options in order as long as they fit.
+func fit(all []option, room int) (out []option, earned float64) {
+	for _, o := range all {
+		if o.tokens <= room {
+			out, room, earned = append(out, o), room-o.tokens, earned+o.earns
+		}
+	}
+	return out, earned
+}
+
+// option returns what showing an atom costs and earns, and reports whether it
+// earns anything. Its own text is paid if any of it is shown.
+func (s *span) option(atom int, list bool) (option, bool) {
+	u, w := &s.p.units[atom], s.wanted[atom]
+	o := option{kept: kept{atom: atom}, tokens: u.tokens, earns: s.lambda*float64(w.own) - float64(u.tokens)*s.hold}
+	for r := range u.results {
+		n, saves := w.results[r], u.results[r].saves
+		if more := s.lambda*float64(n) - float64(saves)*s.hold; n > 0 && more > 0 {
+			o.earns, o.tokens = o.earns+more, o.tokens+saves
+			if list {
+				o.full = append(o.full, r)
+			}
+		}
+	}
+	return o, o.earns > 0
 }

@@ -1,5 +1,6 @@
 // Package policies has the context policies that memkernel is measured against: rules of hosts
-// and providers, simple rules, and an oracle. Its import registers them with package replay.
+// and providers, simple rules, and an oracle. Its import registers them with package replay. It
+// never calls a model: a policy decides by the recorded messages, prices and times alone.
 package policies
 
 import "github.com/memkernel/memkernel/replay"

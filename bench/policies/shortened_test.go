@@ -191,7 +191,7 @@ func TestCacheTTLClears(t *testing.T) {
 		s.tool("Read", `{}`, 0, text(3900))
 	}
 	rec := s.answer(0, "done").wait(time.Hour).user(0, "more").answer(0, "yes").record(t, replay.Options{ContextWindow: 180_000, FixedTokens: 1000})
-	p := newCacheTTL(rec, 0).(*cacheTTL)
+	p := newCacheTTL(rec, 0).(*trimmed)
 	last := stepped(rec, p, map[int]bool{101: true})[101]
 	gone := 0
 	for i, r := range shownResults(last.Items) {
