@@ -648,6 +648,27 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	}
 }
 
+// TestPagesNameFilesThatExist: the files of Go that the pages for contributors name by their
+// path are there.
+func TestPagesNameFilesThatExist(t *testing.T) {
+	n := 0
+	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("`([a-z_/]+/[a-z_]+\\.go)`").FindAllStringSubmatch(string(text), -1) {
+			n++
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s names %s: %v", page, m[1], err)
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("only %d files were found", n)
+	}
+}
+
 // TestNoPackageImportsItself follows the table of arrows.
 func TestNoPackageImportsItself(t *testing.T) {
 	done := map[string]bool{}
