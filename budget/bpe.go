@@ -1,23 +1,20 @@
 package budget
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
-// bpe counts exactly, by a byte-pair vocabulary. It holds no state but views of
-// the embedded tables, allocates only for text that is not UTF-8, and is safe
-// for concurrent use.
+// bpe counts exactly, by a byte-pair vocabulary. It holds nothing but views of the embedded tables,
+// allocates for invalid UTF-8 only, and is safe for concurrent use.
 type bpe struct {
 	name  string
 	vocab *vocabulary
+	next  func(text string, i int) int // the end of the piece that begins at i
 }
 
 func newBPE(name string) *bpe {
 	if name == Cl100k {
-		return &bpe{name, openVocabulary(cl100kTable)}
+		return &bpe{name, openVocabulary(cl100kTable), nextCl100k}
 	}
-	return &bpe{name, openVocabulary(o200kTable)}
+	return &bpe{name, openVocabulary(o200kTable), nextO200k}
 }
 
 // Name returns the tokenizer's name.
@@ -31,15 +28,8 @@ func (b *bpe) Count(text string) Count {
 }
 
 func (b *bpe) tokens(text string) (n int) {
-	if b.name == Cl100k {
-		for i, j := 0, 0; i < len(text); i = j {
-			j = nextCl100k(text, i)
-			n += b.piece(text, i, j)
-		}
-		return n
-	}
 	for i, j := 0, 0; i < len(text); i = j {
-		j = nextO200k(text, i)
+		j = b.next(text, i)
 		n += b.piece(text, i, j)
 	}
 	return n
@@ -52,18 +42,7 @@ func (b *bpe) piece(text string, i, j int) int {
 	}
 	piece := text[i:j]
 	if !utf8.ValidString(piece) {
-		piece = replaceInvalid(piece)
+		piece = string([]rune(piece)) // U+FFFD for each invalid byte, as in the reference
 	}
 	return b.vocab.merge(piece)
-}
-
-// replaceInvalid puts U+FFFD in place of each invalid byte, as the reference
-// does when it turns text into runes.
-func replaceInvalid(s string) string {
-	var out strings.Builder
-	out.Grow(len(s) + len(s)/2)
-	for _, r := range s {
-		out.WriteRune(r)
-	}
-	return out.String()
 }

@@ -3,6 +3,7 @@ package budget
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Kind is how far a number of tokens can be trusted.
@@ -35,22 +36,11 @@ func (c Count) Add(d Count) Count {
 
 // weaker returns the kind that is trusted less. "" is trusted most.
 func weaker(a, b Kind) Kind {
+	trust := func(k Kind) int { return slices.Index([]Kind{Estimated, Calibrated, Exact, ""}, k) }
 	if trust(a) <= trust(b) {
 		return a
 	}
 	return b
-}
-
-func trust(k Kind) int {
-	switch k {
-	case "":
-		return 3
-	case Exact:
-		return 2
-	case Calibrated:
-		return 1
-	}
-	return 0
 }
 
 // Names of tokenizers, as [For] takes and [Family] returns them.

@@ -54,30 +54,25 @@ func (k *Cache) Count(c Counter, text string) Count {
 		return n
 	}
 	n := c.Count(text)
-	k.put(key, n)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.add(key, n)
 	return n
 }
 
 func (k *Cache) get(key cacheKey) (Count, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n, ok := k.young[key]; ok {
-		return n, true
-	}
-	n, ok := k.old[key]
-	if ok {
-		k.add(key, n)
+	n, ok := k.young[key]
+	if !ok {
+		if n, ok = k.old[key]; ok {
+			k.add(key, n)
+		}
 	}
 	return n, ok
 }
 
-func (k *Cache) put(key cacheKey, n Count) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.add(key, n)
-}
-
-// add requires k.mu.
+// add keeps a count. The caller must hold k.mu.
 func (k *Cache) add(key cacheKey, n Count) {
 	if len(k.young) >= k.size {
 		k.young, k.old = make(map[cacheKey]Count, k.size), k.young

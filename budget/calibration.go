@@ -79,7 +79,7 @@ type Moments struct {
 
 // Observe records that what was counted as estimated turned out to be actual
 // tokens; messages is their number, 0 if unknown. Pass the raw count of the
-// counter, before [Calibration.Apply]. It reports whether the pair was accepted.
+// counter. It reports whether the pair was accepted.
 // Don't pass a pair with a cut or a rewrite by the host in between: it compares
 // two prompts. Those that slip through are refused as outliers, unless they
 // persist.
@@ -137,22 +137,6 @@ func (c *Calibration) Factor() (ratio, margin float64) {
 	}
 	deviation := max(math.Sqrt(c.Ratio.Variance), minDeviation)
 	return math.Exp(c.Ratio.Mean), min(math.Exp(2*deviation), maxMargin)
-}
-
-// Apply corrects an estimate: tokens by the ratio, and the bound by the spread
-// of what was observed. Exact counts, and all until the calibration is trusted,
-// come back as they are.
-func (c *Calibration) Apply(n Count) Count {
-	if n.Kind != Estimated || !c.Trusted() {
-		return n
-	}
-	ratio, margin := c.Factor()
-	tokens := float64(n.Tokens) * ratio
-	return Count{
-		Tokens: int(math.Ceil(tokens)),
-		Bound:  max(int(math.Ceil(tokens*margin)), int(math.Ceil(tokens))),
-		Kind:   Calibrated,
-	}
 }
 
 // FramingOf returns what the provider adds to so many messages, for exact

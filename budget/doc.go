@@ -1,25 +1,19 @@
 // Package budget counts tokens and divides a context window.
 //
-//   - [For] makes the [Counter] of a tokenizer and [Family] finds a model's.
-//     OpenAI's vocabularies are counted exactly, from tables in the binary;
-//     Claude's and Gemini's, which are not public, by estimators that know prose
-//     from code and base64.
-//   - [Overheads] is what a provider adds to the text: framing, tool prompts,
-//     images.
-//   - [Cache] keeps counts by content; [Anchor] starts from the last size that
-//     the provider measured, so that only what is new is counted; [Calibration]
-//     learns from such sizes how far the estimates are off, and how surely.
+//   - [For] makes the [Counter] of a tokenizer and [Family] finds a model's. OpenAI's vocabularies
+//     are counted exactly, from tables in the binary. Claude's and Gemini's are not public: their
+//     estimators tell prose from code and base64.
+//   - [Overheads] is what a provider adds to the text: framing, tool prompts, images.
+//   - [Cache] keeps counts by content. [Calibration] learns from the sizes that a provider billed
+//     how far the estimates are off, and how surely.
 //   - [Split] divides a window among the regions of a prompt.
 //
-// Every [Count] names its kind: exact, calibrated or estimated. It has two
-// numbers, the expected one, to show and to price, and a bound, which budgets
-// use. Sizes are tokens unless a name has bytes.
+// Every [Count] names its kind: exact, calibrated or estimated. It has two numbers: the expected one,
+// to show and to price, and a bound, for budgets. Sizes are tokens unless a name says bytes.
 //
-// Text is any bytes. What is not UTF-8 counts as U+FFFD for each invalid byte,
-// and special tokens such as <|endoftext|> count as the plain text they are
-// written with. Time is linear in the size of the text, whatever it holds.
+// Text is any bytes. Each invalid byte counts as U+FFFD, and special tokens such as <|endoftext|>
+// count as the plain text that they are written with. Time is linear in the size of the text.
 //
-// Budget never calls a provider, opens a file, reads a clock or logs. The
-// caller keeps calibrations. A counter that calls the provider is the caller's
-// as well: it has to satisfy Counter, or be called in between.
+// Package budget never calls a provider, opens a file, reads a clock or logs. The caller stores
+// calibrations.
 package budget

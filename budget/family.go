@@ -50,7 +50,7 @@ func claudeFamily(words []string) string {
 	return ClaudeOld
 }
 
-// version finds the first number among words and the one right behind it. Dates
+// version finds the first number among words and the one right after it. Dates
 // and other long numbers don't count.
 func version(words []string) (major, minor int, ok bool) {
 	for i, w := range words {

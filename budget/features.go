@@ -2,12 +2,11 @@ package budget
 
 import "unicode/utf8"
 
-// features is what the estimators look at: how often each class of thing occurs
-// in a text. All are counts; the weights that turn them into tokens belong to a
-// tokenizer.
+// features are counts of what occurs in a text. The estimator of a tokenizer has weights that turn them
+// into tokens.
 type features struct {
 	words    int // word pieces: runs of ASCII letters, cut where camelCase cuts
-	letters  int // letters of a word piece behind its longWord-th
+	letters  int // letters of a word piece after its longWord-th
 	digits   int
 	newlines int // runs of line ends
 	spaces   int // runs of two or more blanks
@@ -67,28 +66,39 @@ var byteKind = func() (t [256]byte) {
 
 // featuresOf counts the features of text in one pass. Text may be any bytes.
 func featuresOf(text string) (f features) {
-	random := false // the run before was random, and one joining byte followed
+	random := false // the run before looks random, and one joiner followed it
 	for i := 0; i < len(text); {
-		switch byteKind[text[i]] {
+		if random && isJoiner(text[i]) {
+			f.punct++
+			i++
+			continue
+		}
+		kind := byteKind[text[i]]
+		j := i + 1 // the end of the bytes of one kind, or of equal bytes of punctuation
+		for kind != kindHigh && j < len(text) && byteKind[text[j]] == kind && (kind != kindPunct || text[j] == text[i]) {
+			j++
+		}
+		n := j - i
+		switch kind {
 		case kindLower, kindUpper, kindDigit:
-			var n int
 			n, random = f.run(text, i, random)
 			i += n
 			continue
 		case kindBlank:
-			i = f.blankRun(text, i)
-		case kindNewline:
-			i = f.newlineRun(text, i)
-		case kindPunct:
-			if random && isJoiner(text[i]) {
-				f.punct++
-				i++
-				continue
+			if n > 1 {
+				f.spaces++
+				f.blanks += max(n-longRun, 0)
 			}
-			i = f.punctRun(text, i)
+		case kindNewline:
+			f.newlines++
+			f.blanks += max(n-longRun, 0)
+		case kindPunct:
+			f.punct += min(n, shortRun)
+			f.repeats += max(n-shortRun, 0)
 		case kindHigh:
-			i += f.high(text, i)
+			n = f.high(text, i)
 		}
+		i += n
 		random = false
 	}
 	return f
@@ -152,38 +162,6 @@ func isHex(s string) bool {
 		}
 	}
 	return true
-}
-
-func (f *features) blankRun(text string, i int) int {
-	j := i + 1
-	for j < len(text) && byteKind[text[j]] == kindBlank {
-		j++
-	}
-	if j-i > 1 {
-		f.spaces++
-		f.blanks += max(j-i-longRun, 0)
-	}
-	return j
-}
-
-func (f *features) newlineRun(text string, i int) int {
-	j := i + 1
-	for j < len(text) && byteKind[text[j]] == kindNewline {
-		j++
-	}
-	f.newlines++
-	f.blanks += max(j-i-longRun, 0)
-	return j
-}
-
-func (f *features) punctRun(text string, i int) int {
-	j := i + 1
-	for j < len(text) && text[j] == text[i] {
-		j++
-	}
-	f.punct += min(j-i, shortRun)
-	f.repeats += max(j-i-shortRun, 0)
-	return j
 }
 
 // high counts the character above ASCII at text[i] and returns its length.

@@ -100,7 +100,7 @@ func (g *growth) add(content json.RawMessage) {
 		case "thinking":
 			g.text += b.Thinking + "\n"
 			n := HiddenThinking(g.tokenizer, b.Thinking, b.Signature)
-			g.hidden.Tokens, g.hidden.Bound = g.hidden.Tokens+n.Tokens, g.hidden.Bound+n.Bound
+			g.hidden.Tokens, g.hidden.Bound = g.hidden.Tokens+n, g.hidden.Bound+n+n/2
 			g.bytes += len(b.Thinking)
 		case "tool_use":
 			g.uses++

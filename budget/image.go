@@ -2,23 +2,22 @@ package budget
 
 import "strings"
 
-// imageRule names how a family of models turns pixels into tokens.
+// imageRule is how a family of models turns pixels into tokens.
 type imageRule uint8
 
 const (
-	imageUnknown imageRule = iota
-	imageClaude            // 28-pixel patches, 1,568 pixels and tokens at most
-	imageClaudeLarge
-	imageOpenAI     // tiles or patches, whichever is more
-	imageOpenAIMini // gpt-4o-mini's inflated tiles
+	imageUnknown     imageRule = iota
+	imageClaude                // 28-pixel patches, 1,568 pixels and tokens at most
+	imageClaudeLarge           // the same, 2,576 pixels and 4,784 tokens at most
+	imageOpenAI                // tiles or patches, whichever are more tokens
+	imageOpenAIMini            // gpt-4o-mini's inflated tiles
 	imageGemini
 )
 
-// unknownImage is the estimate for an image whose size or rule is not known,
-// in tokens.
+// unknownImage is the estimate for an image of unknown size or for an unknown model, in tokens.
 const unknownImage = 1500
 
-// imageRuleFor picks the rule of a tokenizer family and a lower-case model id.
+// imageRuleFor returns the rule of a tokenizer family and a lower-case model id.
 func imageRuleFor(family, model string) imageRule {
 	switch {
 	case family == ClaudeOld:
@@ -35,55 +34,28 @@ func imageRuleFor(family, model string) imageRule {
 	return imageUnknown
 }
 
-// Image returns the tokens of an image of the given size in pixels; 0 if
-// unknown.
-func (o Overheads) Image(width, height int) Count {
+// Image estimates the tokens of an image by its size in pixels, 0 if unknown.
+func (o Overheads) Image(width, height int) int {
 	if width <= 0 || height <= 0 {
-		return Count{Tokens: unknownImage, Bound: max(unknownImage, o.largestImage()), Kind: Estimated}
+		return unknownImage
 	}
-	var n int
 	switch o.images {
 	case imageClaude:
-		n = claudeImage(width, height, 1568, 1568)
+		return claudeImage(width, height, 1568, 1568)
 	case imageClaudeLarge:
-		n = claudeImage(width, height, 2576, 4784)
+		return claudeImage(width, height, 2576, 4784)
 	case imageOpenAI:
-		n = max(85+170*openAITiles(width, height), openAIPatches(width, height))
+		return max(85+170*openAITiles(width, height), openAIPatches(width, height))
 	case imageOpenAIMini:
-		n = 2833 + 5667*openAITiles(width, height)
+		return 2833 + 5667*openAITiles(width, height)
 	case imageGemini:
-		n = geminiImage(width, height)
-	default:
-		return Count{Tokens: unknownImage, Bound: o.largestImage(), Kind: Estimated}
+		return geminiImage(width, height)
 	}
-	return Count{Tokens: n, Bound: n, Kind: Estimated}
+	return unknownImage
 }
 
-// largestImage returns what the largest image costs, in tokens.
-func (o Overheads) largestImage() int {
-	switch o.images {
-	case imageClaude:
-		return 1568
-	case imageOpenAI:
-		return 1536
-	case imageOpenAIMini:
-		return 2833 + 8*5667
-	}
-	return 4784
-}
-
-// PDF returns the tokens of a document of so many pages: each is read as text,
-// 1,500 to 3,000 tokens by the provider's word, and as an image.
-func (o Overheads) PDF(pages int) Count {
-	if o.images == imageGemini {
-		return Count{Tokens: 258 * pages, Bound: 258 * pages, Kind: Estimated}
-	}
-	page := o.Image(1240, 1754) // A4 at 150 dots per inch
-	return Count{Tokens: pages * (2250 + page.Tokens), Bound: pages * (3000 + page.Bound), Kind: Estimated}
-}
-
-// claudeImage is one token per started 28-pixel square, after the image was
-// scaled down to an edge and a number of tokens (Anthropic's vision guide).
+// claudeImage returns one token for each started 28-pixel square after the image is scaled down to
+// an edge and a number of tokens (Anthropic's vision guide).
 func claudeImage(w, h, edge, most int) int {
 	if longest := max(w, h); longest > edge {
 		w, h = ceilDiv(w*edge, longest), ceilDiv(h*edge, longest)
@@ -91,9 +63,8 @@ func claudeImage(w, h, edge, most int) int {
 	return min(ceilDiv(w, 28)*ceilDiv(h, 28), most)
 }
 
-// openAITiles returns the number of 512-pixel tiles after the image was scaled
-// down into 2,048 square and then to 768 on its shorter side (OpenAI's vision
-// guide).
+// openAITiles returns the number of 512-pixel tiles after the image is scaled down into a square of
+// 2,048 and then to 768 on its shorter side (OpenAI's vision guide).
 func openAITiles(w, h int) int {
 	if longest := max(w, h); longest > 2048 {
 		w, h = max(w*2048/longest, 1), max(h*2048/longest, 1)
@@ -104,11 +75,11 @@ func openAITiles(w, h int) int {
 	return ceilDiv(w, 512) * ceilDiv(h, 512)
 }
 
-// openAIPatches is one token per started 32-pixel square, 1,536 at most.
+// openAIPatches returns one token for each started 32-pixel square, 1,536 at most.
 func openAIPatches(w, h int) int { return min(ceilDiv(w, 32)*ceilDiv(h, 32), 1536) }
 
-// geminiImage is 258 tokens for a small image, and per 768-pixel tile of a
-// larger one (Gemini API, token guide).
+// geminiImage returns 258 tokens for a small image, and 258 for each 768-pixel tile of a larger one
+// (Gemini API, token guide).
 func geminiImage(w, h int) int {
 	if w <= 384 && h <= 384 {
 		return 258

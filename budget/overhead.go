@@ -2,51 +2,45 @@ package budget
 
 import "strings"
 
-// Overheads is what a provider adds to the text of a request, in tokens. All
-// are estimates: providers publish few of them.
+// Overheads are the tokens that a provider adds to the text of a request. All are estimates:
+// providers publish few of them.
 type Overheads struct {
 	// Base is added once per request.
 	Base int
 	// PerMessage is the framing of one message.
 	PerMessage int
-	// PerToolUse and PerToolResult are the framing of one call and one result,
-	// beside its name, its input as JSON, and its content.
+	// PerToolUse and PerToolResult are the framing of one call and of one result, in addition to
+	// its name, its input as JSON and its content.
 	PerToolUse, PerToolResult int
-	// PerTool is the framing of one tool definition, beside its JSON.
+	// PerTool is the framing of one tool definition, in addition to its JSON.
 	PerTool int
-	// ToolPrompt is the provider's own prompt, added if the request has a tool
-	// and leaves the choice to the model; ToolPromptForced if it forces one.
-	ToolPrompt, ToolPromptForced int
+	// ToolPrompt is the provider's own prompt, added if the request has a tool and leaves the
+	// choice to the model.
+	ToolPrompt int
 
 	images imageRule
 }
 
-// Tools returns the overhead of n tool definitions beside their JSON. forced
-// reports whether tool_choice makes the model call one.
-func (o Overheads) Tools(n int, forced bool) int {
-	switch {
-	case n <= 0:
+// Tools returns the overhead of n tool definitions in addition to their JSON.
+func (o Overheads) Tools(n int) int {
+	if n <= 0 {
 		return 0
-	case forced:
-		return o.ToolPromptForced + n*o.PerTool
 	}
 	return o.ToolPrompt + n*o.PerTool
 }
 
-// claudeToolPrompts is the pricing page's table (2026-08), newest first. The
-// first entry whose name is part of the model id holds.
+// claudeToolPrompts is the pricing page's table (2026-08), newest first. The first entry whose name
+// is part of the model id applies.
 var claudeToolPrompts = []struct {
-	model        string
-	auto, forced int
+	model  string
+	tokens int
 }{
-	{"opus-5", 286, 406}, {"sonnet-5", 354, 474}, {"opus-4-8", 290, 410}, {"opus-4-7", 675, 804},
-	{"opus-4-6", 497, 589}, {"sonnet-4-6", 497, 589},
-	{"opus-4-5", 496, 588}, {"sonnet-4-5", 496, 588}, {"haiku-4-5", 496, 588},
+	{"opus-5", 286}, {"sonnet-5", 354}, {"opus-4-8", 290}, {"opus-4-7", 675}, {"opus-4-6", 497}, {"sonnet-4-6", 497},
+	{"opus-4-5", 496}, {"sonnet-4-5", 496}, {"haiku-4-5", 496},
 }
 
-// OverheadsFor returns the overheads of a model id, or of a tokenizer if given
-// one's name. For a model that is not known the largest figures of its family
-// hold.
+// OverheadsFor returns the overheads of a model id, or of a tokenizer's name. An unknown model has
+// the largest figures of its family.
 func OverheadsFor(model string) Overheads {
 	family := model
 	if _, err := For(model); err != nil {
@@ -56,32 +50,32 @@ func OverheadsFor(model string) Overheads {
 	switch family {
 	case ClaudeOld, ClaudeNew:
 		// Base and messages: fits to count_tokens by ai-tokenizer and ctoc.
-		// Calls and results: the two of them come to within 10 tokens of what is
-		// nearest to the growth that ten recorded sessions were billed, whichever of
-		// these is left out (TestCallFraming).
+		// Calls and results: their sum is within 10 tokens of the value that fits the billed
+		// growth of ten recorded sessions best, whichever session is left out
+		// (TestCallFraming).
 		o = Overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
-		o.ToolPrompt, o.ToolPromptForced = claudeToolPrompt(model)
+		o.ToolPrompt = claudeToolPrompt(model)
 	case O200k, Cl100k:
 		// OpenAI's cookbook: 3 to 4 per message, 3 to prime the answer; tools 16
 		// to 24 once and about 6 each.
-		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24, ToolPromptForced: 24}
+		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
 	default:
 		// Not published. The larger of the above where they are close.
-		o = Overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100, ToolPromptForced: 100}
+		o = Overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
 	}
 	o.images = imageRuleFor(family, strings.ToLower(model))
 	return o
 }
 
-// claudeToolPrompt finds a model's tool prompt by its id.
-func claudeToolPrompt(model string) (auto, forced int) {
+// claudeToolPrompt returns the size of a model's tool prompt by the model's id.
+func claudeToolPrompt(model string) int {
 	id := strings.ReplaceAll(strings.ToLower(model), ".", "-")
 	for _, p := range claudeToolPrompts {
 		if i := strings.Index(id, p.model); i >= 0 && !startsWithDigit(id[i+len(p.model):]) {
-			return p.auto, p.forced
+			return p.tokens
 		}
 	}
-	return 675, 804
+	return 675
 }
 
 func startsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }

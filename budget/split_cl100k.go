@@ -16,7 +16,7 @@ func nextCl100k(s string, i int) int {
 	}
 	c, w := classAt(s, i)
 	if isLetter(c) {
-		return letterRun(s, i+w)
+		return run(s, i+w, isLetter)
 	}
 	next, n := byte(classNewline), 0 // matches nothing below
 	if i+w < len(s) {
@@ -24,7 +24,7 @@ func nextCl100k(s string, i int) int {
 	}
 	switch {
 	case isLead(c) && isLetter(next):
-		return letterRun(s, i+w+n)
+		return run(s, i+w+n, isLetter)
 	case c&classNumber != 0:
 		return numberRun(s, i+w)
 	case isSymbol(c):
@@ -33,16 +33,4 @@ func nextCl100k(s string, i int) int {
 		return symbolRun(s, i+1+n, false)
 	}
 	return spaceRun(s, i)
-}
-
-// letterRun skips \p{L}*.
-func letterRun(s string, i int) int {
-	for i < len(s) {
-		c, n := classAt(s, i)
-		if !isLetter(c) {
-			break
-		}
-		i += n
-	}
-	return i
 }

@@ -80,7 +80,7 @@ func wordO200k(s string, i int, c byte, w int) int {
 		c, n := classAt(s, j)
 		if c&classUpper == 0 {
 			if c&classLower != 0 {
-				return lowerRun(s, j+n)
+				return run(s, j+n, isLower)
 			}
 			break
 		}
@@ -100,17 +100,19 @@ func wordO200k(s string, i int, c byte, w int) int {
 	return i
 }
 
-// lowerRun skips lower-run characters.
-func lowerRun(s string, i int) int {
+// run returns the end of the characters of a class from s[i] on.
+func run(s string, i int, is func(class byte) bool) int {
 	for i < len(s) {
 		c, n := classAt(s, i)
-		if c&classLower == 0 {
+		if !is(c) {
 			break
 		}
 		i += n
 	}
 	return i
 }
+
+func isLower(class byte) bool { return class&classLower != 0 }
 
 // contraction returns the length of (?i:'s|'t|'re|'ve|'m|'ll|'d) at s[i], or
 // 0.
@@ -148,13 +150,7 @@ func numberRun(s string, i int) int {
 // symbolRun skips [^\s\p{L}\p{N}]* and then [\r\n]*, and slashes among those if
 // wanted.
 func symbolRun(s string, i int, slashes bool) int {
-	for i < len(s) {
-		c, n := classAt(s, i)
-		if !isSymbol(c) {
-			break
-		}
-		i += n
-	}
+	i = run(s, i, isSymbol)
 	for i < len(s) && (s[i] == '\n' || s[i] == '\r' || slashes && s[i] == '/') {
 		i++
 	}

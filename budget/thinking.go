@@ -3,39 +3,38 @@ package budget
 import "strings"
 
 const (
-	// A signature holds the block's whole thinking, encrypted, behind a header: of
-	// 1,217 recorded blocks 1,156 show all of their thinking, and their signatures
-	// are 174 bytes longer than it (median; 165 to 176 for nine of ten).
+	// A signature holds a header and the block's whole thinking, encrypted. Of 1,217 recorded
+	// blocks 1,156 show all of their thinking, and their signatures are 174 bytes longer than the
+	// thinking (median; 165 to 176 for nine of ten).
 	signatureHeader = 174
 	// thinkingBytes is the size of a token of hidden thinking on the older
 	// tokenizer. Recorded blocks that show only a summary were billed a token for
 	// 3.7 to 4.1 bytes. Models with the newer tokenizer bill latinNew percent of
-	// that: 167 recorded calls of Sonnet 5 with hidden thinking have their least
-	// median error at 120 to 140 percent, in either of two sessions.
+	// that: the median error of 167 recorded calls of Sonnet 5 with hidden thinking is least at
+	// 120 to 140 percent, in either of two sessions.
 	thinkingBytes = 4
 	// A block that is signed for this share more than it shows, shows a summary.
 	summarised = 1.15
 )
 
-// HiddenThinking returns how many tokens a thinking block costs on top of the text
-// that it shows, when it is sent back to a model of a tokenizer. A Claude block whose
-// text is only a summary, or was left out, shows its full size by its signature. The
-// signatures of other providers show no size, and count nothing here.
-func HiddenThinking(tokenizer, text, signature string) Count {
+// HiddenThinking returns how many tokens a thinking block costs in addition to the text that it
+// shows, when it is sent back to a model of a tokenizer. A Claude block whose text is only a summary,
+// or was left out, shows its full size by its signature. The signatures of other providers show no
+// size and count nothing.
+func HiddenThinking(tokenizer, text, signature string) int {
 	percent := 100
 	switch tokenizer {
 	case ClaudeNew:
 		percent = latinNew
 	case ClaudeOld:
 	default:
-		return Count{Kind: Estimated}
+		return 0
 	}
 	whole := float64(len(signature))*3/4 - signatureHeader // base64
 	if whole <= summarised*float64(len(text)) {
-		return Count{Kind: Estimated}
+		return 0
 	}
-	n := int((whole-float64(len(text)))/thinkingBytes) * percent / 100
-	return Count{Tokens: n, Bound: n + n/2, Kind: Estimated}
+	return int((whole-float64(len(text)))/thinkingBytes) * percent / 100
 }
 
 // KeepsThinking reports whether the provider counts the thinking of earlier user

@@ -1,16 +1,17 @@
 package budget
 
-// Long pieces are merged in windows, since merging is quadratic, and a run of
-// one letter, a line of dashes or a paragraph of Chinese is a single piece.
+// Byte-pair merging, for pieces that are not a token: neighbours that spell a token merge, the lowest
+// token id first and the leftmost among equals, until none do.
 //
-// Windows overlap, and are glued where both have the same token s at the same
-// place. Let the merge of text P·s·Q' end with a token at s, and that of R'·s·R
-// too. Then P·s·R has the tokens of P, s and R. Proof: as long as no merge
-// crosses an edge of s, the merges on P·s go in the same order as they go for
-// P·s alone, since the order depends on nothing but the ids and positions of
-// neighbours; likewise on s·R. The first merge to cross the left edge of s would
-// therefore cross it in P·s alone as well, the first to cross the right edge in
-// s·R alone. Neither does.
+// Long pieces are merged in windows, since merging is quadratic, and a run of one letter, a line of
+// dashes or a paragraph of Chinese is a single piece.
+//
+// Windows overlap, and are glued where both have the same token s at the same place. Let the merge of
+// text P·s·Q' end with a token at s, and that of R'·s·R too. Then P·s·R has the tokens of P, s and R.
+// Proof: as long as no merge crosses an edge of s, the merges on P·s go in the same order as they go
+// for P·s alone, since the order depends on nothing but the ids and positions of neighbours; likewise
+// on s·R. The first merge to cross the left edge of s would therefore cross it in P·s alone as well,
+// the first to cross the right edge in s·R alone. Neither does.
 
 const (
 	// windowSize is the bytes merged at once. It is several times maxToken, so
@@ -120,8 +121,8 @@ func windowKey(id uint32, i int) uint64 {
 	return uint64(id)<<32 | uint64(i)
 }
 
-// mergeLong counts the tokens of a piece of any length.
-func (v *vocabulary) mergeLong(piece string) int {
+// merge counts the tokens of a piece of valid UTF-8, which is not empty.
+func (v *vocabulary) merge(piece string) int {
 	if len(piece) <= windowSize {
 		var f fixedWindow
 		w := f.window()

@@ -100,9 +100,9 @@ func (s *scale) part(out *measure, class string, q *memkernel.Part) {
 			s.part(out, classResult, &q.Result.Content[i])
 		}
 	case q.Media != nil:
-		out.add(classMedia, s.over.Image(q.Media.Width, q.Media.Height).Tokens, 0)
+		out.add(classMedia, s.over.Image(q.Media.Width, q.Media.Height), 0)
 	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
-		out.add(classThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature).Tokens, len(q.Text))
+		out.add(classThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature), len(q.Text))
 	case q.Kind == memkernel.PartOther:
 		out.add(classOther, s.text(q.Raw), len(q.Raw))
 	default:

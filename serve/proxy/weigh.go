@@ -48,7 +48,7 @@ func (s *scale) parts(parts []memkernel.Part) (n int) {
 		switch p := &parts[i]; {
 		case p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking:
 			if s.thinking {
-				n += s.text(p.Text) + budget.HiddenThinking(s.counter.Name(), p.Text, p.Signature).Tokens
+				n += s.text(p.Text) + budget.HiddenThinking(s.counter.Name(), p.Text, p.Signature)
 			}
 		case p.Call != nil:
 			n += s.text(p.Call.Name) + s.text(budget.ToolInput(s.counter.Name(), p.Call.Input))

@@ -43,20 +43,20 @@ func (c *Counter) Part(p *memkernel.Part) int {
 		}
 		return n
 	case p.Media != nil:
-		return c.Overheads.Image(p.Media.Width, p.Media.Height).Tokens + c.Text(p.Text)
+		return c.Overheads.Image(p.Media.Width, p.Media.Height) + c.Text(p.Text)
 	case p.Kind == memkernel.PartOther:
 		return c.Text(p.Raw)
 	case p.Kind == memkernel.PartRedactedThinking && c.family != budget.ClaudeOld && c.family != budget.ClaudeNew:
 		return c.Text(p.Signature)
 	case p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking:
-		return c.Text(p.Text) + budget.HiddenThinking(c.family, p.Text, p.Signature).Tokens
+		return c.Text(p.Text) + budget.HiddenThinking(c.family, p.Text, p.Signature)
 	}
 	return c.Text(p.Text)
 }
 
 // Tools counts the tool definitions and the system prompt that they bring.
 func (c *Counter) Tools(tools []memkernel.Tool) int {
-	n := c.Overheads.Tools(len(tools), false)
+	n := c.Overheads.Tools(len(tools))
 	for i := range tools {
 		n += c.Text(tools[i].Raw)
 	}
