@@ -38,23 +38,19 @@ func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	if len(s) < minPayload {
 		return s, nil
 	}
-	var out []byte
+	e := edit{s: s}
 	var found []Payload
-	pos := 0
 	for i := nextRun(s, 0, payloadLine, &base64Set); i < len(s); i = nextRun(s, i, payloadLine, &base64Set) {
 		end := payloadEnd(s, i)
 		p, ok := m.decodePayload(s[i:end])
 		if ok {
 			p.Type = dataType(s[:i])
-			out = append(append(out, s[pos:i]...), p.note()...)
-			found, pos = append(found, p), end
+			e.replace(i, end, p.note())
+			found = append(found, p)
 		}
 		i = max(end, i+payloadLine)
 	}
-	if found == nil {
-		return s, nil
-	}
-	return string(append(out, s[pos:]...)), found
+	return e.text(), found
 }
 
 // note returns what replaces a payload.

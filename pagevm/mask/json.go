@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -22,69 +21,56 @@ func looksJSON(s string) bool {
 // a line ends, a quote, and letters beyond ASCII. Only a string in which something
 // is found is written anew; what is no JSON stays.
 func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
-	var out []byte
-	pos := 0
-	for i := strings.IndexByte(s, '"'); i >= 0 && i < len(s); {
+	e := edit{s: s}
+	for i := strings.IndexByte(s, '"'); i >= 0; {
 		end := lex.StringEnd(s[i:])
 		if end < 0 {
 			break
 		}
 		end += i
 		if masked, ok := m.maskString(s[i:end], found, depth); ok {
-			out = append(append(out, s[pos:i]...), masked...)
-			pos = end
+			e.replace(i, end, masked)
 		}
-		next := strings.IndexByte(s[end:], '"')
-		if next < 0 {
-			break
+		if i = strings.IndexByte(s[end:], '"'); i >= 0 {
+			i += end
 		}
-		i = end + next
 	}
-	if pos == 0 {
-		return s
-	}
-	return string(append(out, s[pos:]...))
+	return e.text()
 }
 
 // maskRecords is maskStrings of the lines of a text that are objects.
 func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
-	var out []byte
-	pos, at := 0, 0
+	e := edit{s: s}
+	at := 0
 	for line := range strings.Lines(s) {
 		if line[0] == '{' && strings.IndexByte(line, '\\') >= 0 {
 			if masked := m.maskStrings(line, found, depth); masked != line {
-				out = append(append(out, s[pos:at]...), masked...)
-				pos = at + len(line)
+				e.replace(at, at+len(line), masked)
 			}
 		}
 		at += len(line)
 	}
-	if pos == 0 {
-		return s
-	}
-	return string(append(out, s[pos:]...))
+	return e.text()
 }
 
 // maskString masks a string with its quotes; ok is false if nothing is found that
 // would not be found in it as it is.
-func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out []byte, ok bool) {
+func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out string, ok bool) {
 	if strings.IndexByte(quoted, '\\') < 0 {
-		return nil, false
+		return "", false
 	}
 	text, ok := lex.Unquote(quoted)
 	if !ok {
-		return nil, false
+		return "", false
 	}
 	masked, n := m.find(text, depth)
 	if masked == text {
-		return nil, false
+		return "", false
 	}
 	found.Add(n)
-	var b bytes.Buffer
+	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(masked); err != nil {
-		return nil, false
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), true
+	err := enc.Encode(masked)
+	return strings.TrimSuffix(b.String(), "\n"), err == nil
 }

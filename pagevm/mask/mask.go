@@ -6,16 +6,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// maskOwn is one pass of the rules of this package, which are written as code:
-// tokens with a shape of their own (cloud keys, access tokens, private key blocks,
-// signed tokens), and values where a secret is expected (after "password=",
-// in an Authorization header, in a URL's user part) and look random. Hashes, UUIDs
-// and identifiers by themselves are left alone. What was masked is counted in
-// found; s itself comes back if that is nothing.
+// maskOwn is one pass of the rules that are written as code: tokens with a shape of their own (cloud
+// keys, access tokens, private key blocks, signed tokens), and values that look random where a secret
+// is expected (after "password=", in an Authorization header, in a URL's user part). Hashes, UUIDs and
+// identifiers by themselves stay. It counts the secrets in found, and returns s itself if there are
+// none.
 func (m *Masker) maskOwn(s string, found *Secrets) string {
-	var out []byte
-	var value match // found by its key, and ahead of i
-	n, pos := 0, 0
+	e := edit{s: s}
+	var value match // found by its key, and not reached yet
 	for i := 0; i < len(s); {
 		i = maskStarts.next(s, i)
 		var hit match
@@ -25,7 +23,7 @@ func (m *Masker) maskOwn(s string, found *Secrets) string {
 		case i == len(s):
 			continue
 		default:
-			hit = matchSecret(s, i, pos)
+			hit = matchSecret(s, i, e.pos)
 		}
 		switch {
 		case hit.kind == "" || m.spares(hit.kind, s, hit.start, hit.end):
@@ -41,19 +39,40 @@ func (m *Masker) maskOwn(s string, found *Secrets) string {
 		case value.kind != "" && hit.end > value.start:
 			value = match{}
 		}
-		if out == nil {
-			out = make([]byte, 0, len(s)+64)
-		}
-		out = append(out, s[pos:hit.start]...)
-		out = m.appendMark(out, hit.kind, s[hit.start:hit.end])
-		n++
-		found.add(hit.kind)
-		pos, i = hit.end, hit.end
+		m.mask(&e, hit, found)
+		i = hit.end
 	}
-	if n == 0 {
-		return s
+	return e.text()
+}
+
+// mask replaces a secret by its mark.
+func (m *Masker) mask(e *edit, hit match, found *Secrets) {
+	mark := "[masked:" + hit.kind + "]"
+	if m != nil && m.lines {
+		mark += strings.Repeat("\n", strings.Count(e.s[hit.start:hit.end], "\n"))
 	}
-	return string(append(out, s[pos:]...))
+	e.replace(hit.start, hit.end, mark)
+	found.add(hit.kind)
+}
+
+// edit is a text of which stretches are replaced, from its begin to its end.
+type edit struct {
+	s   string
+	out []byte
+	pos int // the end of the last stretch
+}
+
+func (e *edit) replace(from, to int, with string) {
+	e.out = append(append(e.out, e.s[e.pos:from]...), with...)
+	e.pos = to
+}
+
+// text returns the edited text, s itself if nothing was replaced.
+func (e *edit) text() string {
+	if e.pos == 0 {
+		return e.s
+	}
+	return string(append(e.out, e.s[e.pos:]...))
 }
 
 // match is a secret at s[start:end]; kind is "" for none.
@@ -136,83 +155,64 @@ func (b byteSet) run(s string, j, n int) int {
 	return j
 }
 
-// The shapes are those that the issuers document or use.
-var maskPrefixes = []maskPrefix{
-	{"AKIA", "aws-key", setUpper, 16, 16},
-	{"ASIA", "aws-key", setUpper, 16, 16},
-	{"ABIA", "aws-key", setUpper, 16, 16},
-	{"ACCA", "aws-key", setUpper, 16, 16},
-	{"ghp_", "github", setAlnum, 30, 0},
-	{"gho_", "github", setAlnum, 30, 0},
-	{"ghu_", "github", setAlnum, 30, 0},
-	{"ghs_", "github", setAlnum, 30, 0},
-	{"ghr_", "github", setAlnum, 30, 0},
-	{"github_pat_", "github", setWord, 22, 0},
-	{"glpat-", "gitlab", setURL, 20, 0},
-	{"gldt-", "gitlab", setURL, 20, 0},
-	{"glrt-", "gitlab", setURL, 20, 0},
-	{"glptt-", "gitlab", setURL, 20, 0},
-	{"glcbt-", "gitlab", setURL, 20, 0},
-	{"glsoat-", "gitlab", setURL, 20, 0},
-	{"glagent-", "gitlab", setURL, 20, 0},
-	{"xoxb-", "slack", setDash, 20, 0},
-	{"xoxp-", "slack", setDash, 20, 0},
-	{"xoxa-", "slack", setDash, 20, 0},
-	{"xoxr-", "slack", setDash, 20, 0},
-	{"xoxs-", "slack", setDash, 20, 0},
-	{"xoxe-", "slack", setDash, 20, 0},
-	{"xoxe.", "slack", setDash, 20, 0},
-	{"xapp-", "slack", setDash, 20, 0},
-	{"npm_", "npm", setAlnum, 36, 0},
-	{"sk-ant-", "anthropic", setURL, 20, 0},
-	{"sk-proj-", "openai", setURL, 20, 0},
-	{"sk-svcacct-", "openai", setURL, 20, 0},
-	{"sk-admin-", "openai", setURL, 20, 0},
-	{"sk-or-v1-", "openrouter", setAlnum, 32, 0},
-	{"sk-", "openai", setAlnum, 32, 0},
-	{"AIza", "google", setURL, 35, 0},
-	{"ya29.", "google", setURL, 20, 0},
-	{"GOCSPX-", "google", setURL, 28, 0},
-	{"sk_live_", "stripe", setAlnum, 16, 0},
-	{"sk_test_", "stripe", setAlnum, 16, 0},
-	{"rk_live_", "stripe", setAlnum, 16, 0},
-	{"rk_test_", "stripe", setAlnum, 16, 0},
-	{"whsec_", "stripe", setAlnum, 24, 0},
-	{"hf_", "huggingface", setAlnum, 34, 0},
-	{"tskey-", "tailscale", setURL, 20, 0},
-	{"sbp_", "supabase", setWord, 40, 0},
-	{"sb_secret_", "supabase", setURL, 20, 0},
-	{"npg_", "neon", setAlnum, 12, 0},
-	{"napi_", "neon", setAlnum, 40, 0},
-	{"lsv2_", "langsmith", setWord, 30, 0},
-	{"sl.u.", "dropbox", setURL, 60, 0},
-	{"sl.B", "dropbox", setURL, 100, 0},
-	{"SWMTKN-1-", "docker", setDash, 50, 0},
-	{"dapi", "databricks", setDash, 32, 40},
-	{"CFPAT-", "contentful", setURL, 40, 0},
-	{"CCIPAT_", "circleci", setWord, 40, 0},
-	{"CCIPRJ_", "circleci", setWord, 40, 0},
-	{"ntn_", "notion", setAlnum, 40, 0},
-	{"pcsk_", "pinecone", setWord, 40, 0},
-	{"nfp_", "netlify", setAlnum, 30, 0},
-	{"ATBB", "bitbucket", setAlnum, 28, 0},
-	{"ATATT3", "atlassian", setURL, 50, 0},
-	{"ATCTT3", "atlassian", setURL, 50, 0},
-	{"oy2", "nuget", setAlnum, 43, 43},
-	{"rnd_", "render", setAlnum, 24, 0},
-	{"figd_", "figma", setURL, 30, 0},
-	{"tvly-", "tavily", setURL, 24, 0},
-	{"pplx-", "perplexity", setAlnum, 40, 0},
-	{"nvapi-", "nvidia", setURL, 50, 0},
-	{"csk-", "cerebras", setAlnum, 40, 0},
-	{"PMAK-", "postman", setDash, 50, 0},
-	{"bkua_", "buildkite", setAlnum, 40, 0},
-	{"phx_", "posthog", setAlnum, 40, 0},
-	{"wandb_v1_", "wandb", setWord, 40, 0},
-	{"EAAG", "facebook", setAlnum, 80, 0},
-	{"AIzaSy", "google", setURL, 33, 0},
-	{"AQ.Ab8", "google", setURL, 40, 0},
-}
+// The shapes are those that the issuers document or use. A row's prefixes are separated by blanks.
+var maskPrefixes = func() (all []maskPrefix) {
+	for _, row := range [...]maskPrefix{
+		{"AKIA ASIA ABIA ACCA", "aws-key", setUpper, 16, 16},
+		{"ghp_ gho_ ghu_ ghs_ ghr_", "github", setAlnum, 30, 0},
+		{"github_pat_", "github", setWord, 22, 0},
+		{"glpat- gldt- glrt- glptt- glcbt- glsoat- glagent-", "gitlab", setURL, 20, 0},
+		{"xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxe. xapp-", "slack", setDash, 20, 0},
+		{"npm_", "npm", setAlnum, 36, 0},
+		{"sk-ant-", "anthropic", setURL, 20, 0},
+		{"sk-proj- sk-svcacct- sk-admin-", "openai", setURL, 20, 0},
+		{"sk-or-v1-", "openrouter", setAlnum, 32, 0},
+		{"sk-", "openai", setAlnum, 32, 0},
+		{"AIza", "google", setURL, 35, 0},
+		{"ya29.", "google", setURL, 20, 0},
+		{"GOCSPX-", "google", setURL, 28, 0},
+		{"sk_live_ sk_test_ rk_live_ rk_test_", "stripe", setAlnum, 16, 0},
+		{"whsec_", "stripe", setAlnum, 24, 0},
+		{"hf_", "huggingface", setAlnum, 34, 0},
+		{"tskey-", "tailscale", setURL, 20, 0},
+		{"sbp_", "supabase", setWord, 40, 0},
+		{"sb_secret_", "supabase", setURL, 20, 0},
+		{"npg_", "neon", setAlnum, 12, 0},
+		{"napi_", "neon", setAlnum, 40, 0},
+		{"lsv2_", "langsmith", setWord, 30, 0},
+		{"sl.u.", "dropbox", setURL, 60, 0},
+		{"sl.B", "dropbox", setURL, 100, 0},
+		{"SWMTKN-1-", "docker", setDash, 50, 0},
+		{"dapi", "databricks", setDash, 32, 40},
+		{"CFPAT-", "contentful", setURL, 40, 0},
+		{"CCIPAT_ CCIPRJ_", "circleci", setWord, 40, 0},
+		{"ntn_", "notion", setAlnum, 40, 0},
+		{"pcsk_", "pinecone", setWord, 40, 0},
+		{"nfp_", "netlify", setAlnum, 30, 0},
+		{"ATBB", "bitbucket", setAlnum, 28, 0},
+		{"ATATT3 ATCTT3", "atlassian", setURL, 50, 0},
+		{"oy2", "nuget", setAlnum, 43, 43},
+		{"rnd_", "render", setAlnum, 24, 0},
+		{"figd_", "figma", setURL, 30, 0},
+		{"tvly-", "tavily", setURL, 24, 0},
+		{"pplx-", "perplexity", setAlnum, 40, 0},
+		{"nvapi-", "nvidia", setURL, 50, 0},
+		{"csk-", "cerebras", setAlnum, 40, 0},
+		{"PMAK-", "postman", setDash, 50, 0},
+		{"bkua_", "buildkite", setAlnum, 40, 0},
+		{"phx_", "posthog", setAlnum, 40, 0},
+		{"wandb_v1_", "wandb", setWord, 40, 0},
+		{"EAAG", "facebook", setAlnum, 80, 0},
+		{"AIzaSy", "google", setURL, 33, 0},
+		{"AQ.Ab8", "google", setURL, 40, 0},
+	} {
+		for _, prefix := range strings.Fields(row.prefix) {
+			row.prefix = prefix
+			all = append(all, row)
+		}
+	}
+	return all
+}()
 
 // maskKeys are the words in the name of a variable or field that make its
 // value a secret, in lower case without separators.

@@ -185,15 +185,13 @@ func (m *Masker) maskText(s string, found *Secrets) string {
 // of a log, decoded: keys and values end where its lines do. Lines that follow each other are
 // looked at together, and a line without an escaped break not again.
 func (m *Masker) maskEscaped(s string, found *Secrets) string {
-	var out []byte
-	pos, from := 0, -1
+	e := edit{s: s}
+	from := -1
 	flush := func(to int) {
-		if from < 0 {
-			return
-		}
-		if masked := m.maskUnescaped(s[from:to], found); masked != s[from:to] {
-			out = append(append(out, s[pos:from]...), masked...)
-			pos = to
+		if from >= 0 {
+			if masked := m.maskUnescaped(s[from:to], found); masked != s[from:to] {
+				e.replace(from, to, masked)
+			}
 		}
 		from = -1
 	}
@@ -206,10 +204,8 @@ func (m *Masker) maskEscaped(s string, found *Secrets) string {
 		}
 		at += len(line)
 	}
-	if flush(at); pos == 0 {
-		return s
-	}
-	return string(append(out, s[pos:]...))
+	flush(at)
+	return e.text()
 }
 
 // maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line
@@ -273,17 +269,6 @@ func Marks(s string) int { return strings.Count(s, "[masked:") }
 
 // Mask is [Masker.Mask] with all rules and no exceptions.
 func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
-
-// appendMark appends what replaces a secret.
-func (m *Masker) appendMark(dst []byte, rule, secret string) []byte {
-	dst = append(append(append(dst, "[masked:"...), rule...), ']')
-	if m != nil && m.lines {
-		for range strings.Count(secret, "\n") {
-			dst = append(dst, '\n')
-		}
-	}
-	return dst
-}
 
 // Lines is [Masker.Text] that keeps every line at its number, for what is cited by
 // lines.

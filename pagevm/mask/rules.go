@@ -198,24 +198,14 @@ func (m *Masker) maskRules(s string, found *Secrets) string {
 			hits = r.find(s, w, hits)
 		}
 	}
-	if len(hits) == 0 {
-		return s
-	}
 	slices.SortStableFunc(hits, func(a, b match) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
-	var out []byte
-	pos := 0
+	e := edit{s: s}
 	for _, h := range hits {
-		if h.start < pos || m.spares(h.kind, s, h.start, h.end) {
-			continue
+		if h.start >= e.pos && !m.spares(h.kind, s, h.start, h.end) {
+			m.mask(&e, h, found)
 		}
-		out = m.appendMark(append(out, s[pos:h.start]...), h.kind, s[h.start:h.end])
-		found.add(h.kind)
-		pos = h.end
 	}
-	if pos == 0 {
-		return s
-	}
-	return string(append(out, s[pos:]...))
+	return e.text()
 }
 
 // find adds what the rule finds in a window. A match that touches an edge of the
