@@ -5,7 +5,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// AtomKind is what an atom begins with.
+// AtomKind is the kind of the first message of an atom.
 type AtomKind string
 
 const (
@@ -18,8 +18,8 @@ const (
 	AtomOther AtomKind = "other"
 )
 
-// Atom is the smallest run of messages that can leave a prompt: cutting inside
-// one would part a call from its result or thinking from what it led to.
+// Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a call from
+// its result, or thinking from its consequence.
 type Atom struct {
 	// Start and End are message indices, End exclusive.
 	Start, End int
@@ -32,10 +32,9 @@ type Atom struct {
 	Closed bool
 }
 
-// Atoms cuts messages into atoms. They tile the input. Neighbouring assistant
-// messages are one atom, because providers merge them into one turn. An atom
-// reaches to its last result; other user messages in between belong to it. System
-// messages that follow a user's words or results belong to them.
+// Atoms cuts messages into atoms, which tile the input. Neighbouring assistant messages are one atom,
+// because providers merge them into one turn. An atom extends to its last result and includes user
+// messages before it. System messages after a user's words or results belong to these.
 func Atoms(msgs []memkernel.Message) []Atom {
 	var atoms []Atom
 	for i := 0; i < len(msgs); {
@@ -89,10 +88,9 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	return a
 }
 
-// OpenLoop finds the tool loop that is still running at the end: ok reports
-// whether there is one, start is the index of the first message of the user
-// turn that opened it. A user turn is what providers see, a run of user and
-// tool messages; text that is beside results does not open a new one.
+// OpenLoop finds the tool loop that still runs at the end. ok reports whether there is one, and start is the
+// index of the first message of the user turn that opened it. A user turn is a run of user and tool
+// messages, as providers see it: text next to results does not open a new one.
 func OpenLoop(msgs []memkernel.Message) (start int, ok bool) {
 	end := len(msgs) - 1
 	for end >= 0 && !isTurnRole(msgs[end].Role) {

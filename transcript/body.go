@@ -9,21 +9,20 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Body is a request body taken apart, so that its conversation can be replaced and
-// all else goes out with the bytes that the client wrote: members that are unknown,
-// their order, the white space between them.
+// Body is a request body whose conversation can be replaced. All else goes out with the bytes that the
+// client wrote: unknown members, their order, the white space between them.
 //
 //	{"model":…, "messages": [ system… , message, message … ], "stream":true}
 //	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
 //
-// Every message's Raw is the exact text of its elements. The parts that a client
-// marked for the cache keep their markers there until [Body.Write] is asked otherwise.
+// Every message's Raw is the exact text of its elements. Markers that the client set for the cache stay
+// in Raw until [Body.Write] replaces them.
 type Body struct {
 	Format Format
 	Model  string
 	Tools  []memkernel.Tool
-	// System is the system prompt; that of chat completions is what opens the
-	// messages, and is not repeated in Messages.
+	// System is the system prompt. In chat completions it is the system messages that open the
+	// conversation, which Messages does not repeat.
 	System   []memkernel.Part
 	Messages []memkernel.Message
 
@@ -41,12 +40,11 @@ type bodyMember struct {
 	value wire.Span
 }
 
-// errNoConversation is returned for a body whose conversation is not a list of
-// messages.
+// errNoConversation is returned for a body that has no list of messages.
 var errNoConversation = errors.New("the body holds no list of messages")
 
-// ReadBody takes a request body apart. A body that can be read in more than one way
-// (a member that occurs twice, an element that is no message) is an error.
+// ReadBody reads a request body. A body that could be read in more than one way, such as one with a
+// member that occurs twice or with an element that is no message, is an error.
 func ReadBody(f Format, data []byte) (*Body, error) {
 	var r *BodyReader
 	return r.Read(f, data)
@@ -81,9 +79,8 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member returns the JSON of a member's value, "" if there is none. Where an API takes two
-// spellings of a name, it is the one in capitals. It is a copy: what is kept of it keeps no
-// body.
+// Member returns the JSON of a member's value, "" if there is none. Of two spellings that an API takes,
+// name must be the one in camel case. The result is a copy, which does not keep the body in memory.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
 		return strings.Clone(b.raw[m.value.Start:m.value.End])
@@ -106,7 +103,7 @@ func (b *Body) member(name string) *bodyMember {
 	return nil
 }
 
-// fill reads the members that a plan is made of.
+// fill reads the members other than the conversation that a plan uses.
 func (b *Body) fill() error {
 	if b.member("model") != nil && !b.api.ModelAside {
 		b.Model = b.Text("model")
@@ -160,9 +157,8 @@ func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 	return nil
 }
 
-// add files a message: what opens a chat completions request is its system prompt,
-// and all items of the assistant's up to the next output or user message are one
-// answer.
+// add files a message. System messages that open a chat completions request are its system prompt. All
+// of the assistant's items up to the next output or user message are one answer.
 func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
 	l.pair(b.Messages, &m)
@@ -192,7 +188,7 @@ func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b.Messages = append(b.Messages, m)
 }
 
-// close ends an answer: its bytes are those of all its items.
+// close ends an answer. Its bytes are those of all its items.
 func (l *bodyItems) close() {
 	if l.open {
 		m := &l.b.Messages[len(l.b.Messages)-1]

@@ -10,36 +10,35 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// BodyReader reads the bodies of conversations that grow from request to request. A
-// message that it has read before is the same value, so that nothing of it is parsed
-// or kept twice. The zero value is ready; it is safe for concurrent use. A nil one
-// remembers nothing.
+// BodyReader reads the bodies of conversations that grow from request to request. It returns the same
+// value for a message that it has read before, so that no message is parsed or held twice. The zero
+// value is ready; it is safe for concurrent use. A nil reader remembers nothing.
 type BodyReader struct {
 	mu         sync.Mutex
 	young, old map[bodyKey]memkernel.Message
 	bytes      int // of young
 }
 
-// bodyKey is an element of a conversation as it was written.
+// bodyKey is an element of a conversation as the client wrote it.
 type bodyKey struct {
 	format Format
 	raw    string
 }
 
 const (
-	// maxRemembered is how much a reader remembers of either generation, in bytes: what
-	// was not met while so much was new is forgotten.
+	// maxRemembered bounds each of the two generations of messages, in bytes. A message that was not
+	// read again within a generation is forgotten.
 	maxRemembered = 16 << 20 // 16 MiB
-	// maxElement is the largest element that is remembered. A larger one is read anew
-	// each time, so that one request does not fill the memory for good.
+	// maxElement is the size of the largest element that is remembered. A larger one is parsed each time,
+	// so that one request can't fill the memory for good.
 	maxElement = 1 << 20 // 1 MiB
 )
 
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
 
-// ReadFor is Read for a request to a model that its path names, as Gemini's do. A model in
-// the body goes before it, where the API has one.
+// ReadFor is Read for a request to a model that the request's path names, as Gemini's do. A model in the
+// body takes precedence in the APIs that have one.
 func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {
@@ -62,8 +61,8 @@ func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error)
 	return b, nil
 }
 
-// message reads an element. Its text is cloned: a conversation is kept from request
-// to request, and would keep every body that one of its messages came in.
+// message reads an element. It clones the text, since a conversation is kept from request to request and
+// would keep every body that one of its messages came in.
 func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 	if m, ok := r.find(bodyKey{b.Format, raw}); ok {
 		return m, nil
@@ -123,19 +122,19 @@ func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
 	r.put(k, m)
 }
 
-// Age forgets what was not met since the last time that it was called.
+// Age forgets the messages that were not read since the last call of Age.
 func (r *BodyReader) Age() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn()
 }
 
-// turn begins a generation. It needs r.mu.
+// turn begins a generation. The caller must hold r.mu.
 func (r *BodyReader) turn() {
 	r.young, r.old, r.bytes = map[bodyKey]memkernel.Message{}, r.young, 0
 }
 
-// put needs r.mu.
+// put remembers a message. The caller must hold r.mu.
 func (r *BodyReader) put(k bodyKey, m memkernel.Message) {
 	if r.young == nil || r.bytes > maxRemembered {
 		r.turn()

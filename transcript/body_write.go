@@ -8,26 +8,26 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// BodyEdit is what [Body.Write] changes of a body.
+// BodyEdit is the change that [Body.Write] makes to a body.
 type BodyEdit struct {
-	// Messages are what to send; one whose Raw still holds goes out with those bytes.
+	// Messages is the new conversation. A message with Raw goes out with these bytes.
 	Messages []memkernel.Message
-	// Markers are the cache breakpoints of the Messages API. The client's own in the
-	// messages are taken out for them; those that it put on tools, system prompt and
-	// the request as a whole stay, and count. Other formats have none of ours.
+	// Markers are the cache breakpoints of the Messages API; other formats ignore them. They replace the
+	// client's own in the messages. The client's markers on tools, system prompt and the whole request
+	// stay, and count against the provider's limit.
 	Markers []Marker
-	// Thinking is written in place of the member of that name, "" leaves it alone.
+	// Thinking replaces the member of that name, or is added. "" leaves the member alone.
 	Thinking string
 }
 
-// Same reports whether messages are the body's own, each of them and untouched, so that
-// nothing has to be written.
+// Same reports whether messages are the body's own, each of them and unchanged. Then nothing has to be
+// written.
 func (b *Body) Same(messages []memkernel.Message) bool {
 	return len(messages) == len(b.Messages) &&
 		!slices.ContainsFunc(messages, func(m memkernel.Message) bool { return m.Raw == "" })
 }
 
-// Write returns the body with another conversation. The notes name what could not be sent.
+// Write returns the body with another conversation. The notes name the parts that could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())
@@ -58,7 +58,7 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	return dst, r.Notes
 }
 
-// envelope returns the body but for what is sent in the place of its messages.
+// envelope returns the parts of the body that stay.
 func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// document streams the values of one JSON document: a request object with its
-// members, or a bare array of messages.
+// document streams the values of one JSON document: the members of a request object, or a bare array of
+// messages.
 type document struct {
 	v     *valueReader
 	src   *source
@@ -41,8 +41,8 @@ func (d *document) run() {
 	d.giveUp(err)
 }
 
-// giveUp reports a document whose structure is broken. Past that point no
-// value can be found, so what is left is one broken record, cut in chunks.
+// giveUp reports a document whose structure is broken. No value can be found after that point, so the
+// rest is one broken record, cut into chunks.
 func (d *document) giveUp(err error) {
 	le := d.src.broken(d.v.line, err)
 	if d.src.opt.OnBroken == Refuse {
@@ -150,7 +150,7 @@ func (d *document) value(kind Kind, name string) error {
 	return nil
 }
 
-// rest yields what follows the document, which may only be white space.
+// rest yields the white space after the document. Anything else there is an error.
 func (d *document) rest() error {
 	if d.v.peek() != 0 || d.v.pos < len(d.v.buf) {
 		return d.v.fault("the end of the document")

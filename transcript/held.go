@@ -20,9 +20,9 @@ var known = func() map[string]bool {
 	return types
 }()
 
-// Held reports whether a message holds something that nobody but its provider understands:
-// a block or an item of an unknown type, a compaction of the provider's, a medium of an
-// unknown source. Such a message stays at its place in every prompt, byte for byte.
+// Held reports whether a message holds something that only its provider understands: a block or an item of an
+// unknown type, a compaction of the provider's, a medium of an unknown source. Such a message stays at its
+// place in every prompt, byte for byte.
 func Held(m *memkernel.Message) bool { return slices.ContainsFunc(m.Parts, held) }
 
 func held(p memkernel.Part) bool {
@@ -45,7 +45,7 @@ func Compacted(m *memkernel.Message) bool {
 	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && wire.RawType(m.Parts[0].Raw) == "compaction"
 }
 
-// HeldWhole reports whether nothing of a message is understood.
+// HeldWhole reports whether only the provider understands all of a message.
 func HeldWhole(m *memkernel.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !held(p) })
 }

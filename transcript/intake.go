@@ -8,12 +8,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Intake makes canonical messages of those that a host hands over value by value,
-// as they are in its message list: messages of the Messages API (Anthropic) or of
-// chat completions (OpenAI), items of the Responses API (Codex), messages of Pi and
-// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be expressed
-// by what went in; see [Intake.Items]. What the host itself leaves out of later
-// requests makes no message. It is not safe for concurrent use.
+// Intake makes canonical messages of the values that a host hands over one by one, as they are in its
+// message list: messages of the Messages API (Anthropic) or of chat completions (OpenAI), items of the
+// Responses API (Codex), messages of Pi and OpenClaw (Pi). It keeps the values, so that [Intake.Items] can
+// express a plan by them. A value that the host leaves out of later requests makes no message. An Intake
+// is not safe for concurrent use.
 type Intake struct {
 	row      *wire.Dialect
 	values   []string
@@ -23,11 +22,10 @@ type Intake struct {
 	add      func(*wire.Entry)
 }
 
-// taken describes which values a message, or the system prompt, was made of.
+// taken is the range of values that a message was made of.
 type taken struct{ from, to int }
 
-// NewIntake makes an intake of no messages. Transcripts of Claude Code are files of
-// records and have no such form.
+// NewIntake makes an intake without messages. Dialects of files alone, such as Claude Code's, have none.
 func NewIntake(d Dialect) (*Intake, error) {
 	r := rowOf(d)
 	if r == nil || r.Items == nil {
@@ -49,12 +47,11 @@ func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
 // Len returns how many values were taken in.
 func (in *Intake) Len() int { return len(in.values) }
 
-// Values returns what was taken in. They must not be changed.
+// Values returns the values that were appended. The caller must not change them.
 func (in *Intake) Values() []string { return in.values }
 
-// Messages returns the canonical messages. Those that were there before an Append are
-// the same values afterwards; a Responses message may have grown, and an item of an
-// unknown kind in it may be a call since it was answered.
+// Messages returns the canonical messages. An Append leaves earlier ones as they are, with two exceptions: a
+// Responses message may grow, and an item of an unknown kind in it becomes a call when it is answered.
 func (in *Intake) Messages() []memkernel.Message {
 	return in.log.Messages[:len(in.log.Messages):len(in.log.Messages)]
 }
@@ -62,8 +59,8 @@ func (in *Intake) Messages() []memkernel.Message {
 // System returns the system prompt that opens a chat completions conversation.
 func (in *Intake) System() []memkernel.Part { return in.log.System }
 
-// Append takes in further values. keys name the messages where the host has ids for
-// them; it may be shorter, and "" is none. After an error nothing was taken in.
+// Append adds values. keys name the messages for which the host has ids: it may be shorter than values, and
+// "" is no id. After an error no value was added.
 func (in *Intake) Append(values, keys []string) error {
 	n := len(in.values)
 	for i, v := range values {
@@ -80,7 +77,7 @@ func (in *Intake) Append(values, keys []string) error {
 	return nil
 }
 
-// Truncate forgets all values behind the first n.
+// Truncate forgets all values after the first n.
 func (in *Intake) Truncate(n int) {
 	if n == len(in.values) {
 		return
@@ -125,14 +122,14 @@ func (in *Intake) take(value, key string) error {
 
 // Item is a run of a plan's messages as the host has to send them.
 type Item struct {
-	// From and To are values that were taken in. Without JSON they stay as they
-	// are; with it, it replaces them, or is new if there are none.
+	// From and To is a range of appended values. Without JSON the host sends these unchanged. JSON
+	// replaces them, or is new if the range is empty.
 	From, To int
 	// JSON is a message in the dialect of the intake.
 	JSON string
 }
 
-// Len returns how many messages of the host's an item comes to.
+// Len returns the number of host messages in an item.
 func (it Item) Len() int {
 	if it.JSON != "" {
 		return 1
@@ -140,10 +137,9 @@ func (it Item) Len() int {
 	return it.To - it.From
 }
 
-// Items spells a plan's messages in the dialect of the intake. Of messages that were
-// not touched it gives where they are, so that the host sends its own bytes; in the
-// others all members stay but for the content. at gives the position of each planned
-// message's last value in the list that the items come to, -1 for one that has none.
+// Items spells a plan's messages in the dialect of the intake. Unchanged messages are ranges of the host's
+// values, so that the host sends its own bytes. In changed ones all members but the content stay. at gives
+// the position of each planned message's last value in the list of items, -1 for a message without value.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	next, n := 0, 0
 	var calls map[string]bool
@@ -177,7 +173,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	return items, at
 }
 
-// join appends an item, in one with the one before if both stay as they are.
+// join appends an item. It merges it with the last one if both are ranges that follow each other.
 func join(items []Item, it Item) []Item {
 	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
 		items[n-1].To = it.To
@@ -186,8 +182,8 @@ func join(items []Item, it Item) []Item {
 	return append(items, it)
 }
 
-// find returns the host's message that a planned one shows, -1 if it is none of the
-// host's. Plans keep the host's order.
+// find returns the host's message that a planned one shows, -1 for a message of the kernel's. Plans keep the
+// host's order.
 func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
 		return -1
@@ -207,8 +203,8 @@ func untouched(m, host *memkernel.Message) bool {
 	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
 }
 
-// sameWords reports whether both are the same words, whatever form the host gave them:
-// a prompt that was planned before the host wrote it down.
+// sameWords reports whether both messages are the same texts, as for a prompt that was planned before the host
+// wrote it down.
 func sameWords(m, host *memkernel.Message) bool {
 	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
 	for i := range m.Parts {
@@ -241,7 +237,7 @@ func sharesPart(m, host *memkernel.Message) bool {
 	return false
 }
 
-// written spells a message that is not the host's own, or not as the host wrote it.
+// written spells a message that differs from the host's values.
 func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []Item {
 	raw := ""
 	if host != nil && from.to-from.from == 1 {

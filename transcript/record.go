@@ -8,19 +8,19 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Kind is what a record is to the conversation: "message" carries one or a part of one,
-// "compaction" and "microcompaction" are where the host shortened the past, "usage" is
-// what a call billed, apart from its message, "meta" and "field" describe the session,
-// "summary" is its title, "ignored" is nothing to the model, "unknown" has a type that
-// this package has not met; "blank", "broken" and "torn" could not be read.
+// Kind is the role of a record in the session. A "message" is one or a part of one. "compaction" and
+// "microcompaction" are where the host shortened the past. "usage" is the bill of a call, apart from its
+// message. "meta" and "field" describe the session, and "summary" is its title. "ignored" never reaches the
+// model, and "unknown" has a type that this package does not know. "blank", "broken" and "torn" could not
+// be read.
 type Kind = wire.Kind
 
 // The kinds that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction
-	// KindTorn is a last line that is not whole yet: its writer is at it. Err is where
-	// it is cut off. It is no error, however broken records are dealt with.
+	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it ends. It is
+	// no error, whatever OnBroken says.
 	KindTorn = wire.KindTorn
 )
 
@@ -28,30 +28,29 @@ const (
 // message concerned, a text for people, and the parts that were taken out.
 type Note = wire.Note
 
-// Record is a value of a JSONL transcript, or of a JSON document.
-// Lead, Raw and Tail of all records in order are the file, byte for byte.
-// The strings are immutable but may share a larger buffer: clone what is kept
-// beyond the loop if memory matters.
+// Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of all records in
+// order are the file, byte for byte. The strings may share a larger buffer: clone strings that outlive the
+// loop if memory matters.
 type Record struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
 	// Offset is the byte offset of Lead in the file; of one in UTF-16 in its text in UTF-8.
 	Offset int64
-	// Lead is what precedes Raw: padding, or the separators of a document.
+	// Lead is the text before Raw: padding, or the separators of a document.
 	Lead string
 	// Raw is the record's JSON.
 	Raw string
 	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
-	// Kind is what the record means here, Type the host's own name for it.
+	// Kind is the record's role, Type the host's own name for it.
 	Kind Kind
 	Type string
 	// ID and Parent are the host's ids, "" if it has none.
 	ID, Parent string
-	// Message is what the record adds to the conversation, nil if nothing. Of
-	// a message that spans several records it is this record's share.
+	// Message is the record's part of the conversation, nil if it has none. If a message spans several
+	// records, it is this record's share.
 	Message *memkernel.Message
-	// Err is what is wrong with a broken record.
+	// Err is the reason for a broken record.
 	Err *LineError
 
 	entry *wire.Entry // what its dialect read, nil if there is nothing
@@ -77,7 +76,7 @@ type LineError struct {
 	From, To int64
 	// Err is the cause.
 	Err error
-	// Hint is what the user can do.
+	// Hint is the way out for the user.
 	Hint string
 }
 

@@ -13,15 +13,17 @@ import (
 // which was never answered.
 const MissingResult = "[no result was recorded for this call]"
 
-// Repair mends what providers would reject, for planning: it gives unanswered
-// calls a synthetic result, takes out results that answer nothing, moves
-// results to their call, makes the user's what holds results under any other role,
-// gives calls whose id is used again, or empty, ids of their own, makes names and inputs
-// of calls such that APIs take them, and drops empty messages and blocks that the message's
-// role can't hold. Everything done is noted, and what
-// is taken out is in the notes. Sound input comes back as the same slice. With
-// keepPending the calls of the newest message stay open, for a caller whose
-// tools are still running.
+// Repair mends messages that providers would reject, for planning. It
+//
+//   - gives each unanswered call a synthetic result,
+//   - removes results that answer no call, and moves the others next to their calls,
+//   - gives results that have another role to the user,
+//   - gives a call whose id is empty or used again an id of its own,
+//   - makes names and inputs of calls valid, and
+//   - drops empty messages, and blocks that the message's role can't hold.
+//
+// The notes report each change, with the parts that were removed. Sound input is returned as the same
+// slice. With keepPending the calls of the newest message stay open, for a caller whose tools still run.
 func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
 	h := newRepairer(nil, msgs)
 	out := h.emit(len(msgs), keepPending)
@@ -44,8 +46,7 @@ func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
 	return h
 }
 
-// turn is one message in the repaired order, followed by the results that are
-// behind it.
+// turn is one message in the repaired order, with the results that follow it.
 type turn struct {
 	said     memkernel.Message
 	results  []memkernel.Message
@@ -161,10 +162,9 @@ func (h *repairer) assistant(i int, m memkernel.Message) {
 	}
 }
 
-// place returns the turn after which results for t come. Neighbouring
-// assistant messages are one turn for providers, so their results may be
-// behind the last of them; pulling them apart would change the prompt that the
-// model saw.
+// place returns the turn after which results for t come. Neighbouring assistant messages are one turn for
+// providers, so that their results may follow the last of them. Separating the messages would change the
+// prompt that the model saw.
 func (h *repairer) place(t *turn) *turn {
 	last := h.turns[len(h.turns)-1]
 	for _, u := range h.turns[t.position:] {
@@ -178,10 +178,10 @@ func (h *repairer) place(t *turn) *turn {
 	return last
 }
 
-// calls registers the calls of a message, and makes them such that providers take them. An
-// id that comes back while its call waits for its result is a copy and left out if it asks
-// for the same, and one of several at once if not. After the answer, or once the
-// conversation has gone on without one, it is a later call. Both get ids of their own.
+// calls registers the calls of a message and makes them valid. If an id comes back while its call waits for
+// its result, the same request is a copy and left out, and another request is one of several calls at
+// once. After the answer, or once the conversation has gone on without one, it is a later call. Both get
+// ids of their own.
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
@@ -232,8 +232,8 @@ func (h *repairer) isCopy(p *memkernel.Part) bool {
 	})
 }
 
-// waits reports whether a call that an id means now still waits for its result when
-// turn t speaks. One of the past may, which only all turns together can show.
+// waits reports whether a call of this id still waits for its result when turn t speaks. For a call of the
+// past it sets reaches, since only all turns together show that.
 func (h *repairer) waits(id string, t *turn) bool {
 	if _, ok := h.now[id]; !ok {
 		_, open := h.past.means(id)
@@ -256,7 +256,7 @@ func (h *repairer) freshID(id string) string {
 	}
 }
 
-// answering gives a message that holds results a role that may hold them.
+// answering gives a message with results a role that may hold them.
 func (h *repairer) answering(i int, m memkernel.Message) memkernel.Message {
 	if m.Role != memkernel.RoleUser && m.Role != memkernel.RoleTool {
 		h.note("role", i, m.Key, nil, "a message of role %q holds results and became the user's", m.Role)
@@ -265,8 +265,8 @@ func (h *repairer) answering(i int, m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// answer files the results of a message with their calls. What else is in
-// the message stays with the results if they are in place.
+// answer files the results of a message with their calls. The rest of the message stays with the results
+// if these are in place.
 func (h *repairer) answer(i int, m memkernel.Message) {
 	var rest []memkernel.Part
 	var owners []*turn
@@ -333,8 +333,8 @@ func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]me
 	}
 }
 
-// claim finds the turn that a result answers, with the id it goes by now: that of the first
-// open call of the host's id, if there are several of the tool that the result names.
+// claim finds the turn that a result answers, and gives the result the id that its call has now. Of several
+// open calls of the host's id it takes the first of the tool that the result names, else the first.
 func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
 	id, repaired := p.Result.CallID, ""
 	for _, of := range h.now[id] {
@@ -383,8 +383,7 @@ func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 	return out
 }
 
-// settled keeps results together: text that is beside them moves behind
-// the last result.
+// settled keeps results together: it moves other text after the last result.
 func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {

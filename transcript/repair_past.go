@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past is what repairing the end of a conversation has to know of all before it: which
-// call ids were used and answered. Nil, or the zero value, is that of the beginning.
+// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later ones: which call
+// ids were used and answered. Nil and the zero value stand for no earlier messages.
 type Past struct {
 	used map[string]int
 	now  map[string][]string
@@ -24,8 +24,7 @@ func (p *Past) uses(id string) int {
 	return p.used[id]
 }
 
-// means reports whether the host's id is that of a call, and whether that waits for its
-// result.
+// means reports whether the host's id is that of a call, and whether the call waits for its result.
 func (p *Past) means(id string) (known, open bool) {
 	if p == nil {
 		return false, false
@@ -37,10 +36,9 @@ func (p *Past) means(id string) (known, open bool) {
 // has reports whether a call goes by that id, repaired.
 func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 
-// RepairAfter is [Repair] for messages that follow a past. Repaired on its own, what
-// follows comes out as it does when all is repaired at once; ok is false where it does
-// not, since it answers a call that the past left open, or is the first to hold a tool
-// message. Neither past nor msgs change.
+// RepairAfter is [Repair] for messages that follow a past. The result is the same as when all messages are
+// repaired at once. ok is false where it would not be: if a message answers a call that the past left
+// open, or is the first tool message. RepairAfter changes neither past nor msgs.
 func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
 	h := newRepairer(past, msgs)
 	if h.reaches || past != nil && past.some && !past.tool && h.role == memkernel.RoleTool {
@@ -52,8 +50,8 @@ func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Mes
 	return msgs, nil, true
 }
 
-// Take adds messages to the past, and returns what they are repaired to. ok is as for
-// [RepairAfter]; without it nothing is added.
+// Take adds messages to the past and returns them repaired. If ok, which is as for [RepairAfter], is
+// false, nothing is added.
 func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
 	h := newRepairer(p, msgs)
 	if h.reaches || p.some && !p.tool && h.role == memkernel.RoleTool {

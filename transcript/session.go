@@ -25,11 +25,10 @@ type Session struct {
 	Messages []memkernel.Message
 	// Skipped are the records that could not be read.
 	Skipped []*LineError
-	// Torn is the last line where it is not whole yet, nil if it is: all before it was
-	// read.
+	// Torn is the last line if it is incomplete, nil if it is whole. All earlier lines were read.
 	Torn *LineError
-	// Ended reports whether the host recorded that the newest turn of the main line ended. Logs
-	// record it in their own ways, or not at all; what is one document is whole.
+	// Ended reports whether the host recorded the end of the main line's newest turn. Logs record it in
+	// their own ways, or not at all. A document has always ended.
 	Ended bool
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
@@ -92,10 +91,10 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	return s, nil
 }
 
-// halfLine is what is the matter with a file that holds less than a line.
+// halfLine is the reason for a file that holds less than a line.
 const halfLine = "its first line is not whole; it is cut off, or still being written"
 
-// unread returns why nothing of a file was read.
+// unread returns why no record of a file was read.
 func (s *Session) unread(name string) error {
 	switch {
 	case len(s.Skipped) > 0:
@@ -106,7 +105,7 @@ func (s *Session) unread(name string) error {
 	return fmt.Errorf("read %s: %w: no line is a record of %s that is known", name, ErrUnread, s.Dialect)
 }
 
-// end records what an entry says about the turn.
+// end updates Ended by an entry.
 func (s *Session) end(e *wire.Entry, d *wire.Dialect) {
 	switch {
 	case d.Document():

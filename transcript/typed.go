@@ -8,12 +8,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Typed returns what a person typed in m, and is the one place that decides it: own are
-// the person's words, quoted is what they pasted or quoted among them (code fences,
-// quotations, mails). Only what a dialect marked is looked at ([memkernel.Part]), and of
-// that the blocks, notices and files go that hosts put round it, and what the kernel
-// said that came back. Where it is unknown who wrote something, it is not the
-// person's. Both are "" if no person spoke.
+// Typed returns the words that a person typed in m: own are the person's words, quoted are the pasted or
+// quoted texts among them (code fences, quotations, mails). It looks only at texts that a dialect marked
+// ([memkernel.Part]), and removes the blocks, notices and files that hosts add, and words of the kernel's
+// that came back. A text of unknown origin is not the person's. Both are "" if no person spoke. No other
+// function decides this.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
 		return "", ""
@@ -29,8 +28,8 @@ func Typed(m memkernel.Message) (own, quoted string) {
 	return mine.String(), others.String()
 }
 
-// Words returns what m says without what hosts put round it, whoever wrote it: what may be
-// searched for, and is nobody's wish.
+// Words returns the text of m without the blocks and notices that hosts add, whoever wrote it. It may be
+// searched for, but is nobody's wish.
 func Words(m memkernel.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
@@ -46,8 +45,8 @@ func MarkedTyped(m memkernel.Message) bool {
 	return wire.Any(&m, func(p *memkernel.Part) bool { return p.Typed })
 }
 
-// Untyped is m without such marks, as in the conversation of a subagent, to whom an
-// agent speaks. The parts of m stay as they are.
+// Untyped returns m without the marks of typed text, for the conversation of a subagent, whose user is an
+// agent. The parts of m stay unchanged.
 func Untyped(m memkernel.Message) memkernel.Message {
 	if !MarkedTyped(m) {
 		return m
@@ -59,9 +58,9 @@ func Untyped(m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// Refusal reports whether r says that a person refused the call of a tool, and returns what
-// they typed with it. A tool of which others choose the words could pose as a person:
-// its words are not counted as one's.
+// Refusal reports whether r says that a person refused the call of a tool, and returns the words that they
+// typed with it. A tool that lets others choose the words of its failures could pose as a person: no own
+// words are returned for it.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 	text, ok := wire.Refusal(r)
 	if _, said, found := strings.Cut(text, wire.SaidWith); ok && found && worded[tool] {
@@ -70,19 +69,18 @@ func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 	return own, ok
 }
 
-// worded are the tools whose failures Claude Code words itself.
+// worded are the tools whose failure texts Claude Code writes itself.
 var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true, "Read": true, "Write": true, "Edit": true, "MultiEdit": true,
 	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
 	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}
 
-// Dialog reports whether a tool by that name may be the host's own, which asks the user:
-// those of others that a host takes in have the name of their server in front.
+// Dialog reports whether a tool of that name may be the host's own tool for asking the user. A tool of an
+// MCP server has the name of its server in front.
 func Dialog(tool string) bool {
 	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
 }
 
-// split parts a person's words from what they quoted. Where a quotation was is the
-// end of a paragraph.
+// split separates a person's words from their quotations. A quotation ends a paragraph of the words.
 func split(text string) (own, quoted string) {
 	var mine, others strings.Builder
 	var f fences
@@ -113,32 +111,32 @@ func split(text string) (own, quoted string) {
 	return strings.TrimSpace(mine.String()), strings.TrimSpace(others.String())
 }
 
-// listed is an item of a list, behind which indented lines go on with it.
+// listed matches an item of a list. Indented lines after it belong to it.
 var listed = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
 
 func indented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-// planAccepted is what Claude Code says for a user who accepts an agent's plan and begins
-// anew with it; the plan follows.
+// planAccepted is the text that Claude Code writes for a user who accepts an agent's plan and starts a new
+// session with it. The plan follows.
 const planAccepted = "Implement the following plan:"
 
-// titleOf returns the first line of a plan, which names it and has no content itself.
+// titleOf returns the first line of a plan, which names it.
 func titleOf(plan string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(plan, "# \t\n"), "\n")
 	r := []rune(strings.NewReplacer("“", "", "”", "").Replace(strings.TrimSpace(line)))
 	return string(r[:min(len(r), 120)])
 }
 
-// fences follows fenced code blocks. A fence with a language opens a block also within
-// another: what is pasted may hold some of its own.
+// fences follows fenced code blocks. A fence with a language opens a block within another, too: pasted text
+// may hold fences of its own.
 type fences struct {
 	mark  string
 	depth int
 }
 
-// line reports whether a trimmed line is part of a block. One may open behind words.
+// line reports whether a trimmed line is part of a block. A block may open after words on a line.
 func (f *fences) line(t string) bool {
 	if !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
 		if f.depth > 0 {

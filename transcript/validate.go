@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Provider names whose rules a request has to keep.
+// Provider names the provider whose rules a request has to keep.
 type Provider string
 
 const (
@@ -36,27 +36,26 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
 }
 
-// ValidateOptions hold what a request alone does not show. Nil leaves the
-// rules that need it unjudged.
+// ValidateOptions are facts that a request alone does not show. Rules that need an absent one are not
+// judged.
 type ValidateOptions struct {
-	// Reference is the conversation as the host recorded it. With it the
-	// rules about thinking and order can be judged (A7, R2, R3); messages are
-	// matched by key, else by call id.
+	// Reference is the conversation as the host recorded it. The rules about thinking and order need it
+	// (A7, R2, R3). Messages are matched by key, else by call id.
 	Reference []memkernel.Message
-	// Changed reports whether something before message ChangedFrom differs from what
-	// the model saw when it wrote that message and the later ones (A8, R4).
+	// Changed reports whether something before message ChangedFrom differs from the prompt for which the
+	// model wrote that message and the later ones (A8, R4).
 	Changed     bool
 	ChangedFrom int
-	// PreservedThinking reports whether the model's thinking is bound to its prefix,
-	// DropBlocks that the request lets the provider drop what no longer fits.
+	// PreservedThinking reports whether the model's thinking is bound to its prefix, DropBlocks whether
+	// the request lets the provider drop thinking that no longer fits.
 	PreservedThinking, DropBlocks bool
 	// Prefill allows the last message to be a partial answer (A6).
 	Prefill bool
 	// AutomaticMarker reports whether the provider places one marker itself, which
 	// takes one of the four slots (A9).
 	AutomaticMarker bool
-	// PreviousTail is the marker at the end of the request before, if any:
-	// some marker must be less than 20 positions behind it (A9).
+	// PreviousTail is the marker at the end of the previous request, if any: some marker must be less than
+	// 20 positions after it (A9).
 	PreviousTail *Marker
 }
 
@@ -116,8 +115,8 @@ func (v *validator) turns() []wire.Turn {
 	return out
 }
 
-// wireRole returns the role under which a message goes out. Only Anthropic's own
-// system messages stay what they are inside a conversation.
+// wireRole returns the role under which a message goes out. Only a conversation of Anthropic's may have system
+// messages inside.
 func (v *validator) wireRole(r memkernel.Role) string {
 	switch r {
 	case memkernel.RoleUser, memkernel.RoleTool, memkernel.RoleDeveloper:

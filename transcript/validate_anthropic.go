@@ -200,7 +200,7 @@ func (v *validator) openLoopThinking() {
 	}
 }
 
-// order is what a thinking block or a call is compared by.
+// order holds the properties by which thinking blocks and calls are compared.
 type order struct {
 	kind                 memkernel.PartKind
 	text, signature, raw string
@@ -273,9 +273,8 @@ func (v *validator) markedPart(mk Marker) {
 	}
 }
 
-// tailDistance checks that the provider can find what it cached last time: it
-// looks back 20 positions from a marker, where a run of calls or of results
-// counts as one.
+// tailDistance checks that the provider can find the prefix that it cached last time: it looks back 20
+// positions from a marker, where a run of calls or of results counts as one.
 func (v *validator) tailDistance(turns []wire.Turn) {
 	if v.opt.PreviousTail == nil {
 		return

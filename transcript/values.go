@@ -11,8 +11,7 @@ import (
 
 const chunkBytes = 256 << 10 // 256 KiB
 
-// valueReader cuts a JSON document into its values without holding the whole:
-// at most the current value and one chunk.
+// valueReader cuts a JSON document into its values. It holds the current value and one chunk at most.
 type valueReader struct {
 	r    io.Reader
 	buf  []byte
@@ -28,7 +27,7 @@ func newValueReader(r io.Reader, max int) *valueReader {
 	return &valueReader{r: r, line: 1, max: max}
 }
 
-// more reads another chunk behind what is held, and false at the end.
+// more reads another chunk, and returns false at the end.
 func (v *valueReader) more() bool {
 	if v.err != nil {
 		return false
@@ -70,7 +69,7 @@ func (v *valueReader) peek() byte {
 	}
 }
 
-// take hands out everything since the last take, up to pos.
+// take returns everything since the last take, up to pos.
 func (v *valueReader) take() (s string, line int, off int64) {
 	b := v.buf[v.mark:v.pos]
 	line, off = v.line, v.off
@@ -91,8 +90,8 @@ func (v *valueReader) fault(want string) error {
 		v.off+int64(v.pos-v.mark), v.buf[v.pos], want)
 }
 
-// value moves pos behind the next value. It only finds the end; whether the
-// inside is JSON is for the cursor to find.
+// value moves pos to the end of the next value. It does not check that the value is valid JSON, which the
+// cursor does.
 func (v *valueReader) value() error {
 	if v.peek() == 0 {
 		return v.fault("a value")

@@ -12,13 +12,12 @@ import (
 type View int
 
 const (
-	// Host is what the host would send now: after its last compaction, the
-	// summary first, then what it kept, with its micro-compactions applied.
-	// Where a fork exists the later arm is shown.
+	// Host is the conversation that the host would send now: the summary of its last compaction, the
+	// messages that the compaction kept, and the later ones, with its micro-compactions applied. Of a
+	// fork it shows the later arm.
 	Host View = iota
-	// Full is everything that was said along the line, once, with compaction
-	// boundaries and summaries taken out; it is for replay. The abandoned arm
-	// of a fork is a branch of its own and not lost.
+	// Full is the whole line once, without compaction boundaries and summaries; it is for replay. The
+	// abandoned arm of a fork is a branch of its own.
 	Full
 )
 
@@ -42,8 +41,8 @@ func (s *Session) View(v View) []memkernel.Message {
 	return s.ViewBranch(v, "")
 }
 
-// ViewBranch returns one branch under a view, nil if there is none such. An
-// abandoned arm comes with the past that it shares with the main line.
+// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes the
+// past that it shares with the main line.
 func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	l := s.log.Lines[branch]
 	if l == nil {
@@ -77,7 +76,7 @@ func (s *Session) Compactions() []int {
 	return out
 }
 
-// main returns the line that is viewed where no branch is named.
+// main returns the line that is viewed when no branch is named.
 func (s *Session) main() *wire.Line {
 	l := s.log.Lines[""]
 	if len(l.Order) == 0 && len(s.log.Names) == 1 {
@@ -86,17 +85,16 @@ func (s *Session) main() *wire.Line {
 	return l
 }
 
-// Rewrite is where the host changed what it sends of its past: it compacted, or it
-// cleared results.
+// Rewrite is a place where the host changed the past that it sends: it compacted, or it cleared results.
 type Rewrite struct {
-	// At is a position in the Full view: what the host sends from there on is Messages
-	// and behind them what the Full view has from At on.
+	// At is a position in the Full view. From there on the host sends Messages, followed by the
+	// messages of the Full view from At on.
 	At       int
 	Messages []memkernel.Message
 }
 
-// Rewrites lists where the host changed the past of the main line, in order. Of
-// several changes at one position the last holds.
+// Rewrites lists the host's changes of the main line's past, in order. If several are at one position,
+// only the last is listed.
 func (s *Session) Rewrites() []Rewrite {
 	l := s.main()
 	var at []int // positions in the line
@@ -119,8 +117,8 @@ func (s *Session) Rewrites() []Rewrite {
 	return out
 }
 
-// until returns the line as it was once the host had changed its past at a position,
-// with the summary that it then wrote.
+// until returns the line right after the host's change at a position, with the summary that the host
+// wrote then.
 func (s *Session) until(l *wire.Line, pos int) *wire.Line {
 	end := pos
 	for end < len(l.Order) && s.Messages[l.Order[end]].Origin == memkernel.OriginSummary {
@@ -140,7 +138,7 @@ func (s *Session) host(l *wire.Line) []memkernel.Message {
 	out := slices.Clone(b.Lead)
 	pos := b.Pos
 	if b.Lead == nil {
-		// The summary precedes what was kept.
+		// The summary precedes the kept messages.
 		for ; pos < len(l.Order) && s.Messages[l.Order[pos]].Origin == memkernel.OriginSummary; pos++ {
 			out = append(out, s.Messages[l.Order[pos]])
 		}
@@ -176,8 +174,8 @@ func cleared(l *wire.Line) map[string]*wire.Micro {
 	return out
 }
 
-// answered holds the calls on the line that have results. A turn that the host
-// would leave out as unfinished stays if it has, so that no result is orphaned.
+// answered returns the calls on the line that have results. An unfinished turn with such a call stays in
+// the host's view, so that no result is orphaned.
 func (s *Session) answered(l *wire.Line) map[string]bool {
 	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
 		return nil
@@ -225,9 +223,8 @@ func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memk
 type Call struct {
 	// Index is that of the assistant message.
 	Index int
-	// Start is when the request can have begun: the latest time of the user
-	// and tool messages since the call before. It is the end of the call
-	// before, or else End, if there are none.
+	// Start is the earliest possible begin of the request: the latest time of the user and tool messages
+	// since the call before. Without such messages it is the end of the call before, or else End.
 	Start time.Time
 	// End is the assistant message's time.
 	End time.Time
