@@ -11,8 +11,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// clearedResult is what Claude Code sends in place of a tool result that a
-// micro-compaction cleared.
+// clearedResult replaces a tool result that a micro-compaction cleared in Claude Code's requests.
 const clearedResult = "[Old tool result content cleared]"
 
 func isType(t string) bool {
@@ -23,7 +22,7 @@ func isType(t string) bool {
 	return isSilent(t) || t == "summary"
 }
 
-// isSilent lists the records that never reach the model.
+// isSilent reports whether records of a type never reach the model.
 func isSilent(t string) bool {
 	switch t {
 	case "progress", "file-history-snapshot", "queue-operation", "pr-link", "attachment",
@@ -82,7 +81,7 @@ func parse(e *wire.Entry) error {
 	return nil
 }
 
-// extra is what the assembler needs beside the entry.
+// extra is what the assembler needs in addition to the entry.
 type extra struct {
 	branch             string // sidechain id, unknownBranch if only its parents tell
 	group              string // records of one group are one message

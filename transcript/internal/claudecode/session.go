@@ -9,9 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// assembler joins the records of a Claude Code file. File order rules:
-// parent ids lead nowhere after a compaction, so they are used for two things
-// only, naming old sidechains and finding forks.
+// assembler joins the records of a Claude Code file, in file order. Parent ids lead nowhere after a compaction, so that they
+// serve only to name old sidechains and to find forks.
 type assembler struct {
 	log    *wire.Log
 	seen   map[string]bool        // ids of all records
@@ -105,8 +104,7 @@ func (a *assembler) branch(e *wire.Entry, own *extra) string {
 	return b
 }
 
-// closeGroups forgets the open messages of a branch: an id that comes back
-// after a compaction is another message.
+// closeGroups forgets the open messages of a branch: an id that comes back after a compaction is another message's.
 func (a *assembler) closeGroups(branch string) {
 	prefix := branch + "\x00"
 	for k := range a.groups {
@@ -210,7 +208,7 @@ func (a *assembler) settleEcho(m *memkernel.Message) {
 	}
 }
 
-// called takes note of the calls and the results of a message.
+// called records the calls and the results of a message.
 func (a *assembler) called(m *memkernel.Message) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -227,9 +225,8 @@ func (a *assembler) called(m *memkernel.Message) {
 	}
 }
 
-// dropCopies takes out calls that the file holds already: hosts copy records under new ids
-// when they resume a session. A call of the same id that asks for something else, or
-// at another time, is another one: some servers number the calls of each answer anew.
+// dropCopies removes calls that the file holds already: hosts copy records under new ids when they resume a session. A call
+// with the same id but another input or time is another call, since some servers number the calls of each answer anew.
 func (a *assembler) dropCopies(e *wire.Entry) {
 	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]
@@ -245,9 +242,8 @@ func (a *assembler) dropCopies(e *wire.Entry) {
 	m.Parts = kept
 }
 
-// fork looks whether this plain user message answers the same record as an
-// earlier one. Then the user went back, and what came in between is an arm of
-// its own. Parallel tool calls share parents too, but are no plain messages.
+// fork checks whether this plain user message has the same parent as an earlier one. Then the user went back, and the
+// messages in between are an arm of their own. Parallel tool calls share parents too, but are no plain messages.
 func (a *assembler) fork(e *wire.Entry, l *wire.Line) {
 	key := e.Message.Branch + "\x00" + e.Parent
 	first, seen := a.askers[key]

@@ -49,7 +49,7 @@ func offers(raw string) (tools []memkernel.Tool) {
 	return tools
 }
 
-// withType returns a message item whose type is written out.
+// withType returns a message item with its type.
 func withType(raw string) string {
 	i := strings.IndexByte(raw, '{')
 	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
@@ -70,8 +70,8 @@ func readValue(value string) (*memkernel.Message, error) {
 	return m, err
 }
 
-// functions returns the calls of items whose results are shown in other words, while the
-// host's item has no member for these: they go out as a function's.
+// functions returns the calls whose results are shown in other words than the host's, while the host's item has no
+// member for these. They go out as a function's.
 func functions(planned, host []memkernel.Message) map[string]bool {
 	out := reworded(planned, wire.IsResult)
 	calls := reworded(planned, wire.IsCall)
@@ -86,8 +86,7 @@ func functions(planned, host []memkernel.Message) map[string]bool {
 	return out
 }
 
-// writeItems spells a message as items. Where it is one of the host's results, only its
-// output changes.
+// writeItems spells a message as items. If the message is one of the host's results, only its output changes.
 func writeItems(m memkernel.Message, raw string, calls map[string]bool) []string {
 	form := outputs{reworded: calls}
 	function := wire.HoldsCall(&m, calls)

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// clientItem reports whether a kind of items, beside those of functions, asks the client
-// for something or answers that. call is false for an answer.
+// clientItem reports whether items of a type, other than those of functions, are the client's business: call is
+// true for a request to the client and false for an answer.
 func clientItem(typ string) (call, ok bool) {
 	switch typ {
 	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
@@ -19,8 +19,8 @@ func clientItem(typ string) (call, ok bool) {
 	return false, false
 }
 
-// pairID returns what an item and its answer have in common, "" for an item that is by
-// itself, as those do that the provider ran.
+// pairID returns the id that an item shares with its answer, "" for an item by itself. Items that the provider ran
+// are by themselves.
 func (it *item) pairID() string {
 	switch {
 	case it.execution == "server":
@@ -33,16 +33,16 @@ func (it *item) pairID() string {
 	return it.callID
 }
 
-// call returns an item as a call. One that has what it asks for in no known member asks
-// for all that it holds.
+// call returns an item as a call. If none of the item's known members is the input, the input is all that the item
+// holds.
 func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	wire.FillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
-// result returns an item as the answer to a call. Only an output that is text, or a
-// picture, is taken out of it: all else keeps its shape.
+// result returns an item as the answer to a call. Only text and pictures are taken out of the item: any other output
+// keeps its shape.
 func (it *item) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
 	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
@@ -51,17 +51,17 @@ func (it *item) result(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r, Raw: raw}
 }
 
-// pairs ties items of unknown kinds to each other by their call id: the first is the
-// call, the later one its result, which is a message of its own. Nobody answers an item
-// that no other one follows, so that it stays what it is. The zero value is ready.
+// pairs ties items of unknown kinds to each other by their call id: the first is the call, and a later one is its
+// result, which is a message of its own. An item that no other one answers stays as it is. The zero value is
+// ready.
 type pairs struct {
 	answered map[string]bool   // calls by id
 	lone     map[string]string // items that no other one followed yet, by id
 	late     map[string]string // items that were taken for results, by id
 }
 
-// take looks at the message of one item before it is put behind others, and makes of it
-// and of them what they are to each other.
+// take looks at the message of one item before it is appended to msgs. It changes the message, and earlier ones, to
+// calls and results where they belong together.
 func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	if len(m.Parts) != 1 {
 		return
@@ -79,8 +79,8 @@ func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	}
 }
 
-// found notes that there is a result for a call, and makes a call of the item that it
-// answers. What was taken for the result just before was on the way to it.
+// found records the result for a call, and makes a call of the item that the result answers. An item that was taken
+// for the result just before was a step towards it, and becomes unknown again.
 func (ps *pairs) found(msgs []memkernel.Message, id string) {
 	if raw, ok := ps.lone[id]; ok {
 		replace(msgs, raw, (*item).call)
@@ -120,7 +120,7 @@ func (it *item) other(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
 }
 
-// replace puts another part in the place of the last that has this JSON.
+// replace replaces the last part that has this JSON.
 func replace(msgs []memkernel.Message, raw string, with func(*item, string) memkernel.Part) {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		for k := range msgs[i].Parts {
@@ -160,11 +160,11 @@ func isPlainCall(typ string) bool {
 	return false
 }
 
-// outputs describes in which form calls and their results go out together.
+// outputs describes the form in which calls and their results go out together.
 type outputs struct {
-	// custom are the free-form calls, whose outputs are of a type of their own.
+	// custom are the free-form calls. Their outputs have a type of their own.
 	custom map[string]bool
-	// reworded are the calls of which either half does not go out as it was recorded.
+	// reworded are the calls of which one half does not go out as it was recorded.
 	reworded map[string]bool
 }
 
@@ -182,21 +182,20 @@ func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[str
 	return out
 }
 
-// newOutputs returns what to know of messages before they are written as items.
+// newOutputs collects the facts about messages that writing them as items needs.
 func newOutputs(msgs []memkernel.Message) *outputs {
 	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return wire.IsCall(p) || wire.IsResult(p) })}
 }
 
-// note takes note of a part that goes out.
+// note records a part that goes out.
 func (o *outputs) note(p *memkernel.Part) {
 	if p.Call != nil && p.Call.Custom {
 		o.custom[p.Call.ID] = true
 	}
 }
 
-// form returns a part as it goes out. Items of other kinds than functions' have forms that
-// only their makers know: where one half of a pair is reworded, both become a
-// function's.
+// form returns a part as it goes out. Only the makers of other items than functions' know these items' forms: if one
+// half of a pair is reworded, both become a function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
 	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || isPlainCall(wire.RawType(p.Raw)) {
 		return p
@@ -216,7 +215,7 @@ func (o *outputs) unchanged(m *memkernel.Message) bool {
 	return same
 }
 
-// MayAsk reports whether p is an item of an unknown kind that another one may answer.
+// MayAsk reports whether p is an item of an unknown kind that another item may answer.
 func MayAsk(p *memkernel.Part) bool {
 	if p.Kind != memkernel.PartOther {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// dropItemKey names the members of a recorded item that are not sent again.
-// Ids refer to what the provider stored; beside reasoning that was left out
-// they make it miss the reasoning. The other member is the host's own.
+// dropItemKey reports whether a member of a recorded item is not sent again. Ids refer to items that the
+// provider stored: without its reasoning, an item with an id would be refused. The other members are the
+// host's own, and cache markers.
 func dropItemKey(k string) bool {
 	return k == "id" || dropReasoningKey(k)
 }
 
-// dropReasoningKey is dropItemKey for items that are known by their id.
+// dropReasoningKey is dropItemKey for items that need their id.
 func dropReasoningKey(k string) bool {
 	return k == "internal_chat_message_metadata_passthrough" || wire.IsMarkerKey(k)
 }

@@ -18,7 +18,7 @@ const Name = "copilot"
 var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
 	Notices: []string{"<current_datetime>", "<system_reminder>"}}
 
-// silent are the events that are nothing to the model.
+// silent are the events that never reach the model.
 var silent = map[string]bool{
 	"assistant.turn_start": true, "assistant.turn_end": true, "assistant.intent": true, "assistant.reasoning": true,
 	"tool.execution_start": true, "tool.execution_partial_result": true, "tool.execution_progress": true, "tool.user_requested": true,
@@ -54,7 +54,7 @@ type event struct {
 	usage                                                         *memkernel.Usage
 }
 
-// extra is what the assembler needs beside the entry.
+// extra is what the assembler needs in addition to the entry.
 type extra struct {
 	usage *memkernel.Usage
 	upTo  string
@@ -179,8 +179,8 @@ func readCall(c *wire.Cursor) memkernel.Part {
 	return wire.CallPart(call, strings.Clone(c.Since(start)))
 }
 
-// assemble puts the events of a session together. Usage is written before the answer that it
-// is of. A rewind takes its event and all later ones off the main line.
+// assemble builds a session of its events. Usage is written before the answer that it bills. A rewind takes its event and
+// all later ones off the main line.
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
 	var billed *memkernel.Usage
 	begins := map[string]int{} // how long the main line was before an event

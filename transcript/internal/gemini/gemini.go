@@ -1,5 +1,5 @@
-// Package gemini is Gemini's generateContent: requests as they are read, and a client's
-// body rewritten. Its model stands in the path, and not in the request.
+// Package gemini reads requests of Gemini's generateContent, and rewrites a client's body. The model is in the request's
+// path and not in its body.
 package gemini
 
 import (
@@ -26,8 +26,7 @@ var Dialect = wire.Dialect{Name: Name, Parse: parse, Known: append([]string{"tex
 	Element: wire.One(parse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
 	Render: render, Append: appendPart, Takes: takes, Refuses: refuses, Rewrite: rewrite}}
 
-// names are the other spellings that the API takes of a member: those of its protocol's
-// source.
+// names are the other spellings of members that the API takes, those of its protocol's source.
 var names = map[string]string{
 	"system_instruction": "systemInstruction", "tool_config": "toolConfig", "generation_config": "generationConfig",
 	"cached_content": "cachedContent", "safety_settings": "safetySettings",
@@ -74,8 +73,8 @@ func readList(c *wire.Cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// roleOf returns the role of a content; without one it is the user's. Results come in a
-// content of the user's, or of a function's as the first versions had it.
+// roleOf returns the role of a content, the user's by default. Results come in a content of the user's, or of a
+// function's in the first versions.
 func roleOf(role string) memkernel.Role {
 	switch role {
 	case "model":
@@ -114,21 +113,21 @@ func readPart(c *wire.Cursor) memkernel.Part {
 			r.result = r.readResponse(c)
 		default:
 			r.holds--
-			r.beside(nameOf(k), c)
+			r.other(nameOf(k), c)
 		}
 	}
 	return r.part(c.Since(start))
 }
 
-// beside reads a member that says more of what the part holds.
-func (r *part) beside(name string, c *wire.Cursor) {
+// other reads a member that describes the held content, or is unknown.
+func (r *part) other(name string, c *wire.Cursor) {
 	switch name {
 	case "thought":
 		r.thought = c.Boolean()
 	case "thoughtSignature":
 		r.signature = c.Str()
 	default:
-		r.odd = r.odd || !slices.Contains(beside, name)
+		r.odd = r.odd || !slices.Contains(described, name)
 	}
 }
 
@@ -258,8 +257,7 @@ func Parts(c *wire.Cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// definitions reads the tools: functions are declared in lists, and what else there is has
-// the provider run it.
+// definitions reads the tools. Functions are declared in lists; any other member is a tool that the provider runs.
 func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
 		for k := range c.Fields {
@@ -280,8 +278,8 @@ func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
 	return tools
 }
 
-// pairs ties calls without ids to their results. Such a result answers the first call of its
-// name in the content before that none has answered.
+// pairs ties calls without ids to their results. A result without id answers the first call of its name in the content
+// before that is not answered yet.
 type pairs struct {
 	seen map[string]int
 	open []memkernel.ToolCall
@@ -290,8 +288,7 @@ type pairs struct {
 // unnamed begins the ids of calls that have none in the request.
 const unnamed = "gemini-call-"
 
-// take ties the next message. Its parts may be those of a request before, so they are left
-// as they are.
+// take ties the next message. It does not change the message's parts, which may be those of an earlier request.
 func (s *pairs) take(_ []memkernel.Message, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant {
 		s.open = nil
@@ -337,8 +334,8 @@ func (s *pairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
 	}
 }
 
-// id makes the id of a call: of what it asks for, so that it is the same when the client has
-// left out what was before.
+// id makes the id of a call from the name and the input, so that it is the same after the client has left out earlier
+// messages.
 func (s *pairs) id(c *memkernel.ToolCall) string {
 	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
 	id := unnamed + hex.EncodeToString(sum[:6])

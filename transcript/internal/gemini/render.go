@@ -10,19 +10,18 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// serverParts are parts that the provider makes and wants back beside those that have a
-// kind of their own.
+// serverParts are the parts that the provider makes and wants back, other than those of a kind of their own.
 var serverParts = []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 
-// beside are members that a part has beside what it holds.
-var beside = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
+// described are members that describe the content that a part holds.
+var described = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
 
-// Holds returns what a part holds, "" for none or several, and for a member that is not known.
+// Holds returns the name of the member that a part holds. It returns "" for none, for several, and for an invalid part.
 func Holds(raw string) (what string) {
 	c := wire.Scan(raw)
 	for k := range c.Fields {
 		switch k = nameOf(k); {
-		case slices.Contains(beside, k):
+		case slices.Contains(described, k):
 		case what != "":
 			return ""
 		default:
@@ -35,14 +34,13 @@ func Holds(raw string) (what string) {
 	return what
 }
 
-// takes reports whether a block is of another type that the API has. A text may be empty,
-// and carry a signature.
+// takes reports whether the API has blocks of a type. A text may be empty and carry a signature.
 func takes(p *memkernel.Part) bool {
 	what := Holds(p.Raw)
 	return slices.Contains(serverParts, what) || what == "text"
 }
 
-// shaped reports whether a block's JSON is what the API takes.
+// shaped reports whether a block's JSON is one that the API takes.
 func shaped(p *memkernel.Part) bool {
 	switch what := Holds(p.Raw); p.Kind {
 	case memkernel.PartText:
@@ -194,13 +192,13 @@ func (w *writer) contents() {
 	}
 }
 
-// joins reports whether a content may be one with its neighbour: neither that of a function
-// nor that of an unknown role may.
+// joins reports whether a content may become one with its neighbour. A content of a function, or of an unknown role, may
+// not.
 func joins(m *memkernel.Message) bool {
 	return m.Role != memkernel.RoleTool && m.Role != memkernel.RoleDeveloper || m.Raw == ""
 }
 
-// find returns which message of the client's one is, -1 if it is none.
+// find returns the index of a message among the client's, -1 for a new message.
 func (w *writer) find(m *memkernel.Message) int {
 	if m.Raw == "" {
 		return -1

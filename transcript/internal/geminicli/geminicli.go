@@ -52,21 +52,21 @@ type record struct {
 	Set      *head  `json:"$set"`
 	RewindTo string `json:"$rewindTo"`
 
-	// rewritten: it came with a list by which the program replaced its own, and not as
-	// a line for itself; summary: it is the program's account of what that list left out.
+	// rewritten reports whether the record came in a list by which the program replaced its own list.
+	// summary reports whether it is the program's summary of messages that the list lacks.
 	rewritten, summary bool
-	// read is what the record holds, read once: a file lists its messages often.
+	// read caches the content, since a file lists its messages often.
 	read *content
 }
 
-// head is what a session is, and its messages where they are replaced or in one document.
+// head describes a session. It has messages where they are replaced, or in one document.
 type head struct {
 	SessionID   string   `json:"sessionId"`
 	Directories []string `json:"directories"`
 	Messages    []record `json:"messages"`
 }
 
-// about returns what a head says of the session.
+// about returns the session's facts.
 func (h *head) about() wire.About {
 	a := wire.About{ID: h.SessionID}
 	if len(h.Directories) > 0 {
@@ -126,10 +126,10 @@ type dialogue struct {
 	row int
 }
 
-// conversation returns what records are in a conversation: the user's words, the model's with
-// its calls, and after these their results. A result may be in the record of its call, in a
-// row of type user after it, or in both; it is one message under one key wherever it is,
-// since records are written again as they grow. What the program told its user is none of it.
+// conversation returns the messages of records: the user's words, the model's words with its calls, and their
+// results. A result may be in the record of its call, in a later row of type user, or in both, since records are
+// written again as they grow. It is one message under one key in each case. The program's words to its user are
+// left out.
 func conversation(records []*record) []dialogue {
 	var out []dialogue
 	var open []openCall
@@ -208,7 +208,7 @@ func callOf(open []openCall, r *memkernel.ToolResult) int {
 	})
 }
 
-// answer returns what the model said, and its calls. unread is why the usage can't be read.
+// answer returns the model's message and its calls. unread is the reason why the usage can't be read.
 func (r *record) answer() (m memkernel.Message, calls []openCall, unread error) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Model: r.Model, Role: memkernel.RoleAssistant}
 	call := func(id, name, input string) *openCall {
@@ -256,10 +256,9 @@ func (r *record) answer() (m memkernel.Message, calls []openCall, unread error) 
 	return m, calls, unread
 }
 
-// said returns what a row of type user holds: words, and the results of calls. Beside results
-// are the program's words, and so they are in a row that only its rewriting has;
-// otherwise they are the user's, but for the files that the program shows for an @,
-// which are in parts of their own.
+// said returns a row of type user: a message of its words, and the results of calls. The words are the program's in a
+// row with results, and in a row that only a rewritten list has. Otherwise they are the user's, except for the
+// files that the program shows for an @, which are parts of their own.
 func (r *record) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	shown := false
@@ -284,7 +283,7 @@ func (r *record) said() (m memkernel.Message, results []memkernel.Part) {
 	return m, results
 }
 
-// hooked reports whether a part is one in which Gemini CLI puts what a hook said.
+// hooked reports whether Gemini CLI put the output of a hook into a part.
 func hooked(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "<hook_context>") && strings.HasSuffix(text, "</hook_context>")
@@ -293,7 +292,7 @@ func hooked(text string) bool {
 // files begins the files that Gemini CLI shows after a prompt.
 const files = "--- Content from referenced files ---"
 
-// result returns the result of the call, none while it runs.
+// result returns the result of the call, nil while the call runs.
 func (c *toolCall) result(id string) *memkernel.Part {
 	if !c.answered() {
 		return nil
@@ -321,8 +320,8 @@ func (c *toolCall) result(id string) *memkernel.Part {
 // answered reports whether the call's own record has its result.
 func (c *toolCall) answered() bool { return len(c.Result) > 0 && string(c.Result) != "null" }
 
-// parts returns the parts of a content: a string, a part or a list of them. Of a text, a call
-// or a result there are no bytes of its own, since the program writes them in other shapes, too.
+// parts returns the parts of a content: a string, a part or a list of parts. Texts, calls and results have no bytes of
+// their own, since the program writes them in other shapes, too.
 func parts(raw json.RawMessage) []memkernel.Part {
 	c := wire.Scan(string(raw))
 	list := gemini.Parts(&c)

@@ -10,12 +10,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// player plays the records of a session file to the conversation as it was said.
-// The file also holds the program's own list of messages, which it replaces as a whole
-// ($set) where it resumes, compresses, masks outputs or gives a call up: then messages
-// are missing that were said, and others are under new ids, with new times and less
-// content. So a message that was a line of the file stays as it was said, under its
-// first id, whatever the list does with it; it goes where the user takes it back.
+// player plays the records of a session file back to the conversation as it happened. The file also holds the program's
+// own list of messages. The program replaces the whole list ($set) when it resumes, compresses, masks outputs or
+// gives up a call. A new list lacks earlier messages, and has others under new ids, with new times and less
+// content. So a message that was a line of the file keeps its content under its first id, whatever the list holds.
+// It is removed only where the user takes it back.
 type player struct {
 	rows []*row
 	at   map[string]*row // by every id that a row has had
@@ -23,24 +22,24 @@ type player struct {
 	// it that nobody said.
 	list    []string
 	foreign map[string]bool
-	// resumed: the program has begun anew, and the list that follows is what it begins with.
+	// resumed reports whether the program has started anew. The next list is its start.
 	resumed bool
 	// hosts are those messages by their ids, line is that of the record that is played.
 	hosts map[string]*record
 	line  int
-	// bounds are where a summary took the place of messages, arms what was taken back.
+	// bounds are the compactions, arms the messages that were taken back.
 	bounds []bound
 	arms   []arm
 }
 
-// bound is a compaction after so many rows, and the ids of the list that the program then
-// went on with, nil for a document, which goes on with its rows.
+// bound is a compaction after a number of rows. list is the ids of the program's list after it, nil for a document, which
+// continues with its rows.
 type bound struct {
 	at   int
 	list []string
 }
 
-// arm is what was taken back after so many rows.
+// arm is a run of rows that was taken back after a number of rows.
 type arm struct {
 	at, line int
 	rows     []*row
@@ -84,8 +83,7 @@ func (p *player) play(rec record) {
 	}
 }
 
-// add takes a message in, or its newer form: the last of an id counts, at the place of
-// its first.
+// add takes in a message, or a newer form of it: the newest form counts, at the place of the first.
 func (p *player) add(rec record) {
 	if r, ok := p.at[rec.ID]; ok {
 		rec.ID, rec.Timestamp, rec.rewritten = r.rec.ID, r.rec.Timestamp, r.rec.rewritten
@@ -99,7 +97,7 @@ func (p *player) add(rec record) {
 	}
 }
 
-// rewind takes back all from a message on; all, if it is not known.
+// rewind takes back all messages from one on, or all messages if it is not known.
 func (p *player) rewind(id string) {
 	from, listed := 0, slices.Index(p.list, id)
 	if r, ok := p.at[id]; ok {
@@ -132,7 +130,7 @@ func (p *player) takeBack(r *row) {
 	}
 }
 
-// drop takes out the rows that were taken back. With arm they stay as an arm of the session.
+// drop removes the rows that were taken back. With keep they stay as an arm of the session.
 func (p *player) drop(keep bool) {
 	before := make([]int, len(p.rows)+1) // how many rows stay before one
 	var kept, gone []*row
@@ -186,9 +184,8 @@ func (p *player) rewrite(list []record) {
 	}
 }
 
-// align finds for the messages of a list what they were before. copied reports whether the
-// list is made of the newest lines alone, which may repeat what precedes them
-// under other ids.
+// align finds the earlier form of each message of a list. copied reports whether the list is made of the newest lines
+// alone, which may repeat earlier ones under other ids.
 func (p *player) align(list []record, copied bool) {
 	listed := map[*row]bool{}
 	for i := range list {
@@ -250,7 +247,7 @@ func (p *player) align(list []record, copied bool) {
 	}
 }
 
-// unsaid reports whether a message of the program's list is one that nobody said.
+// unsaid reports whether a message of the program's list was made by the program.
 func (p *player) unsaid(r *record) bool { return r.setup() || p.foreign[r.print()] }
 
 // answered reports whether a row holds the results of these calls.
@@ -302,7 +299,7 @@ func (p *player) finish(l *wire.Log) {
 	}
 }
 
-// lead returns what the program went on with after a compaction, nil for a list of nil.
+// lead returns the program's conversation after a compaction, nil for a list of nil.
 func (p *player) lead(list []string) []memkernel.Message {
 	if list == nil {
 		return nil
@@ -328,17 +325,17 @@ func (p *player) lead(list []string) []memkernel.Message {
 // program to its user.
 func (r *record) isDialogue() bool { return r.Type == "user" || r.Type == "gemini" }
 
-// content is what a message keeps where it is written again.
+// content is the part of a message that stays when the message is written again.
 type content struct {
-	// words are its texts; calls the ids of the calls in it, or their names; answers those of the
-	// calls whose results are in its content, and done those whose results stand with them.
+	// words are its texts. calls are the ids of its calls, or their names. answers are the calls whose results are in its
+	// content, done the calls that have their results with them.
 	words                string
 	calls, answers, done []string
-	// print is all that: all but what tools gave, thoughts and times.
+	// print identifies the message: all of this except results, thoughts and times.
 	print string
 }
 
-// holds returns what a record holds.
+// holds returns the content of a record.
 func (r *record) holds() *content {
 	if r.read != nil {
 		return r.read

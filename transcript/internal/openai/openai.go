@@ -1,5 +1,5 @@
-// Package openai is chat completions, which many providers speak: requests as they are
-// read and written, early ones without call ids too.
+// Package openai reads and writes requests of chat completions, which many providers speak. It reads early requests without call
+// ids too.
 package openai
 
 import (
@@ -64,9 +64,8 @@ func (m *message) read(c *wire.Cursor) {
 		})
 }
 
-// message makes the canonical message. Its reasoning, if any, is a thinking
-// part whose Signature names the field that it came from: providers that want
-// it back want it under that name.
+// message makes the canonical message. Reasoning is a thinking part whose Signature names the member that it came from, since
+// providers take it back under that name.
 func (m *message) message(raw string) *memkernel.Message {
 	out := &memkernel.Message{Key: m.id, Role: memkernel.Role(m.role), Raw: raw}
 	switch m.role {
@@ -93,7 +92,7 @@ func (m *message) message(raw string) *memkernel.Message {
 	return out
 }
 
-// keepText drops the empty string that is beside tool calls.
+// keepText drops the empty string that accompanies tool calls.
 func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 	if calls > 0 && len(parts) == 1 && parts[0].Kind == memkernel.PartText && parts[0].Text == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// shaped reports whether a block's JSON is what chat completions take.
+// shaped reports whether a block's JSON is one that chat completions take.
 func shaped(p *memkernel.Part) bool {
 	var typ, role string
 	function, foreign := false, false

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// read makes a message of one that the host holds, nil if it leaves it out.
+// read makes a message of the host's. It returns nil for a message that the host leaves out.
 func read(value string) (*memkernel.Message, error) {
 	if _, err := wire.Object(value); err != nil {
 		return nil, wire.ErrNoObject
@@ -23,8 +23,7 @@ func read(value string) (*memkernel.Message, error) {
 	return e.Message, nil
 }
 
-// readSummary gives the host's words to messages that hold a summary in the place of
-// content.
+// readSummary gives a message that holds a summary in place of content the words in which the host shows it.
 func readSummary(value string, m *memkernel.Message) error {
 	var role, summary string
 	c := wire.Scan(value)
@@ -44,8 +43,7 @@ func readSummary(value string, m *memkernel.Message) error {
 	return nil
 }
 
-// write spells a message as Pi and OpenClaw hold it. What the host wrote beside
-// the content stays.
+// write spells a message as Pi and OpenClaw hold it. The members that the host wrote in addition to the content stay.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	if raw != "" {
 		return []string{wire.WithMember(raw, "content", blocks(partsOf(&m)))}

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// How Pi shows its own entries to the model. The texts are part of the format:
-// a planner that renders them otherwise would not predict the host's prompt.
+// The texts in which Pi shows its own entries to the model. They are part of the format: a planner that wrote them
+// differently would not predict the host's prompt.
 const (
 	summaryOpen  = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
 	summaryClose = "\n</summary>"
@@ -28,7 +28,7 @@ func isType(t string) bool {
 	return isSilent(t)
 }
 
-// isSilent lists the entries that never reach the model.
+// isSilent reports whether entries of a type never reach the model.
 func isSilent(t string) bool {
 	switch t {
 	case "model_change", "thinking_level_change", "custom", "label", "session_info":

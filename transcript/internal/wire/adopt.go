@@ -8,9 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// adopt makes calls of what the results in a message answer, where that is a block of
-// an unknown kind or one that was taken for the provider's own: who gets an answer from
-// outside has asked for it.
+// adopt makes calls of the blocks that the results in a message answer, if they are of an unknown kind or were
+// taken for the provider's own: a block that is answered from outside is a call.
 func adopt(msgs []memkernel.Message, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant {
 		return
@@ -43,7 +42,7 @@ func adoptCall(msgs []memkernel.Message, id string) {
 	}
 }
 
-// setCall makes a call of a part; others may hold the parts.
+// setCall makes a call of a part. It copies the parts, which others may hold.
 func setCall(m *memkernel.Message, k int, c memkernel.ToolCall) {
 	m.Parts = slices.Clone(m.Parts)
 	m.Parts[k] = memkernel.Part{Kind: memkernel.PartToolUse, Call: &c, Raw: m.Parts[k].Raw}
@@ -73,12 +72,11 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 	return call, c.Err == nil && call.ID != ""
 }
 
-// maxToolName is how long providers take names of tools.
+// maxToolName is the longest tool name that all providers take.
 const maxToolName = 64
 
-// FillCall gives a call of an unknown kind what it lacks: a name that providers take,
-// of its type, and as input the members that hold more than which call it is. The input
-// becomes an object if it is none.
+// FillCall fills in the missing members of a call of an unknown kind. The name is made of its type, with
+// characters that providers take. The input is an object of all members that do not identify the call.
 func FillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {
 		name := SafeID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
@@ -94,7 +92,7 @@ func FillCall(c *memkernel.ToolCall, typ, raw string) {
 	}
 }
 
-// SafeID makes an id, or a name, of the characters that all providers allow.
+// SafeID replaces the characters of an id, or a name, that some provider does not allow.
 func SafeID(id string) string {
 	ok := func(r rune) bool {
 		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -107,10 +105,9 @@ func SafeID(id string) string {
 	}, id)
 }
 
-// Mend returns a call in a form that every API takes, and the fault that it had, "" if none: the
-// name has characters that all APIs allow, and the input is an object. A name of Gemini's
-// may hold dots and colons. Calls of other kinds than functions are returned unchanged,
-// since only their makers know their form.
+// Mend returns a call in a form that every API takes, and the fault that it had, "" for none. The name has
+// characters that all APIs allow, and the input is an object. A name of Gemini's may hold dots and colons.
+// Calls of other kinds than functions are returned unchanged, since only their makers know their form.
 func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	call = *p.Call
 	switch RawType(p.Raw) {
@@ -148,7 +145,7 @@ func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	return call, "its input is no object"
 }
 
-// noText returns the fault of arguments that should be JSON in a text, "" if they have none.
+// noText returns the fault of arguments that should be a text with JSON, "" if they have none.
 func noText(arguments string) string {
 	if strings.HasPrefix(arguments, "{") {
 		return "its arguments are an object where a text is to hold it"
@@ -156,7 +153,7 @@ func noText(arguments string) string {
 	return ""
 }
 
-// maxCallName is how long a name in a history may be for any provider.
+// maxCallName is the longest name in a history that any provider takes.
 const maxCallName = 200
 
 // isObject reports whether a text is a JSON object.
@@ -172,8 +169,8 @@ func isObject(text string) bool {
 // Input is [AppendInput] as a string.
 func Input(call *memkernel.ToolCall) string { return string(AppendInput(nil, call)) }
 
-// AppendInput appends a call's input as the JSON object that the API wants.
-// Input that is none is wrapped: models do emit broken arguments.
+// AppendInput appends a call's input as the JSON object that the API takes. Other input, such as the broken
+// arguments that models emit, is wrapped into an object.
 func AppendInput(dst []byte, call *memkernel.ToolCall) []byte {
 	if !call.Custom && isObject(call.Input) {
 		return AppendValid(dst, call.Input)

@@ -1,7 +1,6 @@
-// Package wire is what dialects have in common: the row that describes one, JSON read and
-// written in place, parts with their raw bytes, calls and their results, the log that
-// records come to, the request that is written. It knows no dialect by name, and leaves
-// files, views and validity to package transcript.
+// Package wire holds the parts that dialects share: the row that describes a dialect, JSON read and written in
+// place, parts with their raw bytes, calls and their results, the log of a file's records, and the writer of
+// requests. It knows no dialect by name. Package transcript has files, views and validity.
 package wire
 
 import (
@@ -10,12 +9,13 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Dialect is what a dialect knows of itself.
+// Dialect describes a dialect. To add one, write a package with a Dialect and put it into the table of package
+// transcript.
 type Dialect struct {
-	// Name is how the dialect is called.
+	// Name is the dialect's name, as users write it.
 	Name string
-	// Sniff returns how sure it is of a line of a session log by its keys and its type: 0 is
-	// not at all. The surest wins, and of equals the first in the table.
+	// Sniff returns how surely a line of a session log is of the dialect, by its type and the names of its
+	// members; 0 is not at all. The surest dialect wins, and of equals the first in the table.
 	Sniff func(typ string, has map[string]bool) int
 	// Words are signs of the dialect in a JSON document, separated by blanks, by the place where
 	// they occur. A dialect has either Words, and its files are one document each, or Sniff, and
@@ -27,41 +27,41 @@ type Dialect struct {
 	Parse func(*Entry) error
 	// Assemble puts the entries of a file together; finish may be nil.
 	Assemble func(*Log) (add func(*Entry), finish func())
-	// Blocks names the dialect of which it writes the content blocks, "" for its own.
+	// Blocks names the dialect whose content blocks it uses, "" for its own.
 	Blocks string
-	// Known are the types of blocks and items that are understood, in addition to texts, calls,
-	// results and media. One of another type stays in every prompt.
+	// Known are the types of blocks and items that are understood, in addition to texts, calls, results and
+	// media. A block of another type stays in every prompt.
 	Known []string
-	// Notices begin lines by which the hosts end what a person typed.
+	// Notices begin the lines after which nothing in a text is a person's words.
 	Notices []string
-	// Items is nil for a dialect of files alone, API for one that no provider takes.
+	// Items is nil for a dialect of files alone, API for a dialect that no provider takes.
 	Items *Items
 	API   *API
 }
 
 // Items is how a host hands over its messages value by value, and gets them back.
 type Items struct {
-	// Read makes a message of a value, nil if the host doesn't send it.
+	// Read makes a message of a value. It returns nil for a value that the host doesn't send.
 	Read func(value string) (*memkernel.Message, error)
 	// Assemble is as for a file.
 	Assemble func(*Log) (add func(*Entry), finish func())
-	// Apart reports whether no message depends on those before it.
+	// Apart reports whether no message depends on earlier ones.
 	Apart bool
-	// Write spells a message as values; raw is the host's own, "" if it is none or of
-	// several. calls are those of Reworded.
+	// Write spells a message as values. raw is the host's own value, "" if the message has none or several.
+	// calls is the result of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string
-	// Reworded returns the calls of which both halves go out in other words than the host's,
-	// since one does. It may be nil.
+	// Reworded returns the calls of which both halves go out in other words than the host's, since one half
+	// does. It may be nil.
 	Reworded func(planned, host []memkernel.Message) map[string]bool
 }
 
-// API is how a provider takes a conversation.
+// API describes how a provider takes a conversation.
 type API struct {
-	// Format is how the shape of its requests is called.
+	// Format is the name of the request's format.
 	Format string
-	// List is the member of a request that holds the conversation, System that of the
-	// system prompt, "" if there is none. With Lead, system messages that open the
-	// conversation belong to the system prompt.
+	// List is the member of a request that holds the conversation. System is the member that holds the
+	// system prompt, "" if there is none. With Lead, system messages that open the conversation belong to
+	// the system prompt.
 	List, System string
 	Lead         bool
 	// Names are other spellings that the API takes of members' names. It may be nil.
@@ -72,33 +72,34 @@ type API struct {
 	Definitions func(*Cursor) []memkernel.Tool
 	// Offers reads the tools that an item of the conversation defines. It may be nil.
 	Offers func(raw string) []memkernel.Tool
-	// ModelAside: the model is no member of a request.
+	// ModelAside reports whether the model is no member of a request.
 	ModelAside bool
 	// Element reads an element of the conversation.
 	Element func(raw string) (*memkernel.Message, error)
-	// Pair makes a function that ties the next message to those before it.
+	// Pair makes a function that ties the next message to earlier ones.
 	Pair func() func(before []memkernel.Message, m *memkernel.Message)
-	// Join adds an element to the assistant's message before it, where an answer comes in
-	// several. It may be nil.
+	// Join adds an element to the assistant's message before it, in an API whose answers are several
+	// elements. It may be nil.
 	Join func(into, m *memkernel.Message)
-	// Render writes the members of a request but for further parameters and the closing
-	// brace, Append one block without markers; nothing if the API has no place for it.
+	// Render writes the members of a request except further parameters and the closing brace. Append
+	// writes one block without markers, or nothing if the API has no form for it.
 	Render func(*Renderer)
 	Append func(dst []byte, role memkernel.Role, p *memkernel.Part) []byte
-	// Takes judges a block of an unknown type, Refuses returns why thinking can't be sent.
+	// Takes reports whether the API takes a block of an unknown type. Refuses returns why thinking can't be
+	// sent, "" if it can.
 	Takes   func(p *memkernel.Part) bool
 	Refuses func(r *Renderer, msg int, p *memkernel.Part) string
 	Tools   ToolShape
-	// Rewrite writes another conversation into a client's request: the list, and members
-	// to replace.
+	// Rewrite writes another conversation into a client's request. It returns the list and the members that
+	// are replaced.
 	Rewrite func(*Renderer, *Envelope) (list string, members map[string]string)
 	// Markers finds the client's cache markers. It may be nil.
 	Markers func(*Envelope) Markers
 }
 
-// Envelope is what a client's request holds beside what is sent in its place.
+// Envelope is a client's request whose conversation is replaced.
 type Envelope struct {
-	// Raw is all of it, Lead the elements of the list that are the system prompt.
+	// Raw is the whole request. Lead is the elements of the list that are the system prompt.
 	Raw, Lead string
 	// Member returns the JSON of a member, "" if there is none.
 	Member   func(name string) string
@@ -113,15 +114,15 @@ type Markers struct {
 	Fixed, Messages int
 	// Automatic reports whether the provider is asked to mark the last block itself.
 	Automatic bool
-	// Short reports whether one of the fixed or the automatic asks for the shorter
-	// lifetime, Long that one in the messages or the automatic asks for an hour.
+	// Short reports whether a fixed or automatic marker asks for the shorter lifetime. Long reports whether a
+	// marker in the messages, or an automatic one, asks for an hour.
 	Short, Long bool
 }
 
 // Any reports whether the client sets markers at all.
 func (m Markers) Any() bool { return m.Automatic || m.Fixed+m.Messages > 0 }
 
-// One reads a message by itself.
+// One returns a function that reads a message by itself.
 func One(parse func(*Entry) error) func(raw string) (*memkernel.Message, error) {
 	return func(raw string) (*memkernel.Message, error) {
 		e := Entry{Raw: raw}
@@ -130,13 +131,13 @@ func One(parse func(*Entry) error) func(raw string) (*memkernel.Message, error) 
 	}
 }
 
-// Answers ties calls to their results by [Adopt]: a message needs no more.
+// Answers ties calls to their results by their ids alone.
 func Answers() func(before []memkernel.Message, m *memkernel.Message) { return adopt }
 
 // Document reports whether a file is one JSON document.
 func (d *Dialect) Document() bool { return d.Words != nil }
 
-// Rank puts requests before other forms that providers take, and these before the rest.
+// Rank orders dialects: requests first, then other forms that providers take, then the rest.
 func (d *Dialect) Rank() int {
 	switch {
 	case d.Document():

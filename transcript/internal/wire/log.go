@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Kind is what a record is to the conversation.
+// Kind is the role of a record in the session.
 type Kind string
 
 const (
@@ -19,7 +19,7 @@ const (
 	KindCompaction Kind = "compaction"
 	// KindMicrocompaction marks where the host cleared old tool results.
 	KindMicrocompaction Kind = "microcompaction"
-	// KindUsage carries what a call billed, apart from its message (Codex).
+	// KindUsage carries the bill of a call, apart from its message (Codex).
 	KindUsage Kind = "usage"
 	// KindMeta describes the session: a header, a model change, a context.
 	KindMeta Kind = "meta"
@@ -27,39 +27,39 @@ const (
 	KindField Kind = "field"
 	// KindSummary is a title that the host gave to a session.
 	KindSummary Kind = "summary"
-	// KindIgnored is known and is nothing to the model.
+	// KindIgnored is known and never reaches the model.
 	KindIgnored Kind = "ignored"
-	// KindUnknown has a type that this package has not met.
+	// KindUnknown has a type that this package does not know.
 	KindUnknown Kind = "unknown"
-	// KindBlank is an empty line, or what follows the last value of a document.
+	// KindBlank is an empty line, or the white space after the last value of a document.
 	KindBlank Kind = "blank"
-	// KindBroken could not be read; Err is why.
+	// KindBroken could not be read. Err is the reason.
 	KindBroken Kind = "broken"
-	// KindTorn is a last line that is not whole yet: its writer is at it. Err is where
-	// it is cut off. It is no error, however broken records are dealt with.
+	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it ends. It is
+	// no error, however broken records are treated.
 	KindTorn Kind = "torn"
 )
 
-// Entry is a record of a transcript, or a value of a document: its text, and what its
-// dialect reads in it.
+// Entry is a record of a transcript, or a value of a document: its text, and the facts that its dialect reads
+// in it.
 type Entry struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
 	Raw  string
-	// Kind and Type are given for a member of a document: "field" and its name.
+	// The reader of a document sets Kind to KindField, and Type to the member's name. Parse sets both otherwise.
 	Kind Kind
 	Type string
 	// ID and Parent are the host's ids, "" if it has none.
 	ID, Parent string
-	// Message is what the record adds to the conversation, nil if nothing.
+	// Message is the record's part of the conversation, nil if it has none.
 	Message *memkernel.Message
 	Flags   Flags
 	About   About
-	// Ends reports whether the host ends the turn with it.
+	// Ends reports whether the host ends the turn with this record.
 	Ends bool
-	// Unread is why there is no usage where the host wrote one.
+	// Unread is the reason why usage that the host wrote could not be read.
 	Unread error
-	// Own is what only the dialect itself makes something of.
+	// Own is for the dialect's assembler alone.
 	Own any
 }
 
@@ -76,10 +76,10 @@ type Flags struct {
 	HostSkip bool // the host leaves it out of later prompts
 }
 
-// Note reports something that was repaired, taken out or left out, with
-// enough of it that nothing is lost.
+// Note reports something that was repaired, removed or left out. It has all that was removed, so that nothing
+// is lost.
 type Note struct {
-	// Rule names what happened, such as "duplicate-record" or "orphan-result".
+	// Rule names the event, such as "duplicate-record" or "orphan-result".
 	Rule string
 	// Line is the record's line if it came from a file, else 0.
 	Line int
@@ -89,11 +89,11 @@ type Note struct {
 	Key string
 	// Text explains it to a person.
 	Text string
-	// Removed holds the parts that were taken out.
+	// Removed holds the parts that were removed.
 	Removed []memkernel.Part
 }
 
-// Log is what the entries of a transcript come to.
+// Log is a session as its entries build it up.
 type Log struct {
 	About
 	Messages []memkernel.Message
@@ -106,31 +106,30 @@ type Log struct {
 // NewLog returns a log without entries.
 func NewLog() *Log { return &Log{Lines: map[string]*Line{"": {}}} }
 
-// Line is one way through the session: the main line, a sidechain, or the
-// abandoned arm of a fork including what it shares with the main line.
+// Line is one way through the session: the main line, a sidechain, or the abandoned arm of a fork with the part
+// that it shares with the main line.
 type Line struct {
 	Order  []int // indices into the messages
 	Bounds []Bound
 	Micros []Micro
 }
 
-// Bound is a compaction: messages before Order[Pos] are no longer sent, but
-// for those kept; Lead comes first if the host wrote a new history.
+// Bound is a compaction. Of the messages before Order[Pos] only those in Keep are still sent. Lead, the new
+// history if the host wrote one, precedes them.
 type Bound struct {
 	Pos  int
 	Keep []int
 	Lead []memkernel.Message
 }
 
-// Micro is a micro-compaction: results of these calls before Order[Pos] are
-// sent as Stub.
+// Micro is a micro-compaction: results of these calls before Order[Pos] are sent as Stub.
 type Micro struct {
 	Pos  int
 	IDs  []string
 	Stub string
 }
 
-// split leaves Order[:pos] on the line and returns the whole as it was.
+// split cuts the line off at pos and returns a copy of the whole line.
 func (l *Line) split(pos int) *Line {
 	arm := &Line{Order: slices.Clone(l.Order), Bounds: slices.Clone(l.Bounds), Micros: slices.Clone(l.Micros)}
 	l.Order = l.Order[:pos:pos]
@@ -139,7 +138,7 @@ func (l *Line) split(pos int) *Line {
 	return arm
 }
 
-// Note records what happened to an entry.
+// Note reports an event at an entry.
 func (l *Log) Note(rule string, e *Entry, format string, args ...any) {
 	l.Notes = append(l.Notes, Note{Rule: rule, Line: e.Line, Message: -1, Key: e.ID, Text: fmt.Sprintf(format, args...)})
 }
@@ -160,7 +159,7 @@ func (l *Log) Add(m memkernel.Message, f Flags) int {
 	return len(l.Messages) - 1
 }
 
-// Branch returns the line of a branch, made when first named.
+// Branch returns the line of a branch. It makes an unknown branch.
 func (l *Log) Branch(name string) *Line {
 	line := l.Lines[name]
 	if line == nil {
@@ -170,13 +169,13 @@ func (l *Log) Branch(name string) *Line {
 	return line
 }
 
-// Arm names a line.
+// Arm adds a line under a name.
 func (l *Log) Arm(name string, line *Line) {
 	l.Lines[name] = line
 	l.Names = append(l.Names, name)
 }
 
-// Fork takes what follows from a position on off a line: it becomes a branch.
+// Fork moves the messages of a line from a position on to a new branch.
 func (l *Log) Fork(line *Line, pos int, branch string) {
 	for _, i := range line.Order[pos:] {
 		l.Messages[i].Branch = branch
@@ -184,7 +183,7 @@ func (l *Log) Fork(line *Line, pos int, branch string) {
 	l.Arm(branch, line.split(pos))
 }
 
-// Adopt takes over what an entry records about the session.
+// Adopt takes over the facts about the session from an entry.
 func (l *Log) Adopt(a *About) {
 	if a.ID != "" && a.ID != l.ID {
 		l.ID = strings.Clone(a.ID)
@@ -203,7 +202,7 @@ func (l *Log) Adopt(a *About) {
 	}
 }
 
-// Join adds what another record holds of a message to it.
+// Join adds a further record of a message to it.
 func Join(into, m *memkernel.Message) {
 	into.Parts = append(into.Parts, m.Parts...)
 	into.Raw = ""
@@ -215,9 +214,9 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
-// Repeat merges a repetition of a message into it: hosts that stream write a message down
-// several times as it grows. The longer form of each part stays, and parts that follow are
-// appended. again is false if m is no repetition, grew reports whether it added anything.
+// Repeat merges a repetition of a message into it: hosts that stream write a message several times as it grows.
+// The longer form of each part stays, and further parts are appended. again is false if m is no repetition.
+// grew reports whether m added anything.
 func Repeat(into, m *memkernel.Message) (grew, again bool) {
 	at, n := 0, 0 // the part at which most parts of m are repeated, and how many are
 	for i := range into.Parts {
@@ -254,7 +253,7 @@ func Repeat(into, m *memkernel.Message) (grew, again bool) {
 	return grew, true
 }
 
-// isGrown reports whether q is p again, as it was or further on.
+// isGrown reports whether q is p again, unchanged or longer.
 func isGrown(p, q *memkernel.Part) bool {
 	switch {
 	case p.Kind != q.Kind:
@@ -269,12 +268,12 @@ func isGrown(p, q *memkernel.Part) bool {
 	return p.Raw != "" && p.Raw == q.Raw
 }
 
-// SameCall reports whether d is the call c again, as it was or with more of its input.
+// SameCall reports whether d is the call c again, unchanged or with more of its input.
 func SameCall(c, d *memkernel.ToolCall) bool {
 	return c.ID == d.ID && c.Name == d.Name && strings.HasPrefix(d.Input, strings.TrimRight(c.Input, "}]\" \t\r\n"))
 }
 
-// Plain puts messages together that are complete by themselves.
+// Plain assembles messages that are complete by themselves.
 func Plain(l *Log) (add func(*Entry), finish func()) {
 	return func(e *Entry) {
 		if l.Adopt(&e.About); e.Kind == KindMessage {
@@ -283,7 +282,7 @@ func Plain(l *Log) (add func(*Entry), finish func()) {
 	}, nil
 }
 
-// ParseTime reads the host's time, zero if it is none.
+// ParseTime reads a time of the host's. It returns the zero time for any other text.
 func ParseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Pixels reads the size of an inline image from its header, 0 by 0 if the
-// format is unknown or the data is damaged. Only the header is decoded.
+// Pixels reads the size of an inline image from its header. It returns 0, 0 for an unknown format and for
+// damaged data.
 func Pixels(mediaType, data string) (width, height int) {
 	if data == "" {
 		return 0, 0
@@ -74,7 +74,7 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	return mediaType, data, ok
 }
 
-// MediaOf makes a medium of a URL, which may hold the data itself.
+// MediaOf returns the medium at a URL, which may hold the data itself.
 func MediaOf(url string) *memkernel.Media {
 	t, data, ok := dataURL(url)
 	if !ok {

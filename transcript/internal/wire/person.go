@@ -6,16 +6,15 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Person marks the texts of a message as typed. A dialect calls it for messages in
-// which its host writes down what a person typed, and for no others. beside reports
-// whether texts beside tool results are the person's, too. Where they need not be,
-// as in a request, they are the person's if that broke in: behind a call that they
-// refused, or the notice that they stopped the work.
-func Person(m *memkernel.Message, beside bool) {
+// Person marks the texts of a message as typed. A dialect must call it only for messages in which its host
+// writes down a person's words. alongside reports whether texts in a message with tool results are the
+// person's, too. In a request they are the person's only after a call that the person refused, or after the
+// notice that they stopped the work.
+func Person(m *memkernel.Message, alongside bool) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" {
 		return
 	}
-	open := beside || !HasResults(*m)
+	open := alongside || !HasResults(*m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case IsResult(p):
@@ -29,21 +28,24 @@ func Person(m *memkernel.Message, beside bool) {
 	}
 }
 
-// synthetic reports whether a block is one that its host marks as its own, as OpenCode does.
+// synthetic reports whether the host marks a block as its own, as OpenCode does.
 func synthetic(p *memkernel.Part) bool {
 	return strings.Contains(p.Raw, `"synthetic"`) && strings.HasPrefix(p.Raw, "{") && MemberOf(p.Raw, "synthetic") == "true"
 }
 
-// interrupted begins the notice of Claude Code that the user stopped the work.
+// interrupted begins Claude Code's notice that the user stopped the work.
 const interrupted = "[Request interrupted by user"
 
 // refused are the words by which Claude Code reports to its model a call that the user
 // refused; after saidWith comes what the user typed.
 const (
+	// refused begins the text by which Claude Code reports to its model that the user refused a call. The
+	// user's words follow SaidWith.
 	refused  = "The user doesn't want to "
 	SaidWith = "the user said:\n"
 )
 
+// Refusal returns the first text of a failed result, and whether it reports that the user refused the call.
 func Refusal(r *memkernel.ToolResult) (text string, ok bool) {
 	if !r.IsError || r.Opaque {
 		return "", false
@@ -56,7 +58,7 @@ func Refusal(r *memkernel.ToolResult) (text string, ok bool) {
 	return "", false
 }
 
-// IsHostContext reports whether a text is what a host put in the user's mouth.
+// IsHostContext reports whether a text in a user message is the host's own.
 func IsHostContext(text string) bool {
 	for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
 		"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",

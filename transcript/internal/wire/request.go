@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// ParseMessage begins to read a message of a request; read has the members.
+// ParseMessage reads a message of a request. read must read the members.
 func ParseMessage(e *Entry, read func(*Cursor) *memkernel.Message) error {
 	c, err := Object(e.Raw)
 	if err != nil {
@@ -69,8 +69,8 @@ func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.P
 	return parts
 }
 
-// Requests puts the values of a request body together. With lead, system messages that
-// open the conversation are its system prompt.
+// Requests assembles the values of a request body. With lead, system messages that open the conversation are its
+// system prompt.
 func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 	var n Numbers
 	add = func(e *Entry) {
@@ -103,8 +103,7 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 	}
 }
 
-// madePrefix marks the made-up id of a call of a protocol that has none: name and order
-// tie the pair.
+// madePrefix begins the made-up id of a call in a protocol without ids, where name and order tie a pair.
 const madePrefix = "function-"
 
 // MadeID returns the id of a call, or result, of a protocol without ids.
@@ -117,13 +116,13 @@ func Made(m *memkernel.Message) bool {
 	})
 }
 
-// Numbers distinguishes calls of one function where the protocol has no ids: a
-// result answers the newest call of its name.
+// Numbers numbers the calls of one function in a protocol without ids. A result answers the newest call of its
+// name.
 type Numbers struct {
 	calls map[string]int
 }
 
-// Number gives the next message ids that are its own.
+// Number makes the made-up ids in the next message unique.
 func (n *Numbers) Number(m *memkernel.Message) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {

@@ -18,26 +18,24 @@ var ErrNoObject = errors.New("record is not a JSON object")
 
 var errDepth = errors.New("nesting is deeper than 10000 levels")
 
-// Cursor walks one JSON text in place. It validates everything it passes over
-// and hands out substrings, so a value costs an allocation only when it holds
-// escapes. The first error sticks and ends every loop; callers look at err
-// once, at the end. A field of an unexpected type reads as its zero value:
-// hosts change their records often, and a surprise in one field must not cost
-// the line.
+// Cursor walks one JSON text in place. It validates everything that it passes and returns substrings, so that a
+// value costs an allocation only if it has escapes. The first error sticks and ends every loop: callers check
+// Err once, at the end. A member of an unexpected type reads as its zero value, since hosts change their
+// records often and a surprise in one member must not cost the line.
 type Cursor struct {
 	S     string
 	i     int
 	depth int
 	Err   error
-	// Unread is why a usage object could not be read.
+	// Unread is the reason why a usage object could not be read.
 	Unread error
 }
 
-// UsageError is what is wrong with a usage object.
+// UsageError is the fault of a usage object.
 type UsageError struct{ error }
 
-// Usage reads a usage object, of whichever provider or host. It is nil if nothing was
-// recorded, and if it can't be read: then Unread is why.
+// Usage reads a usage object of any provider or host. It returns nil for an object without figures, and for
+// one that can't be read: then Unread is the reason.
 func (c *Cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
@@ -90,8 +88,7 @@ func Object(s string) (Cursor, error) {
 	return c, cmp.Or(c.End(), ErrNoObject)
 }
 
-// list goes over what is between two brackets, separated by commas, up to end. each reads an
-// element.
+// list reads the elements between two brackets, up to end, by calls of each.
 func (c *Cursor) list(end byte, each func() bool) {
 	if c.i, c.depth = c.i+1, c.depth+1; c.depth > maxDepth {
 		c.fail(errDepth)
@@ -232,10 +229,10 @@ func (c *Cursor) Start() int {
 	return c.i
 }
 
-// Pos is behind what was read.
+// Pos returns the position after the last byte that was read.
 func (c *Cursor) Pos() int { return c.i }
 
-// Since returns all that was read from a start on, "" after an error.
+// Since returns the text from start to the current position, "" after an error.
 func (c *Cursor) Since(start int) string {
 	if c.Err != nil {
 		return ""
@@ -299,7 +296,7 @@ func (c *Cursor) TextOrJSON() string {
 // Boolean reads a literal; anything but true is false.
 func (c *Cursor) Boolean() bool { return c.Raw() == "true" }
 
-// Num reads a number as an integer; anything else is 0. A fraction is cut off.
+// Num reads a number as an integer, without its fraction. It returns 0 for any other value.
 func (c *Cursor) Num() int {
 	raw := c.Raw()
 	if n, err := strconv.Atoi(raw); err == nil {
@@ -386,8 +383,8 @@ func (c *Cursor) number() {
 	}
 }
 
-// skipString passes over the string at the cursor and reports whether it holds
-// escapes. Bytes that are not UTF-8 are let through: the host wrote them.
+// skipString passes over the string at the cursor and reports whether it has escapes. Invalid UTF-8 is no error,
+// since hosts write it.
 func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1
 	for {
@@ -449,9 +446,8 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// PlainRun returns the index of the first quote, backslash or control
-// character at or after i. It looks at eight bytes at a time: x - n borrows
-// into the high bit exactly where a byte was below n.
+// PlainRun returns the index of the first quote, backslash or control character at or after i. It looks at eight
+// bytes at a time: x - n borrows into the high bit exactly where a byte is below n.
 func PlainRun[S ~string | ~[]byte](s S, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		w := s[i : i+8]

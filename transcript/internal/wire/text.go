@@ -22,8 +22,8 @@ func hex4(s string) rune {
 	return rune(unhex(s[0])<<12 | unhex(s[1])<<8 | unhex(s[2])<<4 | unhex(s[3]))
 }
 
-// unescape decodes the inside of a validated JSON string. Bytes that are not
-// UTF-8 stay; half a surrogate pair becomes U+FFFD, as in encoding/json.
+// unescape decodes the inside of a valid JSON string. Invalid UTF-8 stays, and half a surrogate pair becomes
+// U+FFFD, as in encoding/json.
 func unescape(in string) string {
 	var out strings.Builder
 	out.Grow(len(in))
@@ -70,8 +70,8 @@ func simpleEscape(b byte) byte {
 	return b
 }
 
-// AppendString writes s as a JSON string, without escaping HTML. Bytes that
-// are not UTF-8 become U+FFFD: no provider takes them.
+// AppendString appends s as a JSON string, without escaping HTML. Invalid UTF-8 becomes U+FFFD, since no provider
+// takes it.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for start := 0; ; {
@@ -108,7 +108,7 @@ func AppendValid(dst []byte, s string) []byte {
 	return append(dst, strings.ToValidUTF8(s, "\uFFFD")...)
 }
 
-// Put writes JSON: its own text, a string to be quoted, its own text again, and so on.
+// Put appends JSON. The arguments are by turns JSON that is appended as it is, and strings that are quoted.
 func Put(dst []byte, parts ...string) []byte {
 	for i, s := range parts {
 		if i%2 == 0 {
