@@ -16,6 +16,8 @@ type Reported struct {
 
 // Removal counts reasoning items that a provider withheld from the model for one reason.
 type Removal struct {
+	// Reason is prefix_mismatch, turn_boundary, model_mismatch, organization_mismatch or
+	// end_user_mismatch.
 	Reason string `json:"reason"`
 	Items  int    `json:"items"`
 }
@@ -23,6 +25,7 @@ type Removal struct {
 // CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where
 // the request names an earlier answer to compare with.
 type CacheMiss struct {
+	// Reason is the provider's, Tokens those that were not read for it.
 	Reason string `json:"reason"`
 	Tokens int    `json:"tokens"`
 }

@@ -8,7 +8,9 @@ import (
 // Bill is what a request is expected to read, write and cost.
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
-	ReadTokens     int `json:"read_tokens"`
+	ReadTokens int `json:"read_tokens"`
+	// Write5mTokens are written with the provider's short lifetime, Write1hTokens with its
+	// long one.
 	Write5mTokens  int `json:"write_5m_tokens"`
 	Write1hTokens  int `json:"write_1h_tokens"`
 	UncachedTokens int `json:"uncached_tokens"`

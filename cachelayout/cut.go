@@ -115,7 +115,8 @@ type Cut struct {
 	// often, per token, a call has to be expected to need it.
 	MostTokens int     `json:"most_tokens"`
 	Hurdle     float64 `json:"hurdle"`
-	Figures    Figures `json:"figures"`
+	// Figures are the numbers that decided it, in tokens.
+	Figures Figures `json:"figures"`
 	// Economy is what the user prefers, "" for [Balanced].
 	Economy Economy `json:"economy,omitempty"`
 }
@@ -135,6 +136,7 @@ type Figures struct {
 	RoomMark     int `json:"room_mark"`
 	LowWater     int `json:"low_water"`
 	ColdLowWater int `json:"cold_low_water"`
+	// MaxGrowth is that of the last ten calls.
 	MaxGrowth    int `json:"max_growth"`
 	MedianGrowth int `json:"median_growth"`
 	// MeanGrowth is per call, over all growth that was given and the prior.
@@ -159,8 +161,9 @@ type Figures struct {
 	// limit).
 	EOQBatch     float64 `json:"eoq_batch"`
 	EOQHighWater float64 `json:"eoq_high_water"`
-	WriteRatio   float64 `json:"write_ratio"`
-	ReadRatio    float64 `json:"read_ratio"`
+	// WriteRatio is the price of a write over that of input.
+	WriteRatio float64 `json:"write_ratio"`
+	ReadRatio  float64 `json:"read_ratio"`
 	// RatiosAssumed reports whether the model is unpriced.
 	RatiosAssumed bool `json:"ratios_assumed,omitempty"`
 }

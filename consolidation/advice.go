@@ -87,6 +87,7 @@ type adviceOp struct {
 
 // Advised is what became of a model's operations.
 type Advised struct {
+	// Accepted counts operations that were taken, Refused says why others were not.
 	Accepted int      `json:"accepted"`
 	Refused  []string `json:"refused"`
 }

@@ -21,7 +21,9 @@ type Document struct {
 // Door is what the calls of a session were billed that went through a door of memkernel's,
 // and the estimate of what they would have cost without, answers included; nil is unpriced.
 type Door struct {
-	Calls      int      `json:"calls"`
+	Calls int `json:"calls"`
+	// BilledUSD is what the calls cost, answers included, null without a price; WithoutUSD
+	// about what they would have cost without memkernel.
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`
 }

@@ -65,7 +65,9 @@ type Totals struct {
 	Acted        []Acted `json:"acted"`
 	// GapCalls are first calls after a gap; what they held and had to write, net of
 	// the fixed part.
-	GapCalls       int `json:"gap_calls"`
+	GapCalls int `json:"gap_calls"`
+	// GapInputTokens is the input of these calls without the fixed part, GapWriteTokens
+	// what of it is written or uncached.
 	GapInputTokens int `json:"gap_input_tokens"`
 	GapWriteTokens int `json:"gap_write_tokens"`
 	// HitRatio is cache reads over all input, WarmHitRatio the same without the

@@ -101,8 +101,9 @@ type Forgotten struct {
 	Agent string `json:"agent"`
 	Key   string `json:"key"`
 	// Path is the transcript that it was read from, which is not touched.
-	Path  string `json:"path"`
-	Turns int    `json:"turns"`
+	Path string `json:"path"`
+	// Turns are those that could be found.
+	Turns int `json:"turns"`
 }
 
 // Matching lists the conversations of a session key, of all agents: what Forget

@@ -17,7 +17,9 @@ type Summary struct {
 	// predicted that were cold; nil if there were none.
 	PastTTL int `json:"cold_past_ttl"`
 	// Spared are predicted cold and billed warm.
-	Spared int      `json:"spared"`
+	Spared int `json:"spared"`
+	// Recall is the share of the calls after the lifetime that was predicted cold; null if
+	// there were none.
 	Recall *float64 `json:"recall"`
 	// Precision is the share of the calls predicted cold that were; null if none was.
 	Precision *float64 `json:"precision"`

@@ -193,13 +193,16 @@ type Budgets struct {
 	// utilization are 0.
 	ContextWindow int64 `json:"context_window"`
 	// window_from is where a plan's window is from.
-	WindowFrom              string   `json:"window_from"`
-	ReserveTokens           int64    `json:"reserve_tokens"`
-	PlannedInputTokens      int64    `json:"planned_input_tokens"`
-	PlannedCacheReadTokens  int64    `json:"planned_cache_read_tokens"`
-	PlannedCacheWriteTokens int64    `json:"planned_cache_write_tokens"`
-	PlannedUncachedTokens   int64    `json:"planned_uncached_tokens"`
-	PlannedCostUSD          *float64 `json:"planned_cost_usd"`
+	WindowFrom string `json:"window_from"`
+	// reserve_tokens are kept free for the answer.
+	ReserveTokens int64 `json:"reserve_tokens"`
+	// planned_input_tokens is the whole prompt.
+	PlannedInputTokens      int64 `json:"planned_input_tokens"`
+	PlannedCacheReadTokens  int64 `json:"planned_cache_read_tokens"`
+	PlannedCacheWriteTokens int64 `json:"planned_cache_write_tokens"`
+	PlannedUncachedTokens   int64 `json:"planned_uncached_tokens"`
+	// planned_cost_usd is that of the input.
+	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// tokens_are says how far the counts can be trusted.
 	TokensAre string `json:"tokens_are"`
 	// Margin is what was kept free for the counts' own error.
@@ -210,6 +213,7 @@ type Budgets struct {
 
 // Region is a part of the prompt and its size.
 type Region struct {
+	// name is tools, system, carry, working_set, retrieval or newest.
 	Name   string `json:"name"`
 	Tokens int64  `json:"tokens"`
 }
@@ -276,8 +280,9 @@ type Fault struct {
 	// code names a fault or an alert: small letters and underscores. Beside those that are
 	// listed here there are those of repairing, by the names of package transcript's notes,
 	// such as missing_result.
-	Code   string `json:"code"`
-	Page   string `json:"page,omitempty"`
+	Code string `json:"code"`
+	Page string `json:"page,omitempty"`
+	// key is the message that it is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
 	// turn is the user message in whose turn it showed, cause what took the page away, and
@@ -438,7 +443,9 @@ type Broke struct {
 // Bill is what a request is expected to read, write and cost.
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
-	ReadTokens     int64 `json:"read_tokens"`
+	ReadTokens int64 `json:"read_tokens"`
+	// write_5m_tokens are written with the provider's short lifetime, write_1h_tokens with its
+	// long one.
 	Write5mTokens  int64 `json:"write_5m_tokens"`
 	Write1hTokens  int64 `json:"write_1h_tokens"`
 	UncachedTokens int64 `json:"uncached_tokens"`
@@ -471,7 +478,8 @@ type Cut struct {
 	// often, per token, a call has to be expected to need it.
 	MostTokens int64   `json:"most_tokens"`
 	Hurdle     float64 `json:"hurdle"`
-	Figures    Figures `json:"figures"`
+	// figures are the numbers that decided it, in tokens.
+	Figures Figures `json:"figures"`
 	// economy is what the user prefers, "" for Balanced.
 	Economy string `json:"economy,omitempty"`
 }
@@ -491,6 +499,7 @@ type Figures struct {
 	RoomMark     int64 `json:"room_mark"`
 	LowWater     int64 `json:"low_water"`
 	ColdLowWater int64 `json:"cold_low_water"`
+	// max_growth is that of the last ten calls.
 	MaxGrowth    int64 `json:"max_growth"`
 	MedianGrowth int64 `json:"median_growth"`
 	// mean_growth is per call, over all growth that was given and the prior.
@@ -513,8 +522,9 @@ type Figures struct {
 	// cheaper than reading on, eoq_high_water the mark there (−1: no limit).
 	EoqBatch     float64 `json:"eoq_batch"`
 	EoqHighWater float64 `json:"eoq_high_water"`
-	WriteRatio   float64 `json:"write_ratio"`
-	ReadRatio    float64 `json:"read_ratio"`
+	// write_ratio is the price of a write over that of input.
+	WriteRatio float64 `json:"write_ratio"`
+	ReadRatio  float64 `json:"read_ratio"`
 	// ratios_assumed reports whether the model is unpriced.
 	RatiosAssumed bool `json:"ratios_assumed,omitempty"`
 }
@@ -574,6 +584,8 @@ type Reported struct {
 
 // Removal counts reasoning items that a provider withheld from the model for one reason.
 type Removal struct {
+	// reason is prefix_mismatch, turn_boundary, model_mismatch, organization_mismatch or
+	// end_user_mismatch.
 	Reason string `json:"reason"`
 	Items  int64  `json:"items"`
 }
@@ -581,6 +593,7 @@ type Removal struct {
 // CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes
 // where the request names an earlier answer to compare with.
 type CacheMiss struct {
+	// reason is the provider's, tokens those that were not read for it.
 	Reason string `json:"reason"`
 	Tokens int64  `json:"tokens"`
 }
@@ -630,10 +643,14 @@ type Debug struct {
 
 // Included is a page that the prompt shows.
 type Included struct {
-	Kind   string `json:"kind"`
+	// kind is tools, system, conversation, evidence, retrieval, carry, or the page type of a
+	// file of the workspace.
+	Kind string `json:"kind"`
+	// id is what memkernel get takes.
 	ID     string `json:"id"`
 	Tokens int64  `json:"tokens"`
-	Level  string `json:"level"`
+	// level is full, compressed, structured or pointer.
+	Level string `json:"level"`
 	// full_tokens is what the page would cost in full; it differs from tokens for degraded
 	// pages only.
 	FullTokens int64  `json:"full_tokens"`
@@ -645,6 +662,9 @@ type Excluded struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Tokens int64  `json:"tokens"`
+	// reason of a hit is shown_already, duplicate, over_items, over_budget or empty; of
+	// another system's record DENIED (private, and the session is shared), DISABLED or
+	// turn_recalled (it came after the recall), too.
 	Reason string `json:"reason"`
 }
 
@@ -820,10 +840,12 @@ type Compaction struct {
 	TokensBefore    int64 `json:"tokens_before"`
 	TokensAfter     int64 `json:"tokens_after"`
 	ReclaimedTokens int64 `json:"reclaimed_tokens"`
-	TargetTokens    int64 `json:"target_tokens"`
+	// target_tokens is what the prompt should have come down to.
+	TargetTokens int64 `json:"target_tokens"`
 	// fixed_tokens is what of them was said to be system prompt and tools that were not handed
 	// in.
-	FixedTokens   int64 `json:"fixed_tokens"`
+	FixedTokens int64 `json:"fixed_tokens"`
+	// context_window is 0 if it is not known.
 	ContextWindow int64 `json:"context_window"`
 	// atoms and messages left with this compaction; lowered results are shown shorter than
 	// before.
@@ -841,7 +863,8 @@ type Compaction struct {
 	Summary        string `json:"summary"`
 	SummaryVersion int64  `json:"summary_version"`
 	Restore        string `json:"restore"`
-	Checkpoint     string `json:"checkpoint"`
+	// checkpoint is the newest one, "" if there is none.
+	Checkpoint string `json:"checkpoint"`
 	// generation is the projection's after the cut.
 	Generation int64 `json:"generation"`
 	// largest is what takes most of the prompt, pinned_tokens what pins and the workspace's
@@ -856,8 +879,9 @@ type Compaction struct {
 
 // KeptMessage is a message of the host's, by its key and its index.
 type KeptMessage struct {
-	Key   string `json:"key"`
-	Index int64  `json:"index"`
+	Key string `json:"key"`
+	// index counts from 0.
+	Index int64 `json:"index"`
 }
 
 // BudgetItem is a named part of a prompt and its size in tokens.
@@ -1215,10 +1239,11 @@ type ForgetParams struct {
 
 // Forget is the document of forget.
 type Forget struct {
-	Schema     string          `json:"schema"`
-	SessionKey string          `json:"session_key"`
-	Applied    bool            `json:"applied"`
-	Pages      []ForgottenPage `json:"pages"`
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// applied reports whether it was done.
+	Applied bool            `json:"applied"`
+	Pages   []ForgottenPage `json:"pages"`
 	// blobs are removed, kept_blobs are blobs of these pages that others need too.
 	Blobs     []string `json:"blobs"`
 	KeptBlobs []string `json:"kept_blobs"`
@@ -1247,7 +1272,8 @@ type ForgottenPage struct {
 	ID      string `json:"id"`
 	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
 	// exactly one type for life.
-	Type    string    `json:"type"`
+	Type string `json:"type"`
+	// tool is "" for a message, path "" if the call names none.
 	Tool    string    `json:"tool"`
 	Path    string    `json:"path"`
 	Bytes   int64     `json:"bytes"`
@@ -1259,8 +1285,9 @@ type Forgotten struct {
 	Agent string `json:"agent"`
 	Key   string `json:"key"`
 	// path is the transcript that it was read from, which is not touched.
-	Path  string `json:"path"`
-	Turns int64  `json:"turns"`
+	Path string `json:"path"`
+	// turns are those that could be found.
+	Turns int64 `json:"turns"`
 }
 
 // ForgottenFacts are entries of a file of memory that were forgotten.
@@ -1279,20 +1306,23 @@ type RetainParams struct {
 
 // Retain is the document of retain.
 type Retain struct {
-	Schema  string `json:"schema"`
-	Applied bool   `json:"applied"`
+	Schema string `json:"schema"`
+	// applied reports whether it was done.
+	Applied bool `json:"applied"`
 	// ended are sessions that go as a whole. cited are those that are as old and stay, by key:
 	// memory names pages of them.
-	Ended    []EndedSession    `json:"ended"`
-	Cited    []string          `json:"cited"`
+	Ended []EndedSession `json:"ended"`
+	Cited []string       `json:"cited"`
+	// sessions are those that something goes of, or that are old and stay.
 	Sessions []RetainedSession `json:"sessions"`
 	// unreadable are sessions that can't be read. Nothing of them goes, and no blob, since
 	// they may hold it.
 	Unreadable []Finding `json:"unreadable"`
 	// blobs and blob_bytes are removed, orphans among them: blobs that no page of any session
 	// holds, as a kill between two writes leaves them.
-	Blobs       int64 `json:"blobs"`
-	BlobBytes   int64 `json:"blob_bytes"`
+	Blobs     int64 `json:"blobs"`
+	BlobBytes int64 `json:"blob_bytes"`
+	// orphans are blobs that no page holds.
 	Orphans     int64 `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
 	// backups and backup_bytes are those of memory's files that are removed.
@@ -1537,9 +1567,10 @@ type Get struct {
 	// pages are the members of a span, in order.
 	Pages []string `json:"pages"`
 	// path and the lines are those of a file, "" and 0 for a page.
-	Path      string `json:"path"`
-	StartLine int64  `json:"start_line"`
-	EndLine   int64  `json:"end_line"`
+	Path string `json:"path"`
+	// start_line and end_line are the first and last line of the text, 0 for none.
+	StartLine int64 `json:"start_line"`
+	EndLine   int64 `json:"end_line"`
 	// truncated reports whether the text was cut at workspace.max_file_size.
 	Truncated bool `json:"truncated"`
 	// version is that of the whole file, for who edits it; "" for a page and a file of more
@@ -1552,6 +1583,8 @@ type Get struct {
 // Reference names content that the blob store has once, by its hash, in place of the bytes
 // themselves.
 type Reference struct {
+	// type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
+	// document_ref.
 	Type       string `json:"type"`
 	Page       string `json:"page"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
@@ -1700,12 +1733,14 @@ type Status struct {
 type SessionStatus struct {
 	// key is the session's, as the host spells it; of a folder of before December 2026 that
 	// does not say whose it is, its name. folder is the name of its folder.
-	Key    string       `json:"key"`
-	Folder string       `json:"folder"`
-	Pages  int64        `json:"pages"`
-	Turns  int64        `json:"turns"`
-	Spans  int64        `json:"spans"`
-	Lines  []LineStatus `json:"lines"`
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	Pages  int64  `json:"pages"`
+	Turns  int64  `json:"turns"`
+	// spans are runs of messages that left a prompt.
+	Spans int64 `json:"spans"`
+	// lines are branches, each planned for a model.
+	Lines []LineStatus `json:"lines"`
 	// model_summaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// life is what compactions, resets and flushes left behind.
@@ -1743,10 +1778,11 @@ type LineStatus struct {
 
 // LineCut is a cut of a line, its tokens without tools and system, as counted.
 type LineCut struct {
-	Time         time.Time `json:"time,omitzero"`
-	Reason       string    `json:"reason"`
-	TokensBefore int64     `json:"tokens_before"`
-	TokensAfter  int64     `json:"tokens_after"`
+	Time time.Time `json:"time,omitzero"`
+	// reason is high_water, cold, forced, payback or demand.
+	Reason       string `json:"reason"`
+	TokensBefore int64  `json:"tokens_before"`
+	TokensAfter  int64  `json:"tokens_after"`
 }
 
 // ModelSummary is the state of a model's notes on a branch of a session.
@@ -1795,15 +1831,17 @@ type Report struct {
 	// explicit_faults are all but pinned misses; fault_codes counts all, by code.
 	ExplicitFaults int64            `json:"explicit_faults"`
 	FaultCodes     map[string]int64 `json:"fault_codes"`
-	Alerts         int64            `json:"alerts"`
-	Hits           int64            `json:"hits"`
+	// alerts counts duplicate_signature.
+	Alerts int64 `json:"alerts"`
+	Hits   int64 `json:"hits"`
 	// thrash is as Totals.Thrash.
 	Thrash float64 `json:"thrash"`
 }
 
 // OtherSession is a session that was not read.
 type OtherSession struct {
-	Key    string `json:"key"`
+	Key string `json:"key"`
+	// folder is the name of its folder below sessions.
 	Folder string `json:"folder"`
 	// bytes is the size of its journal and projections, last when they were written to.
 	Bytes int64     `json:"bytes"`
@@ -1812,6 +1850,7 @@ type OtherSession struct {
 
 // MaskCount is how many secrets a rule found.
 type MaskCount struct {
+	// rule is unknown for pages of versions that did not say.
 	Rule  string `json:"rule"`
 	Count int64  `json:"count"`
 }
@@ -1877,8 +1916,9 @@ type IndexStatus struct {
 
 // SyncStatus says how the index is kept up to date in the background.
 type SyncStatus struct {
-	OnSessionStart  bool        `json:"on_session_start"`
-	OnSearch        bool        `json:"on_search"`
+	OnSessionStart bool `json:"on_session_start"`
+	OnSearch       bool `json:"on_search"`
+	// interval_seconds is 0 if it does not go by the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
 	// last is the last run, of this kernel or else of another process; nil if none is known.
@@ -1916,11 +1956,12 @@ type PastSessions struct {
 	Agent   string `json:"agent"`
 	// sources are the folders of transcripts, own whether the kernel's own sessions are read
 	// too.
-	Sources   []string `json:"sources"`
-	Own       bool     `json:"own"`
-	Sessions  int64    `json:"sessions"`
-	Turns     int64    `json:"turns"`
-	Forgotten int64    `json:"forgotten"`
+	Sources []string `json:"sources"`
+	Own     bool     `json:"own"`
+	// sessions can be found, turns are in them, forgotten counts keys that were forgotten.
+	Sessions  int64 `json:"sessions"`
+	Turns     int64 `json:"turns"`
+	Forgotten int64 `json:"forgotten"`
 	// error is why they can't be counted, "" if they can.
 	Error string `json:"error,omitempty"`
 }
@@ -1959,8 +2000,9 @@ type NetsStatus struct {
 
 // StateFileStatus is what SESSION-STATE.md has.
 type StateFileStatus struct {
-	Path    string `json:"path"`
-	Enabled bool   `json:"enabled"`
+	Path string `json:"path"`
+	// enabled reports whether the kernel writes its section.
+	Enabled bool `json:"enabled"`
 	// size_bytes is the file's size, 0 if there is none, other_bytes what of it is not the
 	// kernel's.
 	SizeBytes  int64 `json:"size_bytes"`
@@ -1987,7 +2029,8 @@ type BufferStatus struct {
 	Entries  int64     `json:"entries"`
 	Newest   time.Time `json:"newest,omitzero"`
 	LastDump time.Time `json:"last_dump,omitzero"`
-	Detail   string    `json:"detail,omitempty"`
+	// detail is why the file can't be read.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Cooldown is whether a model that makes notes is asked now. It is shared by all sessions
@@ -2024,7 +2067,8 @@ type UsageParams struct {
 // DocumentStats is the document of stats.
 type DocumentStats struct {
 	Schema string `json:"schema"`
-	Total  Sum    `json:"total"`
+	// total is over all calls that were asked for.
+	Total Sum `json:"total"`
 	// sessions, days and models are the same calls by folder of the session, by date, and by
 	// model id, each sorted by name.
 	Sessions []Sum `json:"sessions"`
@@ -2038,6 +2082,7 @@ type DocumentStats struct {
 
 // Sum adds up calls.
 type Sum struct {
+	// name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int64  `json:"calls"`
 	// turns are those of the users in which the calls were made, as far as it was logged.
@@ -2047,13 +2092,15 @@ type Sum struct {
 	ComparedCalls  int64  `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
-	Billed         Tokens `json:"billed"`
+	// billed is over all calls.
+	Billed Tokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has; unpriced_calls
 	// counts the others. billed_compared_cost_usd is what the compared ones were billed.
 	PlannedCostUSD        *float64 `json:"planned_cost_usd"`
 	BilledComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD         *float64 `json:"billed_cost_usd"`
-	UnpricedCalls         int64    `json:"unpriced_calls"`
+	// unpriced_calls are in no cost.
+	UnpricedCalls int64 `json:"unpriced_calls"`
 	// hit_ratio is the share of billed input that was read from the cache; nil of nothing.
 	HitRatio *float64 `json:"hit_ratio"`
 	// cuts were made by the plans. saved_tokens is what they kept out of all prompts.
@@ -2088,7 +2135,8 @@ type Tokens struct {
 	CacheReadTokens    int64 `json:"cache_read_tokens"`
 	CacheWrite5mTokens int64 `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int64 `json:"cache_write_1h_tokens"`
-	InputTokens        int64 `json:"input_tokens"`
+	// input_tokens is the sum of all.
+	InputTokens int64 `json:"input_tokens"`
 }
 
 // BillingReasoning sums up what was lost of the models' reasoning.
@@ -2096,8 +2144,9 @@ type BillingReasoning struct {
 	// left_out_items and their tokens were left out by plans, dropped_items were sent for the
 	// provider to drop, by the plans' own count. lost_usd is the price of both as output, nil
 	// if nothing is lost or no price is known.
-	LeftOutItems  int64    `json:"left_out_items"`
-	LeftOutTokens int64    `json:"left_out_tokens"`
+	LeftOutItems  int64 `json:"left_out_items"`
+	LeftOutTokens int64 `json:"left_out_tokens"`
+	// dropped_items are thinking blocks that plans sent for the provider to drop.
 	DroppedItems  int64    `json:"dropped_items"`
 	DroppedTokens int64    `json:"dropped_tokens"`
 	LostUSD       *float64 `json:"lost_usd"`
@@ -2109,8 +2158,9 @@ type BillingReasoning struct {
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
 	// what names the part that they changed, as of cachelayout.Broke.
-	What   string   `json:"what"`
-	Times  int64    `json:"times"`
+	What  string `json:"what"`
+	Times int64  `json:"times"`
+	// tokens could have been read and were written anew; usd is what that cost more.
 	Tokens int64    `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }
@@ -2264,6 +2314,7 @@ type ReindexSessions struct {
 
 // SkippedFile is a file and what is to be said about it.
 type SkippedFile struct {
+	// path has :line where there is one.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }

@@ -181,11 +181,14 @@ export interface Budgets {
   context_window: number;
   /** `window_from` is where a plan's window is from. */
   window_from: "request" | "prices" | "server" | "refusal" | "unknown" | (string & {});
+  /** `reserve_tokens` are kept free for the answer. */
   reserve_tokens: number;
+  /** `planned_input_tokens` is the whole prompt. */
   planned_input_tokens: number;
   planned_cache_read_tokens: number;
   planned_cache_write_tokens: number;
   planned_uncached_tokens: number;
+  /** `planned_cost_usd` is that of the input. */
   planned_cost_usd: number | null;
   /** `tokens_are` says how far the counts can be trusted. */
   tokens_are: "exact" | "calibrated" | "estimated" | (string & {});
@@ -197,6 +200,7 @@ export interface Budgets {
 
 /** Region is a part of the prompt and its size. */
 export interface Region {
+  /** `name` is tools, system, carry, working_set, retrieval or newest. */
   name: string;
   tokens: number;
 }
@@ -255,6 +259,7 @@ export interface Fault {
   /** `code` names a fault or an alert: small letters and underscores. Beside those that are listed here there are those of repairing, by the names of package transcript's notes, such as missing_result. */
   code: string;
   page?: string;
+  /** `key` is the message that it is about. */
   key?: string;
   detail: string;
   /** `turn` is the user message in whose turn it showed, `cause` what took the page away, and `plan` the plan whose decision that was; "" where there is none. */
@@ -402,6 +407,7 @@ export interface Broke {
 export interface Bill {
   /** The four buckets are disjoint and sum to the whole prompt. */
   read_tokens: number;
+  /** `write_5m_tokens` are written with the provider's short lifetime, `write_1h_tokens` with its long one. */
   write_5m_tokens: number;
   write_1h_tokens: number;
   uncached_tokens: number;
@@ -433,6 +439,7 @@ export interface Cut {
   /** `most_tokens` is what it may stay at for the sake of what is worth its keep: `hurdle` is how often, per token, a call has to be expected to need it. */
   most_tokens: number;
   hurdle: number;
+  /** `figures` are the numbers that decided it, in tokens. */
   figures: Figures;
   /** `economy` is what the user prefers, "" for Balanced. */
   economy?: string;
@@ -450,6 +457,7 @@ export interface Figures {
   room_mark: number;
   low_water: number;
   cold_low_water: number;
+  /** `max_growth` is that of the last ten calls. */
   max_growth: number;
   median_growth: number;
   /** `mean_growth` is per call, over all growth that was given and the prior. */
@@ -468,6 +476,7 @@ export interface Figures {
   /** `eoq_batch` is how far the prompt may grow above the low-water mark before cutting is cheaper than reading on, `eoq_high_water` the mark there (−1: no limit). */
   eoq_batch: number;
   eoq_high_water: number;
+  /** `write_ratio` is the price of a write over that of input. */
   write_ratio: number;
   read_ratio: number;
   /** `ratios_assumed` reports whether the model is unpriced. */
@@ -523,12 +532,14 @@ export interface Reported {
 
 /** Removal counts reasoning items that a provider withheld from the model for one reason. */
 export interface Removal {
+  /** `reason` is prefix_mismatch, turn_boundary, model_mismatch, organization_mismatch or end_user_mismatch. */
   reason: string;
   items: number;
 }
 
 /** CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with. */
 export interface CacheMiss {
+  /** `reason` is the provider's, `tokens` those that were not read for it. */
   reason: string;
   tokens: number;
 }
@@ -575,9 +586,12 @@ export interface Debug {
 
 /** Included is a page that the prompt shows. */
 export interface Included {
+  /** `kind` is tools, system, conversation, evidence, retrieval, carry, or the page type of a file of the workspace. */
   kind: string;
+  /** `id` is what memkernel get takes. */
   id: string;
   tokens: number;
+  /** `level` is full, compressed, structured or pointer. */
   level: string;
   /** `full_tokens` is what the page would cost in full; it differs from `tokens` for degraded pages only. */
   full_tokens: number;
@@ -589,6 +603,7 @@ export interface Excluded {
   kind: string;
   id: string;
   tokens: number;
+  /** `reason` of a hit is shown_already, duplicate, over_items, over_budget or empty; of another system's record DENIED (private, and the session is shared), DISABLED or turn_recalled (it came after the recall), too. */
   reason: string;
 }
 
@@ -747,9 +762,11 @@ export interface Compaction {
   tokens_before: number;
   tokens_after: number;
   reclaimed_tokens: number;
+  /** `target_tokens` is what the prompt should have come down to. */
   target_tokens: number;
   /** `fixed_tokens` is what of them was said to be system prompt and tools that were not handed in. */
   fixed_tokens: number;
+  /** `context_window` is 0 if it is not known. */
   context_window: number;
   /** `atoms` and `messages` left with this compaction; `lowered` results are shown shorter than before. */
   atoms: number;
@@ -763,6 +780,7 @@ export interface Compaction {
   summary: string;
   summary_version: number;
   restore: string;
+  /** `checkpoint` is the newest one, "" if there is none. */
   checkpoint: string;
   /** `generation` is the projection's after the cut. */
   generation: number;
@@ -778,6 +796,7 @@ export interface Compaction {
 /** KeptMessage is a message of the host's, by its key and its index. */
 export interface KeptMessage {
   key: string;
+  /** `index` counts from 0. */
   index: number;
 }
 
@@ -1118,6 +1137,7 @@ export interface ForgetParams {
 export interface Forget {
   schema: string;
   session_key: string;
+  /** `applied` reports whether it was done. */
   applied: boolean;
   pages: ForgottenPage[];
   /** `blobs` are removed, `kept_blobs` are blobs of these pages that others need too. */
@@ -1144,6 +1164,7 @@ export interface ForgottenPage {
   id: string;
   /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
   type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
+  /** `tool` is "" for a message, `path` "" if the call names none. */
   tool: string;
   path: string;
   bytes: number;
@@ -1156,6 +1177,7 @@ export interface Forgotten {
   key: string;
   /** `path` is the transcript that it was read from, which is not touched. */
   path: string;
+  /** `turns` are those that could be found. */
   turns: number;
 }
 
@@ -1176,16 +1198,19 @@ export interface RetainParams {
 /** Retain is the document of retain. */
 export interface Retain {
   schema: string;
+  /** `applied` reports whether it was done. */
   applied: boolean;
   /** `ended` are sessions that go as a whole. `cited` are those that are as old and stay, by key: memory names pages of them. */
   ended: EndedSession[];
   cited: string[];
+  /** `sessions` are those that something goes of, or that are old and stay. */
   sessions: RetainedSession[];
   /** `unreadable` are sessions that can't be read. Nothing of them goes, and no blob, since they may hold it. */
   unreadable: Finding[];
   /** `blobs` and `blob_bytes` are removed, orphans among them: blobs that no page of any session holds, as a kill between two writes leaves them. */
   blobs: number;
   blob_bytes: number;
+  /** `orphans` are blobs that no page holds. */
   orphans: number;
   orphan_bytes: number;
   /** `backups` and `backup_bytes` are those of memory's files that are removed. */
@@ -1409,6 +1434,7 @@ export interface Get {
   pages: string[];
   /** `path` and the lines are those of a file, "" and 0 for a page. */
   path: string;
+  /** `start_line` and `end_line` are the first and last line of the text, 0 for none. */
   start_line: number;
   end_line: number;
   /** `truncated` reports whether the text was cut at workspace.max_file_size. */
@@ -1421,6 +1447,7 @@ export interface Get {
 
 /** Reference names content that the blob store has once, by its hash, in place of the bytes themselves. */
 export interface Reference {
+  /** `type` is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or document_ref. */
   type: string;
   page: string;
   tool_call_id?: string;
@@ -1568,7 +1595,9 @@ export interface SessionStatus {
   folder: string;
   pages: number;
   turns: number;
+  /** `spans` are runs of messages that left a prompt. */
   spans: number;
+  /** `lines` are branches, each planned for a model. */
   lines: LineStatus[];
   /** `model_summaries` are the branches that a model made notes on. */
   model_summaries: ModelSummary[];
@@ -1606,6 +1635,7 @@ export interface LineStatus {
 /** LineCut is a cut of a line, its tokens without tools and system, as counted. */
 export interface LineCut {
   time?: string;
+  /** `reason` is high_water, cold, forced, payback or demand. */
   reason: string;
   tokens_before: number;
   tokens_after: number;
@@ -1653,6 +1683,7 @@ export interface Report {
   /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
   explicit_faults: number;
   fault_codes: { [name: string]: number };
+  /** `alerts` counts duplicate_signature. */
   alerts: number;
   hits: number;
   /** `thrash` is as Totals.Thrash. */
@@ -1662,6 +1693,7 @@ export interface Report {
 /** OtherSession is a session that was not read. */
 export interface OtherSession {
   key: string;
+  /** `folder` is the name of its folder below sessions. */
   folder: string;
   /** `bytes` is the size of its journal and projections, `last` when they were written to. */
   bytes: number;
@@ -1670,6 +1702,7 @@ export interface OtherSession {
 
 /** MaskCount is how many secrets a rule found. */
 export interface MaskCount {
+  /** `rule` is unknown for pages of versions that did not say. */
   rule: string;
   count: number;
 }
@@ -1732,6 +1765,7 @@ export interface IndexStatus {
 export interface SyncStatus {
   on_session_start: boolean;
   on_search: boolean;
+  /** `interval_seconds` is 0 if it does not go by the clock. */
   interval_seconds: number;
   watch: WatchStatus;
   /** `last` is the last run, of this kernel or else of another process; nil if none is known. */
@@ -1770,6 +1804,7 @@ export interface PastSessions {
   /** `sources` are the folders of transcripts, `own` whether the kernel's own sessions are read too. */
   sources: string[];
   own: boolean;
+  /** `sessions` can be found, `turns` are in them, `forgotten` counts keys that were forgotten. */
   sessions: number;
   turns: number;
   forgotten: number;
@@ -1811,6 +1846,7 @@ export interface NetsStatus {
 /** StateFileStatus is what SESSION-STATE.md has. */
 export interface StateFileStatus {
   path: string;
+  /** `enabled` reports whether the kernel writes its section. */
   enabled: boolean;
   /** `size_bytes` is the file's size, 0 if there is none, `other_bytes` what of it is not the kernel's. */
   size_bytes: number;
@@ -1835,6 +1871,7 @@ export interface BufferStatus {
   entries: number;
   newest?: string;
   last_dump?: string;
+  /** `detail` is why the file can't be read. */
   detail?: string;
 }
 
@@ -1871,6 +1908,7 @@ export interface UsageParams {
 /** DocumentStats is the document of stats. */
 export interface DocumentStats {
   schema: string;
+  /** `total` is over all calls that were asked for. */
   total: Sum;
   /** `sessions`, `days` and `models` are the same calls by folder of the session, by date, and by model id, each sorted by name. */
   sessions: Sum[];
@@ -1884,6 +1922,7 @@ export interface DocumentStats {
 
 /** Sum adds up calls. */
 export interface Sum {
+  /** `name` is total, the key of the session, the date, or the model. */
   name: string;
   calls: number;
   /** `turns` are those of the users in which the calls were made, as far as it was logged. */
@@ -1892,11 +1931,13 @@ export interface Sum {
   compared_calls: number;
   planned: Tokens;
   billed_compared: Tokens;
+  /** `billed` is over all calls. */
   billed: Tokens;
   /** Costs are the input side of the calls that have a price, nil if none has; `unpriced_calls` counts the others. `billed_compared_cost_usd` is what the compared ones were billed. */
   planned_cost_usd: number | null;
   billed_compared_cost_usd: number | null;
   billed_cost_usd: number | null;
+  /** `unpriced_calls` are in no cost. */
   unpriced_calls: number;
   /** `hit_ratio` is the share of billed input that was read from the cache; nil of nothing. */
   hit_ratio: number | null;
@@ -1929,6 +1970,7 @@ export interface Tokens {
   cache_read_tokens: number;
   cache_write_5m_tokens: number;
   cache_write_1h_tokens: number;
+  /** `input_tokens` is the sum of all. */
   input_tokens: number;
 }
 
@@ -1937,6 +1979,7 @@ export interface BillingReasoning {
   /** `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
   left_out_items: number;
   left_out_tokens: number;
+  /** `dropped_items` are thinking blocks that plans sent for the provider to drop. */
   dropped_items: number;
   dropped_tokens: number;
   lost_usd: number | null;
@@ -1949,6 +1992,7 @@ export interface Broken {
   /** `what` names the part that they changed, as of cachelayout.Broke. */
   what: string;
   times: number;
+  /** `tokens` could have been read and were written anew; `usd` is what that cost more. */
   tokens: number;
   usd: number | null;
 }
@@ -2100,6 +2144,7 @@ export interface ReindexSessions {
 
 /** SkippedFile is a file and what is to be said about it. */
 export interface SkippedFile {
+  /** `path` has :line where there is one. */
   path: string;
   reason: string;
 }

@@ -8,8 +8,9 @@ import (
 
 // Version is the document of version.
 type Version struct {
-	Schema   string `json:"schema"`
-	Version  string `json:"version"`
+	Schema  string `json:"schema"`
+	Version string `json:"version"`
+	// Revision is "" if unknown; Modified reports whether it was built from a changed tree.
 	Revision string `json:"revision"`
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`

@@ -46,9 +46,10 @@ type Get struct {
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages"`
 	// Path and the lines are those of a file, "" and 0 for a page.
-	Path      string `json:"path"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
+	Path string `json:"path"`
+	// StartLine and EndLine are the first and last line of the text, 0 for none.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
 	// Truncated reports whether the text was cut at workspace.max_file_size.
 	Truncated bool `json:"truncated"`
 	// Version is that of the whole file, for who edits it; "" for a page and a file of more

@@ -83,10 +83,12 @@ type Compaction struct {
 	TokensBefore    int `json:"tokens_before"`
 	TokensAfter     int `json:"tokens_after"`
 	ReclaimedTokens int `json:"reclaimed_tokens"`
-	TargetTokens    int `json:"target_tokens"`
+	// TargetTokens is what the prompt should have come down to.
+	TargetTokens int `json:"target_tokens"`
 	// FixedTokens is what of them was said to be system prompt and tools that were not
 	// handed in.
-	FixedTokens   int `json:"fixed_tokens"`
+	FixedTokens int `json:"fixed_tokens"`
+	// ContextWindow is 0 if it is not known.
 	ContextWindow int `json:"context_window"`
 	// Atoms and Messages left with this compaction; Lowered results are shown shorter
 	// than before.
@@ -104,7 +106,8 @@ type Compaction struct {
 	Summary        string `json:"summary"`
 	SummaryVersion int    `json:"summary_version"`
 	Restore        string `json:"restore"`
-	Checkpoint     string `json:"checkpoint"`
+	// Checkpoint is the newest one, "" if there is none.
+	Checkpoint string `json:"checkpoint"`
 	// Generation is the projection's after the cut.
 	Generation int `json:"generation"`
 	// Largest is what takes most of the prompt, PinnedTokens what pins and the
@@ -119,8 +122,9 @@ type Compaction struct {
 
 // KeptMessage is a message of the host's, by its key and its index.
 type KeptMessage struct {
-	Key   string `json:"key"`
-	Index int    `json:"index"`
+	Key string `json:"key"`
+	// Index counts from 0.
+	Index int `json:"index"`
 }
 
 // Boundary is a moment at which all that is known of a session has to be durable.

@@ -50,6 +50,8 @@ const (
 // Reference names content that the blob store has once, by its hash, in place of the
 // bytes themselves.
 type Reference struct {
+	// Type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
+	// document_ref.
 	Type       string `json:"type"`
 	Page       string `json:"page"`
 	ToolCallID string `json:"tool_call_id,omitempty"`

@@ -21,6 +21,8 @@ type HistoryRequest struct {
 
 // History is what a file or an entry was, newest version first.
 type History struct {
+	// Path is the file, Line the entry's first line, from 1, or 0 for a whole file, EndLine
+	// its last.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`

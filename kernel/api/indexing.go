@@ -68,6 +68,7 @@ type Reindexed struct {
 
 // SkippedFile is a file and what is to be said about it.
 type SkippedFile struct {
+	// Path has :line where there is one.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }

@@ -113,6 +113,8 @@ type Grounds struct {
 // Use is how often an entry was recalled for a turn, and how often the agent then named it,
 // as far as sessions that are kept can tell.
 type Use struct {
+	// Recalled is for how many turns it was recalled, of the sessions that are kept; Named
+	// in how many of them the agent then named it.
 	Recalled int `json:"recalled"`
 	Named    int `json:"named"`
 	// Last is when it was last recalled, zero if never.
@@ -144,6 +146,7 @@ const DefaultFactTokens = 24_000
 // Curated says what a day came to.
 type Curated struct {
 	consolidation.Curation
+	// Applied reports whether it was written.
 	Applied bool `json:"applied"`
 	// Run names what was written, for an undo.
 	Run string `json:"run"`
@@ -223,6 +226,7 @@ type PruneRequest struct {
 // Pruned says what left which file, or would.
 type Pruned struct {
 	consolidation.Pruning
+	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
 	// Run names what was done, for an undo.
 	Run string `json:"run"`

@@ -87,8 +87,9 @@ type IndexStatus struct {
 
 // SyncStatus says how the index is kept up to date in the background.
 type SyncStatus struct {
-	OnStart         bool        `json:"on_session_start"`
-	OnSearch        bool        `json:"on_search"`
+	OnStart  bool `json:"on_session_start"`
+	OnSearch bool `json:"on_search"`
+	// IntervalSeconds is 0 if it does not go by the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
 	// Last is the last run, of this kernel or else of another process; nil if none is
@@ -102,11 +103,12 @@ type PastSessions struct {
 	Agent   string `json:"agent"`
 	// Sources are the folders of transcripts, Own whether the kernel's own
 	// sessions are read too.
-	Sources   []string `json:"sources"`
-	Own       bool     `json:"own"`
-	Sessions  int      `json:"sessions"`
-	Turns     int      `json:"turns"`
-	Forgotten int      `json:"forgotten"`
+	Sources []string `json:"sources"`
+	Own     bool     `json:"own"`
+	// Sessions can be found, Turns are in them, Forgotten counts keys that were forgotten.
+	Sessions  int `json:"sessions"`
+	Turns     int `json:"turns"`
+	Forgotten int `json:"forgotten"`
 	// Error is why they can't be counted, "" if they can.
 	Error string `json:"error,omitempty"`
 }

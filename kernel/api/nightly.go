@@ -56,6 +56,7 @@ type Nightly struct {
 
 // NightlyStep is one step.
 type NightlyStep struct {
+	// Step is audit, curate or prune.
 	Step string `json:"step"`
 	// Outcome is ok, failed or skipped.
 	Outcome string `json:"outcome"`

@@ -87,14 +87,17 @@ type Lifetimes struct {
 type Budgets struct {
 	// ContextWindow is 0 if nobody knows it. Then nothing is cut, and MarginTokens and
 	// Utilization are 0.
-	ContextWindow           int        `json:"context_window"`
-	WindowFrom              WindowFrom `json:"window_from"`
-	ReserveTokens           int        `json:"reserve_tokens"`
-	PlannedInputTokens      int        `json:"planned_input_tokens"`
-	PlannedCacheReadTokens  int        `json:"planned_cache_read_tokens"`
-	PlannedCacheWriteTokens int        `json:"planned_cache_write_tokens"`
-	PlannedUncachedTokens   int        `json:"planned_uncached_tokens"`
-	PlannedCostUSD          *float64   `json:"planned_cost_usd"`
+	ContextWindow int        `json:"context_window"`
+	WindowFrom    WindowFrom `json:"window_from"`
+	// ReserveTokens are kept free for the answer.
+	ReserveTokens int `json:"reserve_tokens"`
+	// PlannedInputTokens is the whole prompt.
+	PlannedInputTokens      int `json:"planned_input_tokens"`
+	PlannedCacheReadTokens  int `json:"planned_cache_read_tokens"`
+	PlannedCacheWriteTokens int `json:"planned_cache_write_tokens"`
+	PlannedUncachedTokens   int `json:"planned_uncached_tokens"`
+	// PlannedCostUSD is that of the input.
+	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// TokensAre says how far the counts can be trusted.
 	TokensAre budget.Kind `json:"tokens_are"`
 	// Margin is what was kept free for the counts' own error.
@@ -117,6 +120,7 @@ const (
 
 // Region is a part of the prompt and its size.
 type Region struct {
+	// Name is tools, system, carry, working_set, retrieval or newest.
 	Name   string `json:"name"`
 	Tokens int    `json:"tokens"`
 }
@@ -139,10 +143,14 @@ type Debug struct {
 
 // Included is a page that the prompt shows.
 type Included struct {
-	Kind   string       `json:"kind"`
-	ID     string       `json:"id"`
-	Tokens int          `json:"tokens"`
-	Level  pagevm.Level `json:"level"`
+	// Kind is tools, system, conversation, evidence, retrieval, carry, or the page type of
+	// a file of the workspace.
+	Kind string `json:"kind"`
+	// ID is what memkernel get takes.
+	ID     string `json:"id"`
+	Tokens int    `json:"tokens"`
+	// Level is full, compressed, structured or pointer.
+	Level pagevm.Level `json:"level"`
 	// FullTokens is what the page would cost in full; it differs from Tokens for
 	// degraded pages only.
 	FullTokens int    `json:"full_tokens"`
@@ -154,6 +162,9 @@ type Excluded struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Tokens int    `json:"tokens"`
+	// Reason of a hit is shown_already, duplicate, over_items, over_budget or empty; of
+	// another system's record DENIED (private, and the session is shared), DISABLED or
+	// turn_recalled (it came after the recall), too.
 	Reason string `json:"reason"`
 }
 

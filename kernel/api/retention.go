@@ -28,6 +28,7 @@ type ForgetRequest struct {
 
 // Forgotten says what was forgotten, or would be.
 type Forgotten struct {
+	// Applied reports whether it was done.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
 	// Blobs are removed, Kept are blobs of these pages that others need too.
@@ -63,10 +64,11 @@ type ForgottenPage struct {
 	Session string      `json:"session"`
 	ID      string      `json:"id"`
 	Type    pagevm.Type `json:"type"`
-	Tool    string      `json:"tool"`
-	Path    string      `json:"path"`
-	Bytes   int64       `json:"bytes"`
-	Created time.Time   `json:"created,omitzero"`
+	// Tool is "" for a message, Path "" if the call names none.
+	Tool    string    `json:"tool"`
+	Path    string    `json:"path"`
+	Bytes   int64     `json:"bytes"`
+	Created time.Time `json:"created,omitzero"`
 }
 
 // ErrRetainRuns is returned where another process applies retention already.
@@ -96,19 +98,22 @@ type RetainRequest struct {
 
 // Retained says what was removed, or would be.
 type Retained struct {
+	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
 	// Ended are sessions that go as a whole. Cited are those that are as old and stay,
 	// by key: memory names pages of them.
-	Ended    []EndedSession    `json:"ended"`
-	Cited    []string          `json:"cited"`
+	Ended []EndedSession `json:"ended"`
+	Cited []string       `json:"cited"`
+	// Sessions are those that something goes of, or that are old and stay.
 	Sessions []RetainedSession `json:"sessions"`
 	// Unreadable are sessions that can't be read. Nothing of them goes, and no blob,
 	// since they may hold it.
 	Unreadable []health.Finding `json:"unreadable"`
 	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
 	// session holds, as a kill between two writes leaves them.
-	Blobs       int   `json:"blobs"`
-	BlobBytes   int64 `json:"blob_bytes"`
+	Blobs     int   `json:"blobs"`
+	BlobBytes int64 `json:"blob_bytes"`
+	// Orphans are blobs that no page holds.
 	Orphans     int   `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
 	// Backups and BackupBytes are those of memory's files that are removed.
@@ -153,7 +158,8 @@ type SalvageRequest struct {
 // Salvaged says what is sound of a session, and what is lost.
 type Salvaged struct {
 	Session string `json:"session"`
-	Applied bool   `json:"applied"`
+	// Applied reports whether damaged files were put aside.
+	Applied bool `json:"applied"`
 	// Sound: nothing is damaged, and nothing was done.
 	Sound bool `json:"sound"`
 	// Records, Pages and Turns are what is sound of the journal.
@@ -191,6 +197,7 @@ type EverywhereRequest struct {
 
 // Everywhere is what was forgotten wherever it stood, or would be.
 type Everywhere struct {
+	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
 	// Sessions are those that held it, with what of them goes.
 	Sessions []SessionForgotten `json:"sessions"`
@@ -218,6 +225,7 @@ type SessionForgotten struct {
 // ForgottenLine is a line of a file of the workspace, from 1.
 type ForgottenLine struct {
 	Path string `json:"path"`
+	// Line counts from 1, before anything was taken out.
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }

@@ -38,6 +38,7 @@ type Status struct {
 
 // MaskCount is how many secrets a rule found.
 type MaskCount struct {
+	// Rule is unknown for pages of versions that did not say.
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`
 }
@@ -46,12 +47,14 @@ type MaskCount struct {
 type SessionStatus struct {
 	// Key is the session's, as the host spells it; of a folder of before December 2026
 	// that does not say whose it is, its name. Folder is the name of its folder.
-	Key    string       `json:"key"`
-	Folder string       `json:"folder"`
-	Pages  int          `json:"pages"`
-	Turns  int          `json:"turns"`
-	Spans  int          `json:"spans"`
-	Lines  []LineStatus `json:"lines"`
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	Pages  int    `json:"pages"`
+	Turns  int    `json:"turns"`
+	// Spans are runs of messages that left a prompt.
+	Spans int `json:"spans"`
+	// Lines are branches, each planned for a model.
+	Lines []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
@@ -113,15 +116,17 @@ type LifeStatus struct {
 
 // LineCut is a cut of a line, its tokens without tools and system, as counted.
 type LineCut struct {
-	Time   time.Time `json:"time,omitzero"`
-	Reason string    `json:"reason"`
-	Before int       `json:"tokens_before"`
-	After  int       `json:"tokens_after"`
+	Time time.Time `json:"time,omitzero"`
+	// Reason is high_water, cold, forced, payback or demand.
+	Reason string `json:"reason"`
+	Before int    `json:"tokens_before"`
+	After  int    `json:"tokens_after"`
 }
 
 // OtherSession is a session that was not read.
 type OtherSession struct {
-	Key    string `json:"key"`
+	Key string `json:"key"`
+	// Folder is the name of its folder below sessions.
 	Folder string `json:"folder"`
 	// Bytes is the size of its journal and projections, Last when they were written to.
 	Bytes int64     `json:"bytes"`
@@ -143,8 +148,9 @@ type NetsStatus struct {
 
 // StateFileStatus is what SESSION-STATE.md has.
 type StateFileStatus struct {
-	Path    string `json:"path"`
-	Enabled bool   `json:"enabled"`
+	Path string `json:"path"`
+	// Enabled reports whether the kernel writes its section.
+	Enabled bool `json:"enabled"`
 	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
 	// kernel's.
 	Bytes      int `json:"size_bytes"`
@@ -171,7 +177,8 @@ type BufferStatus struct {
 	Entries  int       `json:"entries"`
 	Newest   time.Time `json:"newest,omitzero"`
 	LastDump time.Time `json:"last_dump,omitzero"`
-	Detail   string    `json:"detail,omitempty"`
+	// Detail is why the file can't be read.
+	Detail string `json:"detail,omitempty"`
 }
 
 // MostSessions is how many sessions a status reads, those that were written to last.

@@ -27,6 +27,7 @@ type Options struct {
 
 // Report is what was planned against what was billed.
 type Report struct {
+	// Total is over all calls that were asked for.
 	Total Sum `json:"total"`
 	// Sessions, Days and Models are the same calls by folder of the session, by
 	// date, and by model id, each sorted by name.
@@ -41,6 +42,7 @@ type Report struct {
 
 // Sum adds up calls.
 type Sum struct {
+	// Name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
 	// Turns are those of the users in which the calls were made, as far as it was logged.
@@ -50,13 +52,15 @@ type Sum struct {
 	Compared       int    `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
-	Billed         Tokens `json:"billed"`
+	// Billed is over all calls.
+	Billed Tokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has;
 	// Unpriced counts the others. ComparedCostUSD is what the compared ones were billed.
 	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
 	ComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD   *float64 `json:"billed_cost_usd"`
-	Unpriced        int      `json:"unpriced_calls"`
+	// Unpriced are in no cost.
+	Unpriced int `json:"unpriced_calls"`
 	// HitRatio is the share of billed input that was read from the cache; nil of
 	// nothing.
 	HitRatio *float64 `json:"hit_ratio"`
@@ -95,7 +99,8 @@ type Tokens struct {
 	CacheReadTokens    int `json:"cache_read_tokens"`
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	InputTokens        int `json:"input_tokens"`
+	// InputTokens is the sum of all.
+	InputTokens int `json:"input_tokens"`
 }
 
 func (t *Tokens) add(u Tokens) {
@@ -150,8 +155,9 @@ type Reasoning struct {
 	// LeftOutItems and their tokens were left out by plans, DroppedItems were sent for the
 	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil
 	// if nothing is lost or no price is known.
-	LeftOutItems  int      `json:"left_out_items"`
-	LeftOutTokens int      `json:"left_out_tokens"`
+	LeftOutItems  int `json:"left_out_items"`
+	LeftOutTokens int `json:"left_out_tokens"`
+	// DroppedItems are thinking blocks that plans sent for the provider to drop.
 	DroppedItems  int      `json:"dropped_items"`
 	DroppedTokens int      `json:"dropped_tokens"`
 	LostUSD       *float64 `json:"lost_usd"`
@@ -163,8 +169,9 @@ type Reasoning struct {
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
 	// What names the part that they changed, as of [cachelayout.Broke].
-	What   string   `json:"what"`
-	Times  int      `json:"times"`
+	What  string `json:"what"`
+	Times int    `json:"times"`
+	// Tokens could have been read and were written anew; USD is what that cost more.
 	Tokens int      `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }

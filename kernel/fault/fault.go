@@ -10,8 +10,9 @@ import (
 
 // Fault is something that went wrong for the model or for us, by name.
 type Fault struct {
-	Code   Code   `json:"code"`
-	Page   string `json:"page,omitempty"`
+	Code Code   `json:"code"`
+	Page string `json:"page,omitempty"`
+	// Key is the message that it is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
 	// Turn is the user message in whose turn it showed, Cause what took the page

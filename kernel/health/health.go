@@ -144,7 +144,8 @@ type Check[T any] struct {
 
 // CheckRun tells how one check went.
 type CheckRun struct {
-	ID    Code   `json:"id"`
+	ID Code `json:"id"`
+	// Title is what it holds the workspace to.
 	Title string `json:"title"`
 	// Findings counts the faults that it found. Skipped is why it did not run, "" if it did.
 	Findings int    `json:"findings"`

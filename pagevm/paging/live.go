@@ -122,8 +122,9 @@ type Report struct {
 	// ExplicitFaults are all but pinned misses; Faults counts all, by code.
 	ExplicitFaults int          `json:"explicit_faults"`
 	Faults         map[Code]int `json:"fault_codes"`
-	Alerts         int          `json:"alerts"`
-	Hits           int          `json:"hits"`
+	// Alerts counts duplicate_signature.
+	Alerts int `json:"alerts"`
+	Hits   int `json:"hits"`
 	// Thrash is as [Totals.Thrash].
 	Thrash float64 `json:"thrash"`
 }

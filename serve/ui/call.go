@@ -99,10 +99,11 @@ type LevelTokens struct {
 type Change struct {
 	Page string `json:"page"`
 	// Kind is came, changed, left or came back.
-	Kind   string       `json:"kind"`
-	Type   string       `json:"type"`
-	Tool   string       `json:"tool"`
-	Path   string       `json:"path"`
+	Kind string `json:"kind"`
+	Type string `json:"type"`
+	Tool string `json:"tool"`
+	Path string `json:"path"`
+	// From is the level before, To after.
 	From   pagevm.Level `json:"from"`
 	To     pagevm.Level `json:"to"`
 	Tokens int          `json:"tokens"`
