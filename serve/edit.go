@@ -40,7 +40,7 @@ type editedFile struct {
 }
 
 type editDocument struct {
-	Schema     string `json:"schema"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_edit/v1"`
 	SessionKey string `json:"session_key"`
 	// Edit names what was done, "" if there was nothing to change.
 	Edit      string       `json:"edit"`
@@ -50,7 +50,7 @@ type editDocument struct {
 }
 
 type undoDocument struct {
-	Schema     string       `json:"schema"`
+	Schema     string       `json:"schema" rpc:"memkernel/rpc_undo/v1"`
 	SessionKey string       `json:"session_key"`
 	Edit       string       `json:"edit"`
 	Time       time.Time    `json:"time"`
@@ -112,7 +112,7 @@ type memoryToolCall struct {
 
 // memoryToolDocument is the result of the model's call.
 type memoryToolDocument struct {
-	Schema  string `json:"schema"`
+	Schema  string `json:"schema" rpc:"memkernel/rpc_memory_tool/v1"`
 	Content string `json:"content"`
 	IsError bool   `json:"is_error"`
 }

@@ -27,7 +27,7 @@ type boundaryCall struct {
 
 // passed is the answer to the calls at a boundary.
 type passed struct {
-	Schema     string `json:"schema"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_boundary/v1"`
 	SessionKey string `json:"session_key"`
 	*api.Passed
 	Conversation *mark `json:"conversation,omitempty"`
@@ -114,7 +114,7 @@ func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, 
 
 // checkpointed is the answer to checkpoint.
 type checkpointed struct {
-	Schema       string `json:"schema"`
+	Schema       string `json:"schema" rpc:"memkernel/rpc_checkpoint/v1"`
 	SessionKey   string `json:"session_key"`
 	ID           string `json:"id"`
 	Text         string `json:"text"`
@@ -186,7 +186,7 @@ type flushTurnCall struct {
 }
 
 type flushTurn struct {
-	Schema string `json:"schema"`
+	Schema string `json:"schema" rpc:"memkernel/rpc_flush_turn/v1"`
 	*api.FlushTurn
 	Conversation *mark `json:"conversation,omitempty"`
 }
@@ -220,7 +220,7 @@ type observeFlushCall struct {
 }
 
 type flushed struct {
-	Schema string `json:"schema"`
+	Schema string `json:"schema" rpc:"memkernel/rpc_observe_flush/v1"`
 	*api.Flushed
 }
 

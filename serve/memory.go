@@ -26,7 +26,7 @@ type rememberCall struct {
 }
 
 type remembered struct {
-	Schema     string `json:"schema"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_remember/v1"`
 	SessionKey string `json:"session_key"`
 	*api.Remembered
 }
@@ -156,7 +156,7 @@ type writeCall struct {
 }
 
 type receipt struct {
-	Schema     string `json:"schema"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_write/v1"`
 	SessionKey string `json:"session_key"`
 	*journal.Receipt
 }
@@ -174,7 +174,7 @@ func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (*receipt, err
 }
 
 type pagesDocument struct {
-	Schema     string               `json:"schema"`
+	Schema     string               `json:"schema" rpc:"memkernel/rpc_pages/v1"`
 	SessionKey string               `json:"session_key"`
 	Pages      []journal.StoredPage `json:"pages"`
 }
@@ -202,13 +202,13 @@ type toolsCall struct {
 
 // toolDefinitions is the answer to tools.list.
 type toolDefinitions struct {
-	Schema string `json:"schema"`
+	Schema string `json:"schema" rpc:"memkernel/rpc_tools/v1"`
 	Tools  any    `json:"tools" rpc:"objects"`
 }
 
 // toolAnswer is the answer to tools.call.
 type toolAnswer struct {
-	Schema  string `json:"schema"`
+	Schema  string `json:"schema" rpc:"memkernel/rpc_tool/v1"`
 	Name    string `json:"name"`
 	Content any    `json:"content"`
 }

@@ -38,7 +38,7 @@ type turnCall struct {
 
 // observed is the answer to the calls that observe.
 type observed struct {
-	Schema     string `json:"schema"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_observe/v1"`
 	SessionKey string `json:"session_key"`
 	*api.Observation
 	Conversation *mark `json:"conversation,omitempty"`

@@ -22,7 +22,7 @@ type planned struct {
 
 // plannedHead is what stands before the messages.
 type plannedHead struct {
-	Schema string `json:"schema"`
+	Schema string `json:"schema" rpc:"memkernel/rpc_plan/v1"`
 	// PlanID is what to hand in with the turn that follows; "" for peek.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`

@@ -279,8 +279,8 @@ var (
 	reader     = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shape is the schema of a type. The hint is the tag rpc of a parameter: its words, or "object",
-// "objects" or "texts" for JSON that is read later.
+// shape is the schema of a type. The hint is the tag rpc of a member: the words of a parameter,
+// "object", "objects" or "texts" for JSON that is read later, or the name of a document.
 func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 	t := at.t
 	text, number, anything := &jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "object"}
@@ -293,6 +293,9 @@ func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 		return anything
 	case hint == "objects":
 		return list(anything)
+	case strings.HasPrefix(hint, "memkernel/"):
+		text.Const = jsonschema.Ptr[any](hint)
+		return text
 	case hint != "":
 		text.Enum = anys(strings.Split(hint, "|"))
 		return text
