@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -118,11 +117,7 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 		case "tool_use":
 			s.Call = b.ID
 		case "tool_result":
-			s.Result, s.found = b.ToolUseID, referencedByClient(raw)
-		case "server_tool_use":
-			s.searched = strings.HasPrefix(b.Name, "tool_search_tool_")
-		case "tool_search_tool_result":
-			s.searched, s.found = true, referenced(raw)
+			s.Result, s.found = b.ToolUseID, referenced(raw)
 		}
 	}
 	s.role, s.text, s.thought = role, textOf(raw), thoughtIn(raw)
@@ -193,9 +188,6 @@ func (anthropic) content(r Request, reply Reply) []map[string]any {
 	if reply.Text != "" || len(reply.Calls) == 0 {
 		out = append(out, map[string]any{"type": "text", "text": reply.Text})
 	}
-	for i := range r.Searches {
-		out = append(out, searchBlocks(r, i)...)
-	}
 	for i, c := range reply.Calls {
 		out = append(out, map[string]any{"type": "tool_use", "id": callID("toolu", r, i, c), "name": c.Name, "input": c.input()})
 	}
@@ -245,7 +237,7 @@ func (anthropic) streamBlock(e events, i int, block map[string]any) {
 	case "thinking":
 		begin = map[string]any{"type": "thinking", "thinking": "", "signature": ""}
 		deltas = []map[string]any{{"type": "thinking_delta", "thinking": block["thinking"]}, {"type": "signature_delta", "signature": block["signature"]}}
-	case "tool_use", "server_tool_use":
+	case "tool_use":
 		begin = map[string]any{"type": block["type"], "id": block["id"], "name": block["name"], "input": map[string]any{}}
 		deltas = []map[string]any{{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}}
 	case "tool_search_tool_result": // comes whole

@@ -25,10 +25,9 @@ type Segment struct {
 	// role and text are what a script sees.
 	role, text string
 	// extra are tokens beside the bytes: definitions that a search found. found are their
-	// names, searched tells that the segment is a search or its result.
-	extra    int
-	found    []string
-	searched bool
+	// names.
+	extra int
+	found []string
 	// offers are tools that a client's own search found, for the calls that follow.
 	offers []string
 }
@@ -51,8 +50,6 @@ type Request struct {
 	// Removed are reasoning items that were withheld from the model: they are in no segment.
 	Removed []Removal
 	Usage   Usage
-	// Searches are those for tools that the answer held.
-	Searches []Search
 
 	tools []string
 	defs  []toolDef

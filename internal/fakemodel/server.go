@@ -156,14 +156,13 @@ func (s *Server) take(req *Request) Reply {
 	}
 	if reply.Status == 0 {
 		reply = s.opt.Script(req.turn(s.turns))
-		req.searchFor(&reply)
+		reply.Calls = req.callable(reply.Calls)
 	}
 	req.Refused = reply.Status >= 400
 	if !req.Refused {
 		s.turns++
 		s.think(req, next)
 		req.Usage = req.api.bill(&s.cache, *req, reply)
-		req.billSearches()
 	}
 	s.seen = append(s.seen, *req)
 	return reply
