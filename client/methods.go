@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/client/protocol"
 )
 
-// Methods has a method for each of the protocol's; doc/rpc.md describes them. Nil parameters
+// Methods has a method for each of the protocol's; doc/schema.json describes them. Nil parameters
 // are none.
 type Methods struct {
 	call func(ctx context.Context, method string, params, result any) error

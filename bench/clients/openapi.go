@@ -188,7 +188,7 @@ func (p *protocol) openapi() (string, error) {
 		paths[path] = item
 	}
 	doc := node{"openapi": "3.0.3",
-		"info":     node{"title": "memkernel", "version": "1", "description": "The methods of doc/rpc.md over HTTP; doc/service.md has the rest.", "license": node{"name": "MIT"}},
+		"info":     node{"title": "memkernel", "version": "1", "description": "The methods of doc/schema.json over HTTP; doc/service.md has the rest.", "license": node{"name": "MIT"}},
 		"security": []node{{"bearer": []string{}}}, "paths": paths,
 		"components": node{"schemas": schemas, "securitySchemes": node{"bearer": node{"type": "http", "scheme": "bearer", "description": "A token of 'memkernel token create'."}}}}
 	text, err := json.Marshal(doc)

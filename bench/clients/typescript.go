@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const made = "Made by bench/clients from the daemon's source. Don't edit."
+const made = "Made by bench/clients from doc/schema.json. Don't edit."
 
 func (s *shape) ts() string {
 	switch s.kind {

@@ -1,3 +1,3 @@
-// Package protocol has the parameters and the answers of the methods of memkernel serve, as
-// doc/rpc.md describes them. It is data, made of the daemon's own source.
+// Package protocol has the parameters and the results of the methods of memkernel serve. It is
+// data, made from doc/schema.json.
 package protocol

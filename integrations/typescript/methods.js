@@ -1,4 +1,4 @@
-// Made by bench/clients from the daemon's source. Don't edit.
+// Made by bench/clients from doc/schema.json. Don't edit.
 
 // The methods of the protocol, by their names in camel case.
 export const METHODS = {

@@ -1,4 +1,4 @@
-// Made by bench/clients from the daemon's source. Don't edit.
+// Made by bench/clients from doc/schema.json. Don't edit.
 
 import type { CallOptions } from "./index.js";
 

@@ -1,4 +1,4 @@
-# Made by bench/clients from the daemon's source. Don't edit.
+# Made by bench/clients from doc/schema.json. Don't edit.
 """Every method of the protocol, to be waited for and to be awaited."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Made by bench/clients from the daemon's source. Don't edit.
+# Made by bench/clients from doc/schema.json. Don't edit.
 """What the methods of the protocol take and answer."""
 
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
