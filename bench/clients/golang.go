@@ -68,7 +68,7 @@ func (o *object) goField(f field) (string, string) {
 	switch {
 	case f.shape.kind == kindTime:
 		return t, ",omitzero"
-	case f.told && slices.Contains([]kind{kindString, kindWord, kindInt, kindFloat, kindBool, kindStruct, kindPair}, f.shape.kind):
+	case f.told && slices.Contains([]kind{kindString, kindInt, kindFloat, kindBool, kindStruct, kindPair}, f.shape.kind):
 		t = "*" + t
 	}
 	return t, ",omitempty"

@@ -32,7 +32,7 @@ func Load(path string) (*Documents, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, d := range s.Defs {
-		if d.Properties != nil && d.AdditionalProperties == nil {
+		if d.Type == "object" && d.AdditionalProperties == nil {
 			d.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 		}
 	}

@@ -65,7 +65,7 @@ func TestSchemaOfTypes(t *testing.T) {
 		`"time": {"type":"string","format":"date-time"}`,
 		`"parts": {"type":"array","items":{"$ref":"#/$defs/Part"}}`,
 		`"span": {"type":"array","items":{"type":"integer"},"minItems":2,"maxItems":2}`,
-		`"form": {"type":"string","default":"","enum":["long","short"]}`,
+		`"form": {"type":"string","enum":["long","short"]}`,
 		`"required":["query"],"additionalProperties":false`,
 	} {
 		if !strings.Contains(text, want) {

@@ -248,7 +248,9 @@ func (m *maker) member(answer bool, f reflect.StructField, name, options, doc st
 		case reflect.Bool:
 			s.Default = json.RawMessage("false")
 		case reflect.String:
-			s.Default = json.RawMessage(`""`)
+			if s.Enum == nil && s.AnyOf == nil {
+				s.Default = json.RawMessage(`""`)
+			}
 		case reflect.Float32, reflect.Float64, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 			s.Default = json.RawMessage("0")
 		}
