@@ -9,22 +9,24 @@ import (
 // clock that planned the call; costs are in base input tokens.
 type Advice struct {
 	// ExpiresAt is when the messages of this request leave the cache, unless
-	// another request has started before; zero where nothing of them is cached.
-	ExpiresAt time.Time
+	// another request has started before; zero where none of them is cached.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// SummariseBy is the latest time at which a model that writes a summary can
 	// still read the prompt from the cache; zero if the next call in a cold cache
-	// would cut nothing. SummaryWarm and SummaryCold are what it reads before and
+	// would cut nothing. SummaryWarm and SummaryCold are the base tokens that it reads before and
 	// after, without its answer.
-	SummariseBy              time.Time
-	SummaryWarm, SummaryCold float64
+	SummariseBy time.Time `json:"summarise_by,omitzero"`
+	SummaryWarm float64   `json:"summary_warm"`
+	SummaryCold float64   `json:"summary_cold"`
 	// KeepAlive reports whether repeating the request with no answer asked for,
-	// every KeepAliveEvery and not after KeepAliveUntil, is expected to cost less
-	// than letting the messages expire. Ping is the price of one, Expiry what it
-	// would save if the session goes on.
-	KeepAlive      bool
-	KeepAliveEvery time.Duration
-	KeepAliveUntil time.Time
-	Ping, Expiry   float64
+	// every KeepAliveSeconds and not after KeepAliveUntil, is expected to cost less
+	// than letting the messages expire. Ping is the price of one repetition, Expiry the
+	// price of expiry if the session goes on.
+	KeepAlive        bool      `json:"keep_alive"`
+	KeepAliveSeconds int       `json:"keep_alive_seconds"`
+	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
+	Ping             float64   `json:"ping"`
+	Expiry           float64   `json:"expiry"`
 }
 
 const (
@@ -63,19 +65,19 @@ func (a *Advice) keepAlive(p Pace, f *Figures, total int, ttl time.Duration, now
 		full = math.Min(1, math.Max(0, float64(total-f.LowWater)/float64(batch)))
 	}
 	a.Expiry = (f.WriteRatio - f.ReadRatio) * float64(max(f.Rewritten, 0)) * (1 - full)
-	a.KeepAliveEvery = ttl - adviceMargin
+	every := ttl - adviceMargin
 	out := p.Rate(ttl) // the chance that the gap outlives the entry at all
 	gain, best, pings := 0.0, 0.0, 0.0
 	for k := 1; k <= maxPings; k++ {
-		still := p.Rate(a.KeepAliveEvery * time.Duration(k))
+		still := p.Rate(every * time.Duration(k))
 		pings += still * a.Ping
-		back := out - p.Rate(a.KeepAliveEvery*time.Duration(k)+ttl)
+		back := out - p.Rate(every*time.Duration(k)+ttl)
 		if gain = back*a.Expiry - pings; gain > best {
 			best, a.KeepAlive = gain, true
-			a.KeepAliveUntil = now.Add(a.KeepAliveEvery * time.Duration(k))
+			a.KeepAliveUntil = now.Add(every * time.Duration(k))
 		}
 	}
-	if !a.KeepAlive {
-		a.KeepAliveEvery = 0
+	if a.KeepAlive {
+		a.KeepAliveSeconds = int(every / time.Second)
 	}
 }

@@ -26,7 +26,7 @@ func TestAdvise(t *testing.T) {
 	if !small.SummariseBy.IsZero() || small.Expiry <= small.Ping {
 		t.Errorf("%+v", small)
 	}
-	if !small.KeepAlive || small.KeepAliveEvery != 5*time.Minute-adviceMargin || !small.KeepAliveUntil.After(noon) {
+	if !small.KeepAlive || small.KeepAliveSeconds != int((5*time.Minute-adviceMargin)/time.Second) || !small.KeepAliveUntil.After(noon) {
 		t.Errorf("short gaps right after a cut: %+v", small)
 	}
 	if (&Ledger{}).Advise(m, Pace{}, Cut{}, 0, noon) != (Advice{}) {

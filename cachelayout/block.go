@@ -77,6 +77,16 @@ const (
 	LevelNone
 )
 
+// MarshalText writes a level as its name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads a level from its name. An unknown name is LevelNone.
+func (l *Level) UnmarshalText(text []byte) error {
+	for *l = LevelTools; *l < LevelNone && l.String() != string(text); *l++ {
+	}
+	return nil
+}
+
 func (l Level) String() string {
 	switch l {
 	case LevelTools:

@@ -28,7 +28,7 @@ type Change struct {
 	Kind ChangeKind `json:"kind"`
 	// Broken is the level from which on nothing can be read; LevelNone if all
 	// that was sent can still be.
-	Broken Level `json:"-"`
+	Broken Level `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// Block is the index of the first changed block, -1 if none changed.

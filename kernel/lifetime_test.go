@@ -26,12 +26,12 @@ func TestLifetimes(t *testing.T) {
 		return planned(t, k, req)
 	}
 	p := ask(func(*api.PlanRequest) {})
-	if l := p.Layout.Lifetimes; l.Fixed != time.Hour || l.Messages != 5*time.Minute || l.FixedWhy == "" || l.MessagesWhy == "" {
+	if l := p.Layout.Lifetimes; l.FixedSeconds != 3600 || l.MessagesSeconds != 300 || l.FixedWhy == "" || l.MessagesWhy == "" {
 		t.Errorf("a session: %+v", l)
 	}
 	for _, b := range p.Layout.Breakpoints {
-		if long := b.Region == api.RegionSystem || b.Region == api.RegionTools; long != (b.TTL == time.Hour) {
-			t.Errorf("marker in %s lives %s", b.Region, b.TTL)
+		if long := b.Region == api.RegionSystem || b.Region == api.RegionTools; long != (b.TTLSeconds == 3600) {
+			t.Errorf("marker in %s lives %d s", b.Region, b.TTLSeconds)
 		}
 	}
 	if p.Layout.Advice.ExpiresAt.IsZero() || p.Layout.Pace.Calls < 2 {
@@ -45,10 +45,10 @@ func TestLifetimes(t *testing.T) {
 	if again := ask(func(*api.PlanRequest) {}); again.Layout.Pace.Calls != p.Layout.Pace.Calls+1 {
 		t.Errorf("pace %+v after a restart, %+v before", again.Layout.Pace, p.Layout.Pace)
 	}
-	if l := ask(func(r *api.PlanRequest) { r.SessionKey, r.TTL = "long", time.Hour }).Layout.Lifetimes; l.Fixed != time.Hour || l.Messages != time.Hour {
+	if l := ask(func(r *api.PlanRequest) { r.SessionKey, r.TTL = "long", time.Hour }).Layout.Lifetimes; l.FixedSeconds != 3600 || l.MessagesSeconds != 3600 {
 		t.Errorf("asked for: %+v", l)
 	}
-	if l := ask(func(r *api.PlanRequest) { r.SessionKey, r.Branch = "errand", "side" }).Layout.Lifetimes; l.Fixed != 5*time.Minute {
+	if l := ask(func(r *api.PlanRequest) { r.SessionKey, r.Branch = "errand", "side" }).Layout.Lifetimes; l.FixedSeconds != 300 {
 		t.Errorf("an errand: %+v", l)
 	}
 }
@@ -69,9 +69,9 @@ func TestFixedLifetimeThroughDays(t *testing.T) {
 			req := request(c)
 			req.SessionKey, req.Source.Agent, req.Model, req.FixedTokens, req.Now = key, agent, "claude-opus-4-5", 20_000, c.now
 			p := planned(t, k, req)
-			out = append(out, p.Layout.Lifetimes.Fixed == time.Hour)
+			out = append(out, p.Layout.Lifetimes.FixedSeconds == 3600)
 			for i, b := range p.Layout.Breakpoints[1:] {
-				if b.TTL > p.Layout.Breakpoints[i].TTL {
+				if b.TTLSeconds > p.Layout.Breakpoints[i].TTLSeconds {
 					t.Errorf("%s: %+v", key, p.Layout.Breakpoints)
 				}
 			}

@@ -95,26 +95,21 @@ func plannedOnce(ctx context.Context, k *Kernel, req *api.PlanRequest, how openi
 func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)
-	cuts, made, refused := report.Cuts(r)
+	markers := report.Markers(r)
 	out := &api.ContextPlan{
-		ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model,
-		Tools: req.Tools, System: req.System, Messages: report.Messages(r),
-		Format:    r.Format(),
-		Markers:   report.Markers(r),
-		Params:    report.ParamsOf(r),
-		Retrieval: report.RetrievalOf(r, pl.Withheld),
-		Layout: api.Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
-			Cut: r.Cut, Made: made, Refused: refused, Cuts: cuts, Notes: r.Notes, Reasoning: report.ReasoningOf(r), Reported: r.Prev.Reported, Pace: r.Next.Pace, Advice: r.Advice,
-			Lifetimes: api.Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
-				Messages: r.Lifetimes.Messages, MessagesWhy: r.Lifetimes.MessagesWhy}},
-		Split:      r.Split,
-		Regions:    regions,
-		Reduced:    make([]api.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
-		Debug:      api.Debug{Included: make([]api.Included, 0, len(r.Blocks)), Excluded: make([]api.Excluded, 0, report.Gone(r))},
-		Faults:     append([]fault.Fault(nil), pl.Faults...),
-		Alerts:     append([]fault.Fault(nil), pl.Alerts...),
-		Generation: r.Proj.Generation,
-		Stats:      pl.Stats,
+		Outline: api.Outline{
+			ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model, Format: r.Format(), Generation: r.Proj.Generation,
+			FlushDue: pl.Flush, Regions: regions, Params: report.ParamsOf(r), Retrieval: report.RetrievalOf(r, pl.Withheld),
+			Reduced: make([]api.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
+			Faults:  append([]fault.Fault{}, pl.Faults...),
+			Alerts:  append([]fault.Fault{}, pl.Alerts...),
+			Stats:   pl.Stats,
+		},
+		Details: api.Details{
+			Layout: report.LayoutOf(r, markers),
+			Debug:  api.Debug{Included: make([]api.Included, 0, len(r.Blocks)), Excluded: make([]api.Excluded, 0, report.Gone(r))},
+		},
+		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers, Split: r.Split,
 	}
 	d := &out.Debug
 	report.Pages(r, report.Rows{
@@ -122,7 +117,6 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
 		Excluded: func(p api.Excluded) { d.Excluded = append(d.Excluded, p) },
 		Reduced:  func(p api.Reduced) { out.Reduced = append(out.Reduced, p) },
 	})
-	out.FlushDue = pl.Flush
 	if req.Deferred {
 		out.Deferred = report.DeferredIn(r)
 	}

@@ -31,7 +31,7 @@ func TestAnswerIsTheWhole(t *testing.T) {
 		raw := rapid.SampledFrom([]string{`{"role": "user",` + "\n\t" + `"content":"a \" b \\"}`, `{}`, ` [ 1 , "  " ] `, `"<&> \u2028 \\\" x"`, `{"a":"` + strings.Repeat("long ", 40_000) + `"}`, "\"\u2028 \xff\"", "7"})
 		plan := func() *planned {
 			p := &planned{}
-			p.Schema, p.PlanID = "memkernel/rpc_plan/v1", rapid.String().Draw(t, "id")
+			p.Schema, p.ID = "memkernel/rpc_plan/v1", rapid.String().Draw(t, "id")
 			p.Count, p.Markers, p.Notes = 3, []marker{}, []note{{"rule", "<text>"}}
 			if rapid.Bool().Draw(t, "mark") {
 				p.Conversation = &mark{"b", 2}

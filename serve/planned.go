@@ -3,9 +3,7 @@ package serve
 import (
 	"encoding/json"
 
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -20,32 +18,14 @@ type planned struct {
 	plannedRest
 }
 
-// plannedHead is what stands before the messages.
+// plannedHead has the members before the messages.
 type plannedHead struct {
 	Schema string `json:"schema" rpc:"memkernel/rpc_plan/v1"`
-	// PlanID is what to hand in with the turn that follows; "" for peek.
-	PlanID     string `json:"plan_id"`
-	SessionKey string `json:"session_key"`
-	Branch     string `json:"branch"`
-	Model      string `json:"model"`
-	// Generation rises at every cut and whenever the host rewrites its past.
-	Generation int `json:"generation"`
+	api.Outline
 	// Cut reports whether older messages left with this plan, Cold that the provider's
 	// cache is taken to be empty.
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
-	// FlushDue is why a flush turn is due, "" if none is.
-	FlushDue string        `json:"flush_due"`
-	Budgets  api.Budgets   `json:"budgets"`
-	Regions  []api.Region  `json:"regions"`
-	Params   api.Params    `json:"params"`
-	Recall   api.Retrieval `json:"retrieval"`
-	Reduced  []api.Reduced `json:"reduced"`
-	Faults   []fault.Fault `json:"faults"`
-	Alerts   []fault.Fault `json:"alerts"`
-	Stats    api.Stats     `json:"stats"`
-
-	Format transcript.Format `json:"format"`
 }
 
 type plannedCount struct {
@@ -54,15 +34,13 @@ type plannedCount struct {
 	Markers []marker `json:"markers"`
 }
 
-// plannedRest is what stands behind the messages.
+// plannedRest has the members after the messages.
 type plannedRest struct {
-	// Notes are what the body could not hold.
+	// Notes name the parts of the conversation that the body could not hold.
 	Notes        []note `json:"notes"`
 	Conversation *mark  `json:"conversation,omitempty"`
-
-	Layout   *document.Layout `json:"layout,omitempty"`
-	Debug    *api.Debug       `json:"debug,omitempty"`
-	Deferred []api.Deferred   `json:"deferred,omitempty"`
+	// Details are nil unless the call asks for an explanation.
+	*api.Details `json:",omitempty"`
 }
 
 // item is a run of messages: the host's own, as they stand, or one that is new or
@@ -99,14 +77,10 @@ type note struct {
 }
 
 func plannedOf(p *api.ContextPlan, explain bool) *planned {
-	out := &planned{plannedHead: plannedHead{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
-		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
-		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format},
+	out := &planned{plannedHead: plannedHead{Schema: "memkernel/rpc_plan/v1", Outline: p.Outline, Cut: p.Layout.Made != nil, Cold: p.Layout.Cold},
 		plannedCount: plannedCount{Markers: []marker{}}, plannedRest: plannedRest{Notes: []note{}}}
-	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
-		out.Layout, out.Deferred = document.OfLayout(p), list(p.Deferred)
-		out.Debug = &api.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
+		out.Details = &p.Details
 	}
 	return out
 }

@@ -149,29 +149,38 @@ type Memories struct {
 // Planned is the answer to plan and peek.
 type Planned struct {
 	Schema string `json:"schema"`
-	// plan_id is what to hand in with the turn that follows; "" for peek.
+	// plan_id names the plan; hand it back in Turn.PlanID. It is "" for a plan that was only
+	// peeked at or could not be recorded: its pointers do not resolve yet.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
-	// generation rises at every cut and whenever the host rewrites its past.
+	// format is the shape of request that the plan is for.
+	Format string `json:"format"`
+	// generation is the projection's; it rises at every cut and host rewrite.
 	Generation int64 `json:"generation"`
+	// flush_due asks for a flush turn before the next call (Kernel.FlushTurn): tokens or
+	// transcript_bytes; "" if none is due.
+	FlushDue string  `json:"flush_due"`
+	Budgets  Budgets `json:"budgets"`
+	// regions add up to budgets.PlannedInputTokens.
+	Regions []Region `json:"regions"`
+	// params are settings that the request needs.
+	Params Params `json:"params"`
+	// retrieval is the outcome of recall for this call.
+	Retrieval Retrieval `json:"retrieval"`
+	// reduced are the pages of the conversation that are not shown in full, or not at all,
+	// with the way back.
+	Reduced []Reduced `json:"reduced"`
+	Faults  []Fault   `json:"faults"`
+	// alerts are signs of trouble that no prompt could have prevented.
+	Alerts []Fault `json:"alerts"`
+	// stats is the kernel's own work for the plan.
+	Stats Stats `json:"stats"`
 	// cut reports whether older messages left with this plan, cold that the provider's cache
 	// is taken to be empty.
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
-	// flush_due is why a flush turn is due, "" if none is.
-	FlushDue  string    `json:"flush_due"`
-	Budgets   Budgets   `json:"budgets"`
-	Regions   []Region  `json:"regions"`
-	Params    Params    `json:"params"`
-	Retrieval Retrieval `json:"retrieval"`
-	Reduced   []Reduced `json:"reduced"`
-	Faults    []Fault   `json:"faults"`
-	Alerts    []Fault   `json:"alerts"`
-	Stats     Stats     `json:"stats"`
-	// format is the shape of a provider's request body.
-	Format string `json:"format"`
 	// items are the messages to send; see doc/rpc.md.
 	Items []Item `json:"items,omitempty"`
 	// count is how many messages the items come to.
@@ -179,12 +188,18 @@ type Planned struct {
 	Markers []Marker `json:"markers"`
 	// body is the request in the form "body".
 	Body json.RawMessage `json:"body,omitempty"`
-	// notes are what the body could not hold.
-	Notes        []Note     `json:"notes"`
-	Conversation *Mark      `json:"conversation,omitempty"`
-	Layout       *Layout    `json:"layout,omitempty"`
-	Debug        *Debug     `json:"debug,omitempty"`
-	Deferred     []Deferred `json:"deferred,omitempty"`
+	// notes name the parts of the conversation that the body could not hold.
+	Notes        []Note `json:"notes"`
+	Conversation *Mark  `json:"conversation,omitempty"`
+	// layout is the side of the provider's cache.
+	Layout *Layout `json:"layout,omitempty"`
+	// debug has every page and what became of it.
+	Debug *Debug `json:"debug,omitempty"`
+	// deferred are changes that wait for a cut; nil unless asked for.
+	Deferred []Deferred `json:"deferred,omitempty"`
+	// paging is the page table with this plan, and the paging of the conversation's plans,
+	// this one counted; nil unless asked for.
+	Paging *PageTable `json:"paging,omitempty"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.
@@ -358,59 +373,58 @@ type Mark struct {
 	Count int64  `json:"count"`
 }
 
-// Layout is planned.Layout with lifetimes in seconds.
+// Layout is the cache side of a plan.
 type Layout struct {
 	// breakpoints are the cache markers, in prompt order.
 	Breakpoints []Breakpoint `json:"breakpoints"`
-	// change is how the request differs from the one before.
+	// change is the first difference from the last request.
 	Change Change `json:"change"`
-	// bill is what the call should read, write and cost.
+	// bill estimates the tokens that the call reads and writes, and their cost.
 	Bill Bill `json:"bill"`
-	// cold reports whether the cache holds nothing of the messages, clock why.
+	// cold reports whether the cache holds none of the messages, clock why.
 	Cold  bool   `json:"cold"`
 	Clock string `json:"clock"`
-	// cut is what the cut planner decided.
-	Cut Cut `json:"cut"`
-	// made is the cut that was made now, null for none.
+	// cut is the cut planner's answer with its figures; made is the cut that the projection
+	// granted, nil if none.
+	Cut  Cut       `json:"cut"`
 	Made *CutPoint `json:"made"`
 	// refused are wishes that the rules did not allow.
 	Refused []Refusal `json:"refused"`
-	// cuts are all cuts so far.
+	// cuts are all cuts of this projection so far.
 	Cuts []CutPoint `json:"cuts"`
-	// notes say what the model's cache will not do with this layout.
+	// notes name the limits of the model's cache that this layout meets.
 	Notes []string `json:"notes"`
-	// reasoning is the model's reasoning that this plan loses in messages that stay.
+	// reasoning counts the model's reasoning that the plan loses.
 	Reasoning Reasoning `json:"reasoning"`
-	// reported is what the provider told of the last request that was billed.
-	Reported *Reported `json:"reported"`
-	// lifetimes are the cache lifetimes that the breakpoints ask for.
+	// reported is the provider's report on the last request that was billed, nil for none.
+	Reported  *Reported `json:"reported"`
 	Lifetimes Lifetimes `json:"lifetimes"`
-	// pace is how the calls of the session follow each other, this one counted.
-	Pace Pace `json:"pace"`
-	// advice says what to do with the time until the next call; its costs are in base input
-	// tokens.
+	Pace      Pace      `json:"pace"`
+	// advice says how to use the time until the next call.
 	Advice Advice `json:"advice"`
 }
 
-// Breakpoint is a cache marker and what stands before it.
+// Breakpoint is a cache marker.
 type Breakpoint struct {
-	// block is the index of the block among all blocks of the prompt.
-	Block int64 `json:"block"`
-	// message is the index of the message; -1 is the system prompt, -2 the tools.
+	// block is an index into the blocks of the request, message one into its messages: -1 is
+	// the system prompt, -2 the tools.
+	Block   int64  `json:"block"`
 	Message int64  `json:"message"`
 	Region  string `json:"region"`
-	// why is fixed, carry, previous_tail, guard or end.
-	Why string `json:"why"`
-	// ttl_seconds is the lifetime asked for.
-	TTLSeconds int64 `json:"ttl_seconds"`
-	// cumulative_tokens is the size of the prompt up to and including the marker.
+	// why is one of the why constants of package cachelayout.
+	Why        string `json:"why"`
+	TTLSeconds int64  `json:"ttl_seconds"`
+	// cumulative_tokens is the size of the prompt up to and including the block.
 	CumulativeTokens int64 `json:"cumulative_tokens"`
 }
 
-// Change adds the level from which on nothing can be read.
+// Change is the first thing whose change broke a level of the cache.
 type Change struct {
 	// kind names what sets a request apart from the one before.
 	Kind string `json:"kind"`
+	// breaks is the level from which on nothing can be read; LevelNone if all that was sent
+	// can still be.
+	Breaks string `json:"breaks"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// block is the index of the first changed block, -1 if none changed.
@@ -425,8 +439,6 @@ type Change struct {
 	BrokenTokens int64 `json:"broken_tokens"`
 	// host is what the host broke of a warm cache; nil if it broke nothing.
 	Host *Broke `json:"host"`
-	// breaks is the level from which on nothing can be read: tools, system, messages or none.
-	Breaks string `json:"breaks"`
 }
 
 // Broke is a change by which a host made a provider's cache useless.
@@ -598,41 +610,44 @@ type CacheMiss struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// Lifetimes are how long cache entries live, and why.
+// Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for
+// tools and system prompt, one for the messages.
 type Lifetimes struct {
-	// fixed_seconds is that of tools and system, messages_seconds that of all after them.
 	FixedSeconds    int64  `json:"fixed_seconds"`
 	FixedWhy        string `json:"fixed_why"`
 	MessagesSeconds int64  `json:"messages_seconds"`
 	MessagesWhy     string `json:"messages_why"`
 }
 
-// Pace is cachelayout.Pace with gaps in seconds.
+// Pace is how the calls of a session follow each other, the planned one counted.
 type Pace struct {
 	Calls int64 `json:"calls"`
-	// idle_seconds are the gaps of a minute and more between calls, oldest first.
+	// idle_seconds are the gaps of a minute and more, oldest first.
 	IdleSeconds []int64 `json:"idle_seconds"`
 }
 
-// Advice is cachelayout.Advice; a time that does not apply is null.
+// Advice is what a host can do in the time between two calls. Times are by the clock that
+// planned the call; costs are in base input tokens.
 type Advice struct {
-	// expires_at is when the messages leave the cache if no request starts before.
-	ExpiresAt *time.Time `json:"expires_at"`
-	// summarise_by is until when a model that writes a summary reads the prompt from the
-	// cache; null if a cold cache would cut nothing.
-	SummariseBy *time.Time `json:"summarise_by"`
-	// summary_warm is what that model reads until then, summary_cold afterwards.
-	SummaryWarm float64 `json:"summary_warm"`
-	SummaryCold float64 `json:"summary_cold"`
-	// keep_alive reports whether repeating the request without an answer is expected to cost
-	// less than expiry, keep_alive_seconds how often (0 for never), keep_alive_until until
-	// when.
-	KeepAlive        bool       `json:"keep_alive"`
-	KeepAliveSeconds int64      `json:"keep_alive_seconds"`
-	KeepAliveUntil   *time.Time `json:"keep_alive_until"`
-	// ping is the price of one repetition, expiry what it would save if the session goes on.
-	Ping   float64 `json:"ping"`
-	Expiry float64 `json:"expiry"`
+	// expires_at is when the messages of this request leave the cache, unless another request
+	// has started before; zero where none of them is cached.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// summarise_by is the latest time at which a model that writes a summary can still read
+	// the prompt from the cache; zero if the next call in a cold cache would cut nothing.
+	// summary_warm and summary_cold are the base tokens that it reads before and after,
+	// without its answer.
+	SummariseBy time.Time `json:"summarise_by,omitzero"`
+	SummaryWarm float64   `json:"summary_warm"`
+	SummaryCold float64   `json:"summary_cold"`
+	// keep_alive reports whether repeating the request with no answer asked for, every
+	// keep_alive_seconds and not after keep_alive_until, is expected to cost less than letting
+	// the messages expire. ping is the price of one repetition, expiry the price of expiry if
+	// the session goes on.
+	KeepAlive        bool      `json:"keep_alive"`
+	KeepAliveSeconds int64     `json:"keep_alive_seconds"`
+	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
+	Ping             float64   `json:"ping"`
+	Expiry           float64   `json:"expiry"`
 }
 
 // Debug lists every page and what became of it.
@@ -684,6 +699,95 @@ type Deferred struct {
 	Why string `json:"why"`
 	// waits_for is what it waits for, a sentence's end.
 	WaitsFor string `json:"waits_for"`
+}
+
+// PageTable is the page table of a running conversation, as one plan has it, and what its
+// plans showed so far.
+type PageTable struct {
+	// explicit_faults are all but pinned misses; fault_codes counts all, by code.
+	ExplicitFaults int64            `json:"explicit_faults"`
+	FaultCodes     map[string]int64 `json:"fault_codes"`
+	// alerts counts duplicate_signature.
+	Alerts int64 `json:"alerts"`
+	Hits   int64 `json:"hits"`
+	// thrash is as Totals.Thrash.
+	Thrash float64 `json:"thrash"`
+	// pages are those that stand in the prompt, in its order, then those that do not and can
+	// be had.
+	Pages []PageRow `json:"pages"`
+}
+
+// PageRow is a page of a running conversation. Sizes are calibrated tokens.
+type PageRow struct {
+	// id is what gets the page.
+	ID string `json:"id"`
+	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
+	// exactly one type for life.
+	Type string `json:"type"`
+	// scope is who may see a page or a memory.
+	Scope string `json:"scope"`
+	// tool and path are the tool that made it and the path that its call names.
+	Tool string `json:"tool,omitempty"`
+	Path string `json:"path,omitempty"`
+	// key is the host message that holds it, or that it stands behind; call_id its call.
+	Key    string `json:"key,omitempty"`
+	CallID string `json:"call_id,omitempty"`
+	// refs are the places it was taken from.
+	Refs []Ref `json:"refs,omitempty"`
+	// tokens is what each level takes that the page has.
+	Tokens Tokens `json:"tokens"`
+	// level is how much the prompt shows, shown_tokens what that takes, floor the least that
+	// may ever be shown in place of the page.
+	Level       string `json:"level"`
+	ShownTokens int64  `json:"shown_tokens"`
+	Floor       string `json:"floor"`
+	// without_thinking: it is shown without its thinking, which a cut made invalid.
+	WithoutThinking bool `json:"without_thinking,omitempty"`
+	// pin is hard or soft for what a host pinned.
+	Pin string `json:"pin"`
+	// dirty: nothing durable holds the content yet.
+	Dirty bool `json:"dirty"`
+	// place is where the page stands; span is the span that it left with, if it did.
+	Place string `json:"place"`
+	Span  string `json:"span,omitempty"`
+	// last_access is its newest use.
+	LastAccess Access `json:"last_access"`
+	// recompute_cost is how many tool calls would make the content again: 1 for a result whose
+	// call only looks; 0 for what the kernel makes again itself, from files, memory and
+	// journal. It is nil for words, and for what a call came to that acts, or may: running it
+	// again is no way to have it back.
+	RecomputeCost *float64 `json:"recompute_cost"`
+}
+
+// Ref cites a place in a document.
+type Ref struct {
+	// path is relative to the workspace, with forward slashes.
+	Path string `json:"path"`
+	// start_line and end_line are 1-based and inclusive.
+	StartLine int64 `json:"start_line"`
+	EndLine   int64 `json:"end_line"`
+	// hash is the sha256 of the cited bytes, in hex.
+	Hash string `json:"hash"`
+}
+
+// Tokens is what each representation of a page costs; 0 means that the page does not have
+// it. Levels outside the type's degradation path are not used.
+type Tokens struct {
+	Full       int64 `json:"full"`
+	Compressed int64 `json:"compressed"`
+	Structured int64 `json:"structured"`
+	Pointer    int64 `json:"pointer"`
+}
+
+// Access is the newest use of a page: in which of the user's turns and which model call of
+// the conversation, both from 1, and how.
+type Access struct {
+	// turn counts the user's turns from 1, 0 before the first; call the conversation's model
+	// calls, 0 for what was never in a prompt.
+	Turn int64 `json:"turn"`
+	Call int64 `json:"call"`
+	// how is how a page was used.
+	How string `json:"how"`
 }
 
 // TurnParams hands in what was said up to here: one atomic commit, which is idempotent.
@@ -1110,17 +1214,6 @@ type Remembered struct {
 	// journal keeps it, and it is written with the session's next call for which the file can
 	// be.
 	Unwritten string `json:"unwritten,omitempty"`
-}
-
-// Ref cites a place in a document.
-type Ref struct {
-	// path is relative to the workspace, with forward slashes.
-	Path string `json:"path"`
-	// start_line and end_line are 1-based and inclusive.
-	StartLine int64 `json:"start_line"`
-	EndLine   int64 `json:"end_line"`
-	// hash is the sha256 of the cited bytes, in hex.
-	Hash string `json:"hash"`
 }
 
 // UpdateParams are the parameters of memory.update.
@@ -2089,11 +2182,11 @@ type Sum struct {
 	Turns int64 `json:"turns"`
 	// compared_calls calls have a plan to compare with: planned, planned_cost_usd and the
 	// errors are over these alone, and so is billed_compared.
-	ComparedCalls  int64  `json:"compared_calls"`
-	Planned        Tokens `json:"planned"`
-	BilledCompared Tokens `json:"billed_compared"`
+	ComparedCalls  int64         `json:"compared_calls"`
+	Planned        BillingTokens `json:"planned"`
+	BilledCompared BillingTokens `json:"billed_compared"`
 	// billed is over all calls.
-	Billed Tokens `json:"billed"`
+	Billed BillingTokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has; unpriced_calls
 	// counts the others. billed_compared_cost_usd is what the compared ones were billed.
 	PlannedCostUSD        *float64 `json:"planned_cost_usd"`
@@ -2129,8 +2222,8 @@ type Sum struct {
 	CacheWriteErrorMedian *float64 `json:"cache_write_error_median"`
 }
 
-// Tokens are input tokens by how they were billed, and their sum.
-type Tokens struct {
+// BillingTokens are input tokens by how they were billed, and their sum.
+type BillingTokens struct {
 	UncachedTokens     int64 `json:"uncached_tokens"`
 	CacheReadTokens    int64 `json:"cache_read_tokens"`
 	CacheWrite5mTokens int64 `json:"cache_write_5m_tokens"`
@@ -2185,9 +2278,9 @@ type StatsCall struct {
 	Model   string    `json:"model"`
 	Plan    string    `json:"plan"`
 	// planned is null where it was not recorded.
-	Planned        *Tokens  `json:"planned"`
-	Billed         Tokens   `json:"billed"`
-	PlannedCostUSD *float64 `json:"planned_cost_usd"`
+	Planned        *BillingTokens `json:"planned"`
+	Billed         BillingTokens  `json:"billed"`
+	PlannedCostUSD *float64       `json:"planned_cost_usd"`
 	// billed_cost_usd is null for a model without a price.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	// cut reports whether the plan made a cut.

@@ -138,28 +138,34 @@ export interface Memories {
 /** Planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
-  /** `plan_id` is what to hand in with the turn that follows; "" for peek. */
+  /** `plan_id` names the plan; hand it back in Turn.PlanID. It is "" for a plan that was only peeked at or could not be recorded: its pointers do not resolve yet. */
   plan_id: string;
   session_key: string;
   branch: string;
   model: string;
-  /** `generation` rises at every cut and whenever the host rewrites its past. */
+  /** `format` is the shape of request that the plan is for. */
+  format: string;
+  /** `generation` is the projection's; it rises at every cut and host rewrite. */
   generation: number;
+  /** `flush_due` asks for a flush turn before the next call (Kernel.FlushTurn): tokens or transcript_bytes; "" if none is due. */
+  flush_due: string;
+  budgets: Budgets;
+  /** `regions` add up to `budgets`.PlannedInputTokens. */
+  regions: Region[];
+  /** `params` are settings that the request needs. */
+  params: Params;
+  /** `retrieval` is the outcome of recall for this call. */
+  retrieval: Retrieval;
+  /** `reduced` are the pages of the conversation that are not shown in full, or not at all, with the way back. */
+  reduced: Reduced[];
+  faults: Fault[];
+  /** `alerts` are signs of trouble that no prompt could have prevented. */
+  alerts: Fault[];
+  /** `stats` is the kernel's own work for the plan. */
+  stats: Stats;
   /** `cut` reports whether older messages left with this plan, `cold` that the provider's cache is taken to be empty. */
   cut: boolean;
   cold: boolean;
-  /** `flush_due` is why a flush turn is due, "" if none is. */
-  flush_due: string;
-  budgets: Budgets;
-  regions: Region[];
-  params: Params;
-  retrieval: Retrieval;
-  reduced: Reduced[];
-  faults: Fault[];
-  alerts: Fault[];
-  stats: Stats;
-  /** `format` is the shape of a provider's request body. */
-  format: string;
   /** `items` are the messages to send; see doc/rpc.md. */
   items?: Item[];
   /** `count` is how many messages the items come to. */
@@ -167,12 +173,17 @@ export interface Planned {
   markers: Marker[];
   /** `body` is the request in the form "body". */
   body?: any;
-  /** `notes` are what the body could not hold. */
+  /** `notes` name the parts of the conversation that the body could not hold. */
   notes: Note[];
   conversation?: Mark;
+  /** `layout` is the side of the provider's cache. */
   layout?: Layout;
+  /** `debug` has every page and what became of it. */
   debug?: Debug;
+  /** `deferred` are changes that wait for a cut; nil unless asked for. */
   deferred?: Deferred[];
+  /** `paging` is the page table with this plan, and the paging of the conversation's plans, this one counted; nil unless asked for. */
+  paging?: PageTable;
 }
 
 /** Budgets is the arithmetic of a plan, in tokens. */
@@ -324,58 +335,55 @@ export interface Mark {
   count: number;
 }
 
-/** Layout is planned.Layout with lifetimes in seconds. */
+/** Layout is the cache side of a plan. */
 export interface Layout {
   /** `breakpoints` are the cache markers, in prompt order. */
   breakpoints: Breakpoint[];
-  /** `change` is how the request differs from the one before. */
+  /** `change` is the first difference from the last request. */
   change: Change;
-  /** `bill` is what the call should read, write and cost. */
+  /** `bill` estimates the tokens that the call reads and writes, and their cost. */
   bill: Bill;
-  /** `cold` reports whether the cache holds nothing of the messages, `clock` why. */
+  /** `cold` reports whether the cache holds none of the messages, `clock` why. */
   cold: boolean;
   clock: string;
-  /** `cut` is what the cut planner decided. */
+  /** `cut` is the cut planner's answer with its figures; `made` is the cut that the projection granted, nil if none. */
   cut: Cut;
-  /** `made` is the cut that was made now, null for none. */
   made: CutPoint | null;
   /** `refused` are wishes that the rules did not allow. */
   refused: Refusal[];
-  /** `cuts` are all cuts so far. */
+  /** `cuts` are all cuts of this projection so far. */
   cuts: CutPoint[];
-  /** `notes` say what the model's cache will not do with this layout. */
+  /** `notes` name the limits of the model's cache that this layout meets. */
   notes: string[];
-  /** `reasoning` is the model's reasoning that this plan loses in messages that stay. */
+  /** `reasoning` counts the model's reasoning that the plan loses. */
   reasoning: Reasoning;
-  /** `reported` is what the provider told of the last request that was billed. */
+  /** `reported` is the provider's report on the last request that was billed, nil for none. */
   reported: Reported | null;
-  /** `lifetimes` are the cache lifetimes that the breakpoints ask for. */
   lifetimes: Lifetimes;
-  /** `pace` is how the calls of the session follow each other, this one counted. */
   pace: Pace;
-  /** `advice` says what to do with the time until the next call; its costs are in base input tokens. */
+  /** `advice` says how to use the time until the next call. */
   advice: Advice;
 }
 
-/** Breakpoint is a cache marker and what stands before it. */
+/** Breakpoint is a cache marker. */
 export interface Breakpoint {
-  /** `block` is the index of the block among all blocks of the prompt. */
+  /** `block` is an index into the blocks of the request, `message` one into its messages: -1 is the system prompt, -2 the tools. */
   block: number;
-  /** `message` is the index of the message; -1 is the system prompt, -2 the tools. */
   message: number;
   region: string;
-  /** `why` is fixed, carry, previous_tail, guard or end. */
+  /** `why` is one of the `why` constants of package cachelayout. */
   why: string;
-  /** `ttl_seconds` is the lifetime asked for. */
   ttl_seconds: number;
-  /** `cumulative_tokens` is the size of the prompt up to and including the marker. */
+  /** `cumulative_tokens` is the size of the prompt up to and including the block. */
   cumulative_tokens: number;
 }
 
-/** Change adds the level from which on nothing can be read. */
+/** Change is the first thing whose change broke a level of the cache. */
 export interface Change {
   /** `kind` names what sets a request apart from the one before. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
+  /** `breaks` is the level from which on nothing can be read; LevelNone if all that was sent can still be. */
+  breaks: string;
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
   /** `block` is the index of the first changed block, -1 if none changed. */
@@ -388,8 +396,6 @@ export interface Change {
   broken_tokens: number;
   /** `host` is what the host broke of a warm cache; nil if it broke nothing. */
   host: Broke | null;
-  /** `breaks` is the level from which on nothing can be read: tools, system, messages or none. */
-  breaks: string;
 }
 
 /** Broke is a change by which a host made a provider's cache useless. */
@@ -544,36 +550,33 @@ export interface CacheMiss {
   tokens: number;
 }
 
-/** Lifetimes are how long cache entries live, and why. */
+/** Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools and system prompt, one for the messages. */
 export interface Lifetimes {
-  /** `fixed_seconds` is that of tools and system, `messages_seconds` that of all after them. */
   fixed_seconds: number;
   fixed_why: string;
   messages_seconds: number;
   messages_why: string;
 }
 
-/** Pace is cachelayout.Pace with gaps in seconds. */
+/** Pace is how the calls of a session follow each other, the planned one counted. */
 export interface Pace {
   calls: number;
-  /** `idle_seconds` are the gaps of a minute and more between calls, oldest first. */
+  /** `idle_seconds` are the gaps of a minute and more, oldest first. */
   idle_seconds: number[];
 }
 
-/** Advice is cachelayout.Advice; a time that does not apply is null. */
+/** Advice is what a host can do in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens. */
 export interface Advice {
-  /** `expires_at` is when the messages leave the cache if no request starts before. */
-  expires_at: string | null;
-  /** `summarise_by` is until when a model that writes a summary reads the prompt from the cache; null if a cold cache would cut nothing. */
-  summarise_by: string | null;
-  /** `summary_warm` is what that model reads until then, `summary_cold` afterwards. */
+  /** `expires_at` is when the messages of this request leave the cache, unless another request has started before; zero where none of them is cached. */
+  expires_at?: string;
+  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache; zero if the next call in a cold cache would cut nothing. `summary_warm` and `summary_cold` are the base tokens that it reads before and after, without its answer. */
+  summarise_by?: string;
   summary_warm: number;
   summary_cold: number;
-  /** `keep_alive` reports whether repeating the request without an answer is expected to cost less than expiry, `keep_alive_seconds` how often (0 for never), `keep_alive_until` until when. */
+  /** `keep_alive` reports whether repeating the request with no answer asked for, every `keep_alive_seconds` and not after `keep_alive_until`, is expected to cost less than letting the messages expire. `ping` is the price of one repetition, `expiry` the price of expiry if the session goes on. */
   keep_alive: boolean;
   keep_alive_seconds: number;
-  keep_alive_until: string | null;
-  /** `ping` is the price of one repetition, `expiry` what it would save if the session goes on. */
+  keep_alive_until?: string;
   ping: number;
   expiry: number;
 }
@@ -619,6 +622,85 @@ export interface Deferred {
   why: string;
   /** `waits_for` is what it waits for, a sentence's end. */
   waits_for: string;
+}
+
+/** PageTable is the page table of a running conversation, as one plan has it, and what its plans showed so far. */
+export interface PageTable {
+  /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
+  explicit_faults: number;
+  fault_codes: { [name: string]: number };
+  /** `alerts` counts duplicate_signature. */
+  alerts: number;
+  hits: number;
+  /** `thrash` is as Totals.Thrash. */
+  thrash: number;
+  /** `pages` are those that stand in the prompt, in its order, then those that do not and can be had. */
+  pages: PageRow[];
+}
+
+/** PageRow is a page of a running conversation. Sizes are calibrated tokens. */
+export interface PageRow {
+  /** `id` is what gets the page. */
+  id: string;
+  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
+  type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
+  /** `scope` is who may see a page or a memory. */
+  scope: "session" | "project" | (string & {});
+  /** `tool` and `path` are the tool that made it and the path that its call names. */
+  tool?: string;
+  path?: string;
+  /** `key` is the host message that holds it, or that it stands behind; `call_id` its call. */
+  key?: string;
+  call_id?: string;
+  /** `refs` are the places it was taken from. */
+  refs?: Ref[];
+  /** `tokens` is what each level takes that the page has. */
+  tokens: Tokens;
+  /** `level` is how much the prompt shows, `shown_tokens` what that takes, `floor` the least that may ever be shown in place of the page. */
+  level: string;
+  shown_tokens: number;
+  floor: string;
+  /** `without_thinking`: it is shown without its thinking, which a cut made invalid. */
+  without_thinking?: boolean;
+  /** `pin` is hard or soft for what a host pinned. */
+  pin: "none" | "soft" | "hard" | (string & {});
+  /** `dirty`: nothing durable holds the content yet. */
+  dirty: boolean;
+  /** `place` is where the page stands; `span` is the span that it left with, if it did. */
+  place: "carry" | "conversation" | "note" | "retrieval" | "span" | "gone" | (string & {});
+  span?: string;
+  /** `last_access` is its newest use. */
+  last_access: Access;
+  /** `recompute_cost` is how many tool calls would make the content again: 1 for a result whose call only looks; 0 for what the kernel makes again itself, from files, memory and journal. It is nil for words, and for what a call came to that acts, or may: running it again is no way to have it back. */
+  recompute_cost: number | null;
+}
+
+/** Ref cites a place in a document. */
+export interface Ref {
+  /** `path` is relative to the workspace, with forward slashes. */
+  path: string;
+  /** `start_line` and `end_line` are 1-based and inclusive. */
+  start_line: number;
+  end_line: number;
+  /** `hash` is the sha256 of the cited bytes, in hex. */
+  hash: string;
+}
+
+/** Tokens is what each representation of a page costs; 0 means that the page does not have it. Levels outside the type's degradation path are not used. */
+export interface Tokens {
+  full: number;
+  compressed: number;
+  structured: number;
+  pointer: number;
+}
+
+/** Access is the newest use of a page: in which of the user's turns and which model call of the conversation, both from 1, and how. */
+export interface Access {
+  /** `turn` counts the user's turns from 1, 0 before the first; `call` the conversation's model calls, 0 for what was never in a prompt. */
+  turn: number;
+  call: number;
+  /** `how` is how a page was used. */
+  how: "shown" | "repeated" | "fetched" | "named" | (string & {});
 }
 
 /** TurnParams hands in what was said up to here: one atomic commit, which is idempotent. observe_tool_result keeps what there is in the middle of a turn. */
@@ -1007,17 +1089,6 @@ export interface Remembered {
   masked: number;
   /** `unwritten` says why the file does not have the entry yet, "" if it has. The session's journal keeps it, and it is written with the session's next call for which the file can be. */
   unwritten?: string;
-}
-
-/** Ref cites a place in a document. */
-export interface Ref {
-  /** `path` is relative to the workspace, with forward slashes. */
-  path: string;
-  /** `start_line` and `end_line` are 1-based and inclusive. */
-  start_line: number;
-  end_line: number;
-  /** `hash` is the sha256 of the cited bytes, in hex. */
-  hash: string;
 }
 
 export interface UpdateParams {
@@ -1929,10 +2000,10 @@ export interface Sum {
   turns: number;
   /** `compared_calls` calls have a plan to compare with: `planned`, `planned_cost_usd` and the errors are over these alone, and so is `billed_compared`. */
   compared_calls: number;
-  planned: Tokens;
-  billed_compared: Tokens;
+  planned: BillingTokens;
+  billed_compared: BillingTokens;
   /** `billed` is over all calls. */
-  billed: Tokens;
+  billed: BillingTokens;
   /** Costs are the input side of the calls that have a price, nil if none has; `unpriced_calls` counts the others. `billed_compared_cost_usd` is what the compared ones were billed. */
   planned_cost_usd: number | null;
   billed_compared_cost_usd: number | null;
@@ -1964,8 +2035,8 @@ export interface Sum {
   cache_write_error_median: number | null;
 }
 
-/** Tokens are input tokens by how they were billed, and their sum. */
-export interface Tokens {
+/** BillingTokens are input tokens by how they were billed, and their sum. */
+export interface BillingTokens {
   uncached_tokens: number;
   cache_read_tokens: number;
   cache_write_5m_tokens: number;
@@ -2016,8 +2087,8 @@ export interface StatsCall {
   model: string;
   plan: string;
   /** `planned` is null where it was not recorded. */
-  planned: Tokens | null;
-  billed: Tokens;
+  planned: BillingTokens | null;
+  billed: BillingTokens;
   planned_cost_usd: number | null;
   /** `billed_cost_usd` is null for a model without a price. */
   billed_cost_usd: number | null;

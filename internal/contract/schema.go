@@ -179,8 +179,8 @@ type field struct {
 func (m *maker) fields(at typeAt) []field {
 	var out []field
 	depth := map[string]int{}
-	var walk func(t reflect.Type, deep int)
-	walk = func(t reflect.Type, deep int) {
+	var walk func(t reflect.Type, deep int, optional bool)
+	walk = func(t reflect.Type, deep int, optional bool) {
 		said := m.comments.of(t)
 		wire := wireNames(t)
 		doc := ""
@@ -196,7 +196,8 @@ func (m *maker) fields(at typeAt) []field {
 				if inner.Kind() == reflect.Pointer {
 					inner = inner.Elem()
 				}
-				walk(inner, deep+1)
+				// With omitempty the embedded struct may be nil, and its members are left out.
+				walk(inner, deep+1, optional || options == "omitempty")
 				continue
 			}
 			if name == "-" || !f.IsExported() {
@@ -204,6 +205,9 @@ func (m *maker) fields(at typeAt) []field {
 			}
 			if name == "" {
 				name = f.Name
+			}
+			if optional {
+				options += ",omitempty"
 			}
 			if d, ok := depth[name]; ok {
 				if d <= deep {
@@ -215,7 +219,7 @@ func (m *maker) fields(at typeAt) []field {
 			out = append(out, m.member(at.answer, f, name, options, strings.TrimSpace(wire.Replace(" "+doc))))
 		}
 	}
-	walk(at.t, 0)
+	walk(at.t, 0, false)
 	return out
 }
 

@@ -93,7 +93,7 @@ func TestApportionFillsTheBar(t *testing.T) {
 
 func TestLifetime(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "-", 5 * time.Minute: "5m", time.Hour: "1h", 12 * time.Hour: "12h", 90 * time.Second: "1m30s"} {
-		if got := lifetime(d); got != want {
+		if got := lifetime(int(d / time.Second)); got != want {
 			t.Errorf("lifetime(%v) = %q, want %q", d, got, want)
 		}
 	}

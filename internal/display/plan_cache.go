@@ -28,7 +28,8 @@ func whyMarker(why string) string {
 }
 
 // lifetime spells 5m and 1h as providers do.
-func lifetime(d time.Duration) string {
+func lifetime(seconds int) string {
+	d := time.Duration(seconds) * time.Second
 	switch {
 	case d <= 0:
 		return "-"
@@ -241,8 +242,8 @@ func keepText(f cachelayout.Figures) string {
 // ahead is how long things live, and what to do until the next call.
 func (s *sheet) ahead() {
 	l := &s.out.Plan.Layout
-	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.Fixed), l.Lifetimes.FixedWhy), "")
-	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.Messages), l.Lifetimes.MessagesWhy), "")
+	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.FixedSeconds), l.Lifetimes.FixedWhy), "")
+	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.MessagesSeconds), l.Lifetimes.MessagesWhy), "")
 	a := l.Advice
 	if a.ExpiresAt.IsZero() {
 		return
@@ -254,7 +255,7 @@ func (s *sheet) ahead() {
 	}
 	verdict := "not worth it"
 	if a.KeepAlive {
-		verdict = fmt.Sprintf("every %s until %s", a.KeepAliveEvery, a.KeepAliveUntil.UTC().Format("15:04:05"))
+		verdict = fmt.Sprintf("every %s until %s", time.Duration(a.KeepAliveSeconds)*time.Second, a.KeepAliveUntil.UTC().Format("15:04:05"))
 	}
 	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, Thousands(int(a.Ping)), Thousands(int(a.Expiry))), "")
 }

@@ -2,7 +2,6 @@ package display
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/cachelayout/predict"
 )
@@ -113,8 +112,6 @@ func (s *sheet) verdict(r *predict.Report) {
 	if r.FixedFrom == predict.FixedFirstCall {
 		from = "inferred from the first billed call"
 	}
-	s.text("assumed", fmt.Sprintf("fixed part %s tokens, %s; entries live %s", Thousands(r.FixedTokens), from, lifetime(seconds(r.TTLSeconds))), "")
+	s.text("assumed", fmt.Sprintf("fixed part %s tokens, %s; entries live %s", Thousands(r.FixedTokens), from, lifetime(r.TTLSeconds)), "")
 	s.text("marks", "c cold, as billed; c? and w? predicted cold or warm, billed otherwise; cut the host compacted; 1st gives the fixed part", Gray)
 }
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

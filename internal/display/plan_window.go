@@ -110,7 +110,7 @@ func (s *sheet) breakpoints() {
 		s.line("    ", s.Paint(Gray, Left("region", 13)), s.Paint(Gray, Right("message", 8)), s.Paint(Gray, Right("tokens up to", 14)), s.Paint(Gray, Right("lives", 7)), "   ", s.Paint(Gray, "why"))
 	}
 	for i, b := range l.Breakpoints {
-		s.line(fmt.Sprintf("  %d ", i+1), Left(b.Region, 13), Right(s.place(i), 8), Right(Thousands(b.CumulativeTokens), 14), Right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), s.Columns()-49))
+		s.line(fmt.Sprintf("  %d ", i+1), Left(b.Region, 13), Right(s.place(i), 8), Right(Thousands(b.CumulativeTokens), 14), Right(lifetime(b.TTLSeconds), 7), "   ", Clip(whyMarker(b.Why), s.Columns()-49))
 	}
 	for _, n := range l.Notes {
 		s.text("note", n, "")

@@ -14,9 +14,9 @@ import (
 // plan100 is a plan of 60,000 tokens in a window of 100,000, priced and warm.
 func plan100(change func(*api.ContextPlan)) *Plan {
 	cost, plain := 0.02, 0.1
-	p := &api.ContextPlan{Model: "m-1", Retrieval: api.Retrieval{Reason: "OK"},
-		Budgets: api.Budgets{ContextWindow: 100_000, ReserveTokens: 10_000, PlannedInputTokens: 60_000, Utilization: 0.6},
-		Layout:  api.Layout{Bill: cachelayout.Bill{ReadTokens: 45_000, Write5mTokens: 15_000, CostUSD: &cost, NoLayoutCostUSD: &plain}}}
+	p := &api.ContextPlan{Outline: api.Outline{Model: "m-1", Retrieval: api.Retrieval{Reason: "OK"},
+		Budgets: api.Budgets{ContextWindow: 100_000, ReserveTokens: 10_000, PlannedInputTokens: 60_000, Utilization: 0.6}},
+		Details: api.Details{Layout: api.Layout{Bill: cachelayout.Bill{ReadTokens: 45_000, Write5mTokens: 15_000, CostUSD: &cost, NoLayoutCostUSD: &plain}}}}
 	if change != nil {
 		change(p)
 	}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"time"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
@@ -47,40 +45,63 @@ type Retrieval struct {
 
 // Layout is the cache side of a plan.
 type Layout struct {
-	Breakpoints []cachelayout.Breakpoint `json:"breakpoints"`
-	// Change is the first thing that differs from the last request.
+	// Breakpoints are the cache markers, in prompt order.
+	Breakpoints []Breakpoint `json:"breakpoints"`
+	// Change is the first difference from the last request.
 	Change cachelayout.Change `json:"change"`
-	Bill   cachelayout.Bill   `json:"bill"`
-	Cold   bool               `json:"cold"`
-	Clock  string             `json:"clock"`
-	// Cut is what the cut planner asked for, with its figures; Made is the cut
+	// Bill estimates the tokens that the call reads and writes, and their cost.
+	Bill cachelayout.Bill `json:"bill"`
+	// Cold reports whether the cache holds none of the messages, Clock why.
+	Cold  bool   `json:"cold"`
+	Clock string `json:"clock"`
+	// Cut is the cut planner's answer with its figures; Made is the cut
 	// that the projection granted, nil if none.
-	Cut     cachelayout.Cut  `json:"cut"`
-	Made    *pagevm.CutPoint `json:"made"`
+	Cut  cachelayout.Cut  `json:"cut"`
+	Made *pagevm.CutPoint `json:"made"`
+	// Refused are wishes that the rules did not allow.
 	Refused []pagevm.Refusal `json:"refused"`
 	// Cuts are all cuts of this projection so far.
 	Cuts []pagevm.CutPoint `json:"cuts"`
-	// Notes say what the model's cache will not do with this layout.
+	// Notes name the limits of the model's cache that this layout meets.
 	Notes []string `json:"notes"`
-	// Reasoning is what the plan loses of the model's reasoning.
+	// Reasoning counts the model's reasoning that the plan loses.
 	Reasoning cachelayout.Reasoning `json:"reasoning"`
-	// Reported is what the provider told of the last request that was billed, nil for nothing.
-	Reported *memkernel.Reported `json:"reported"`
-	// Lifetimes are what the breakpoints ask for.
-	Lifetimes Lifetimes `json:"lifetimes"`
-	// Pace is how the calls of the session follow each other, this one counted.
-	Pace cachelayout.Pace `json:"pace"`
-	// Advice is what to do with the time until the next call.
+	// Reported is the provider's report on the last request that was billed, nil for none.
+	Reported  *memkernel.Reported `json:"reported"`
+	Lifetimes Lifetimes           `json:"lifetimes"`
+	Pace      Pace                `json:"pace"`
+	// Advice says how to use the time until the next call.
 	Advice cachelayout.Advice `json:"advice"`
 }
 
-// Lifetimes are the cache lifetimes asked for tools and system and for all behind
-// them, and why.
+// Breakpoint is a cache marker.
+type Breakpoint struct {
+	// Block is an index into the blocks of the request, Message one into its messages:
+	// -1 is the system prompt, -2 the tools.
+	Block   int    `json:"block"`
+	Message int    `json:"message"`
+	Region  string `json:"region"`
+	// Why is one of the Why constants of package cachelayout.
+	Why        string `json:"why"`
+	TTLSeconds int    `json:"ttl_seconds"`
+	// CumulativeTokens is the size of the prompt up to and including the block.
+	CumulativeTokens int `json:"cumulative_tokens"`
+}
+
+// Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools
+// and system prompt, one for the messages.
 type Lifetimes struct {
-	Fixed       time.Duration `json:"fixed"`
-	FixedWhy    string        `json:"fixed_why"`
-	Messages    time.Duration `json:"messages"`
-	MessagesWhy string        `json:"messages_why"`
+	FixedSeconds    int    `json:"fixed_seconds"`
+	FixedWhy        string `json:"fixed_why"`
+	MessagesSeconds int    `json:"messages_seconds"`
+	MessagesWhy     string `json:"messages_why"`
+}
+
+// Pace is how the calls of a session follow each other, the planned one counted.
+type Pace struct {
+	Calls int `json:"calls"`
+	// IdleSeconds are the gaps of a minute and more, oldest first.
+	IdleSeconds []int `json:"idle_seconds"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.

@@ -130,51 +130,64 @@ type PlanRequest struct {
 	Unplanned *Unplanned
 }
 
-// ContextPlan is the answer to a [PlanRequest]: what to send, and why.
+// ContextPlan is the answer to a [PlanRequest]: the prompt to send, and why it is so.
 type ContextPlan struct {
-	// ID names the plan; give it back in [Turn.PlanID]. It is "" for a plan that
-	// was only peeked at or could not be recorded: its pointers do not resolve
-	// yet.
-	ID         string
-	SessionKey string
-	Branch     string
-	Model      string
-	Tools      []memkernel.Tool
-	System     []memkernel.Part
-	// Messages are what to send. A message shown in full is the host's own value.
+	Outline
+	Details
+	Tools  []memkernel.Tool
+	System []memkernel.Part
+	// Messages are the prompt's. A message shown in full is the host's own value.
 	Messages []memkernel.Message
-	// Format is the shape of request that the plan is for.
-	Format transcript.Format
 	// Markers say where cache markers go, by index into Messages.
 	Markers []transcript.Marker
-	Params  Params
-	// Retrieval is what was recalled for this call.
-	Retrieval Retrieval
-	Layout    Layout
-	Budgets   Budgets
-	// Split is how the window is divided: what each region may grow to.
+	// Split is how the window is divided: the size to which each region may grow.
 	Split budget.Plan
-	// Regions add up to Budgets.PlannedInputTokens.
-	Regions []Region
-	// Reduced are the pages of the conversation that are not shown in full, or
-	// not at all, with the way back.
-	Reduced []Reduced
-	Debug   Debug
-	Faults  []fault.Fault
-	// Alerts are signs of trouble that no prompt could have prevented.
-	Alerts []fault.Fault
+}
+
+// Outline sums up a plan. Every document that shows a plan has these members.
+type Outline struct {
+	// ID names the plan; hand it back in [Turn.PlanID]. It is "" for a plan that
+	// was only peeked at or could not be recorded: its pointers do not resolve
+	// yet.
+	ID         string `json:"plan_id"`
+	SessionKey string `json:"session_key"`
+	Branch     string `json:"branch"`
+	Model      string `json:"model"`
+	// Format is the shape of request that the plan is for.
+	Format transcript.Format `json:"format"`
+	// Generation is the projection's; it rises at every cut and host rewrite.
+	Generation int `json:"generation"`
 	// FlushDue asks for a flush turn before the next call (Kernel.FlushTurn): tokens
 	// or transcript_bytes; "" if none is due.
-	FlushDue string
+	FlushDue string  `json:"flush_due"`
+	Budgets  Budgets `json:"budgets"`
+	// Regions add up to Budgets.PlannedInputTokens.
+	Regions []Region `json:"regions"`
+	// Params are settings that the request needs.
+	Params Params `json:"params"`
+	// Retrieval is the outcome of recall for this call.
+	Retrieval Retrieval `json:"retrieval"`
+	// Reduced are the pages of the conversation that are not shown in full, or
+	// not at all, with the way back.
+	Reduced []Reduced     `json:"reduced"`
+	Faults  []fault.Fault `json:"faults"`
+	// Alerts are signs of trouble that no prompt could have prevented.
+	Alerts []fault.Fault `json:"alerts"`
+	// Stats is the kernel's own work for the plan.
+	Stats Stats `json:"stats"`
+}
+
+// Details explain a plan.
+type Details struct {
+	// Layout is the side of the provider's cache.
+	Layout Layout `json:"layout"`
+	// Debug has every page and what became of it.
+	Debug Debug `json:"debug"`
 	// Deferred are changes that wait for a cut; nil unless asked for.
-	Deferred []Deferred
+	Deferred []Deferred `json:"deferred,omitzero"`
 	// Table is the page table with this plan, and the paging of the conversation's
 	// plans, this one counted; nil unless asked for.
-	Table *paging.PageTable `json:",omitempty"`
-	// Generation is the projection's; it rises at every cut and host rewrite.
-	Generation int
-	// Stats says what the plan cost us.
-	Stats Stats
+	Table *paging.PageTable `json:"paging,omitempty"`
 }
 
 // Stats is the kernel's own work for a plan.

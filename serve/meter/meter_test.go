@@ -249,7 +249,7 @@ func TestUnknown(t *testing.T) {
 	call := func(m *Meter, model string, from api.WindowFrom) {
 		b := proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 10}, Began: at}
 		if from != "" {
-			b.Plan = &api.ContextPlan{Budgets: api.Budgets{WindowFrom: from}}
+			b.Plan = &api.ContextPlan{Outline: api.Outline{Budgets: api.Budgets{WindowFrom: from}}}
 		}
 		m.Take(b)
 		at = at.Add(time.Second)

@@ -250,8 +250,8 @@ func TestFixedLifetime(t *testing.T) {
 			}
 			for i, b := range calls {
 				e := b.Row.Planned
-				if got := b.Plan.Layout.Lifetimes; got.Fixed != c.want || (e.CacheWrite1hTokens > 0) != (b.Usage.CacheWrite1hTokens > 0) || (e.CacheWrite5mTokens > 0) != (b.Usage.CacheWrite5mTokens > 0) {
-					t.Errorf("call %d: %s for the fixed part (%s), planned %+v, billed %+v", i, got.Fixed, got.FixedWhy, *e, b.Usage)
+				if got := b.Plan.Layout.Lifetimes; got.FixedSeconds != int(c.want/time.Second) || (e.CacheWrite1hTokens > 0) != (b.Usage.CacheWrite1hTokens > 0) || (e.CacheWrite5mTokens > 0) != (b.Usage.CacheWrite5mTokens > 0) {
+					t.Errorf("call %d: %d s for the fixed part (%s), planned %+v, billed %+v", i, got.FixedSeconds, got.FixedWhy, *e, b.Usage)
 				}
 			}
 		})

@@ -27,14 +27,14 @@ type Call struct {
 	Time  time.Time `json:"time"`
 	Model string    `json:"model"`
 	// Figures are the call's row in the list of calls.
-	Figures    *CallRow         `json:"figures"`
-	Generation int              `json:"generation"`
-	Budgets    api.Budgets      `json:"budgets"`
-	Regions    []api.Region     `json:"regions"`
-	Layout     *document.Layout `json:"layout"`
-	Retrieval  api.Retrieval    `json:"retrieval"`
-	Deferred   []api.Deferred   `json:"deferred"`
-	Faults     []fault.Fault    `json:"faults"`
+	Figures    *CallRow       `json:"figures"`
+	Generation int            `json:"generation"`
+	Budgets    api.Budgets    `json:"budgets"`
+	Regions    []api.Region   `json:"regions"`
+	Layout     *api.Layout    `json:"layout"`
+	Retrieval  api.Retrieval  `json:"retrieval"`
+	Deferred   []api.Deferred `json:"deferred"`
+	Faults     []fault.Fault  `json:"faults"`
 	// Blocks are in the order of the prompt.
 	Blocks []Block `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
@@ -81,7 +81,7 @@ type Block struct {
 	// block changes.
 	Before int `json:"tokens_before"`
 	// Breakpoint is the cache marker at its end.
-	Breakpoint *document.Breakpoint `json:"breakpoint"`
+	Breakpoint *api.Breakpoint `json:"breakpoint"`
 	// Text is how it begins, secrets masked; Bytes is how long it is.
 	Text  string `json:"text"`
 	Bytes int    `json:"bytes"`
@@ -146,8 +146,8 @@ func clip(s string, most int) string {
 // the session.
 func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
 	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
-		Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Retrieval: plan.Retrieval,
-		Deferred: document.List(plan.Deferred), Faults: document.List(plan.Faults), Blocks: []Block{}, Changes: []Change{}, Out: []OutPage{}}
+		Regions: plan.Regions, Layout: &plan.Layout, Retrieval: plan.Retrieval,
+		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []Block{}, Changes: []Change{}, Out: []OutPage{}}
 	rows := map[string]*paging.PageRow{}
 	for i := range plan.Table.Pages {
 		rows[plan.Table.Pages[i].ID] = &plan.Table.Pages[i]
@@ -312,7 +312,7 @@ const (
 
 // mark puts the cache markers at the blocks that carry them.
 func mark(out []Block, plan *api.ContextPlan) {
-	layout := document.OfLayout(plan)
+	layout := &plan.Layout
 	for i := range layout.Breakpoints {
 		bp := &layout.Breakpoints[i]
 		part := transcript.LastPart

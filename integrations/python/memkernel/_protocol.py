@@ -75,9 +75,8 @@ class _Planned(TypedDict):
     session_key: str
     branch: str
     model: str
+    format: str
     generation: int
-    cut: bool
-    cold: bool
     flush_due: str
     budgets: "Budgets"
     regions: List["Region"]
@@ -87,7 +86,8 @@ class _Planned(TypedDict):
     faults: List["Fault"]
     alerts: List["Fault"]
     stats: "Stats"
-    format: str
+    cut: bool
+    cold: bool
     count: int
     markers: List["Marker"]
     notes: List["Note"]
@@ -102,6 +102,7 @@ class Planned(_Planned, total=False):
     layout: "Layout"
     debug: "Debug"
     deferred: List["Deferred"]
+    paging: "PageTable"
 
 
 class Budgets(TypedDict):
@@ -253,7 +254,7 @@ class Mark(TypedDict):
 
 
 class Layout(TypedDict):
-    """Layout is planned.Layout with lifetimes in seconds."""
+    """Layout is the cache side of a plan."""
 
     breakpoints: List["Breakpoint"]
     change: "Change"
@@ -273,7 +274,7 @@ class Layout(TypedDict):
 
 
 class Breakpoint(TypedDict):
-    """Breakpoint is a cache marker and what stands before it."""
+    """Breakpoint is a cache marker."""
 
     block: int
     message: int
@@ -285,15 +286,15 @@ class Breakpoint(TypedDict):
 
 class _Change(TypedDict):
     kind: str
+    breaks: str
     block: int
     kept_tokens: int
     broken_tokens: int
     host: Optional["Broke"]
-    breaks: str
 
 
 class Change(_Change, total=False):
-    """Change adds the level from which on nothing can be read."""
+    """Change is the first thing whose change broke a level of the cache."""
 
     field: str
     old: str
@@ -438,7 +439,7 @@ class CacheMiss(TypedDict):
 
 
 class Lifetimes(TypedDict):
-    """Lifetimes are how long cache entries live, and why."""
+    """Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools and system prompt, one for the messages."""
 
     fixed_seconds: int
     fixed_why: str
@@ -447,24 +448,27 @@ class Lifetimes(TypedDict):
 
 
 class Pace(TypedDict):
-    """Pace is cachelayout.Pace with gaps in seconds."""
+    """Pace is how the calls of a session follow each other, the planned one counted."""
 
     calls: int
     idle_seconds: List[int]
 
 
-class Advice(TypedDict):
-    """Advice is cachelayout.Advice; a time that does not apply is null."""
-
-    expires_at: Optional[str]
-    summarise_by: Optional[str]
+class _Advice(TypedDict):
     summary_warm: float
     summary_cold: float
     keep_alive: bool
     keep_alive_seconds: int
-    keep_alive_until: Optional[str]
     ping: float
     expiry: float
+
+
+class Advice(_Advice, total=False):
+    """Advice is what a host can do in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens."""
+
+    expires_at: str
+    summarise_by: str
+    keep_alive_until: str
 
 
 class Debug(TypedDict):
@@ -507,6 +511,73 @@ Deferred = TypedDict(
         "waits_for": str,
     },
 )
+
+
+class PageTable(TypedDict):
+    """PageTable is the page table of a running conversation, as one plan has it, and what its plans showed so far."""
+
+    explicit_faults: int
+    fault_codes: Dict[str, int]
+    alerts: int
+    hits: int
+    thrash: float
+    pages: List["PageRow"]
+
+_PageRow = TypedDict(
+    "_PageRow",
+    {
+        "id": str,
+        "type": str,
+        "scope": str,
+        "tokens": "Tokens",
+        "level": str,
+        "shown_tokens": int,
+        "floor": str,
+        "pin": str,
+        "dirty": bool,
+        "place": str,
+        "last_access": "Access",
+        "recompute_cost": Optional[float],
+    },
+)
+
+
+class PageRow(_PageRow, total=False):
+    """PageRow is a page of a running conversation. Sizes are calibrated tokens."""
+
+    tool: str
+    path: str
+    key: str
+    call_id: str
+    refs: List["Ref"]
+    without_thinking: bool
+    span: str
+
+
+class Ref(TypedDict):
+    """Ref cites a place in a document."""
+
+    path: str
+    start_line: int
+    end_line: int
+    hash: str
+
+
+class Tokens(TypedDict):
+    """Tokens is what each representation of a page costs; 0 means that the page does not have it. Levels outside the type's degradation path are not used."""
+
+    full: int
+    compressed: int
+    structured: int
+    pointer: int
+
+
+class Access(TypedDict):
+    """Access is the newest use of a page: in which of the user's turns and which model call of the conversation, both from 1, and how."""
+
+    turn: int
+    call: int
+    how: str
 
 
 class _Update(TypedDict):
@@ -719,15 +790,6 @@ class _Remembered(TypedDict):
 class Remembered(_Remembered, total=False):
     late: str
     unwritten: str
-
-
-class Ref(TypedDict):
-    """Ref cites a place in a document."""
-
-    path: str
-    start_line: int
-    end_line: int
-    hash: str
 
 
 class EditDocument(TypedDict):
@@ -1419,9 +1481,9 @@ class Sum(TypedDict):
     calls: int
     turns: int
     compared_calls: int
-    planned: "Tokens"
-    billed_compared: "Tokens"
-    billed: "Tokens"
+    planned: "BillingTokens"
+    billed_compared: "BillingTokens"
+    billed: "BillingTokens"
     planned_cost_usd: Optional[float]
     billed_compared_cost_usd: Optional[float]
     billed_cost_usd: Optional[float]
@@ -1443,8 +1505,8 @@ class Sum(TypedDict):
     cache_write_error_median: Optional[float]
 
 
-class Tokens(TypedDict):
-    """Tokens are input tokens by how they were billed, and their sum."""
+class BillingTokens(TypedDict):
+    """BillingTokens are input tokens by how they were billed, and their sum."""
 
     uncached_tokens: int
     cache_read_tokens: int
@@ -1490,8 +1552,8 @@ class StatsCall(TypedDict):
     branch: str
     model: str
     plan: str
-    planned: Optional["Tokens"]
-    billed: "Tokens"
+    planned: Optional["BillingTokens"]
+    billed: "BillingTokens"
     planned_cost_usd: Optional[float]
     billed_cost_usd: Optional[float]
     cut: bool

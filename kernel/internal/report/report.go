@@ -42,6 +42,35 @@ func Regions(pl *plan.Result) ([]api.Region, int) {
 	return out, total
 }
 
+// LayoutOf returns the cache side of a plan, whose markers are those of its breakpoints.
+func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
+	cuts, made, refused := cutsOf(pl)
+	l := api.Layout{Breakpoints: make([]api.Breakpoint, 0, len(pl.Breakpoints)), Change: pl.Change, Bill: pl.Bill, Cold: pl.Cold, Clock: pl.Clock,
+		Cut: pl.Cut, Made: made, Refused: list(refused), Cuts: list(cuts), Notes: list(pl.Notes), Reasoning: ReasoningOf(pl), Reported: pl.Prev.Reported,
+		Lifetimes: api.Lifetimes{FixedSeconds: seconds(pl.Lifetimes.Fixed), FixedWhy: pl.Lifetimes.FixedWhy,
+			MessagesSeconds: seconds(pl.Lifetimes.Messages), MessagesWhy: pl.Lifetimes.MessagesWhy},
+		Pace: api.Pace{Calls: pl.Next.Pace.Calls, IdleSeconds: make([]int, 0, len(pl.Next.Pace.Idle))}, Advice: pl.Advice}
+	for _, gap := range pl.Next.Pace.Idle {
+		l.Pace.IdleSeconds = append(l.Pace.IdleSeconds, seconds(gap))
+	}
+	l.Bill.Notes = list(l.Bill.Notes)
+	for i, b := range pl.Breakpoints {
+		l.Breakpoints = append(l.Breakpoints, api.Breakpoint{Block: b.Block, Message: markers[i].Message, Region: b.Region, Why: b.Why,
+			TTLSeconds: seconds(b.TTL), CumulativeTokens: b.CumulativeTokens})
+	}
+	return l
+}
+
+func seconds(d time.Duration) int { return int(d / time.Second) }
+
+// list returns s, and an empty list for nil: an answer has no null in the place of a list.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
 // Markers turns breakpoints over blocks into positions in the request.
 func Markers(pl *plan.Result) []transcript.Marker {
 	out := make([]transcript.Marker, 0, len(pl.Breakpoints))
@@ -128,9 +157,9 @@ func bareLoop(pl *plan.Result) bool {
 	return false
 }
 
-// Cuts are all cuts of the projection and the one that the plan made, nil if it made none,
+// cutsOf returns all cuts of the projection and the one that the plan made, nil if it made none,
 // with sizes in calibrated tokens, like all else in a plan, and what was refused.
-func Cuts(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
+func cutsOf(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
 	refused = pl.Made.Refused
 	for _, c := range pl.Proj.Cuts {
 		all = append(all, calibrated(pl, c))
