@@ -55,9 +55,8 @@ type benchPredictJSON struct {
 	Sessions []predictedSession `json:"sessions"`
 	// Total is over all sessions, Recorded over those whose lifetime their writes
 	// name.
-	Total    predictedSums   `json:"total"`
-	Recorded predictedSums   `json:"recorded_lifetimes"`
-	Classes  []predict.Class `json:"classes"`
+	Total    predictedSums `json:"total"`
+	Recorded predictedSums `json:"recorded_lifetimes"`
 }
 
 // predictedSession is a session with and without calibration.
@@ -154,7 +153,6 @@ func (d *benchPredictJSON) sum() {
 	}
 	d.Total = predictedSums{predict.Total(all), predict.Total(plain)}
 	d.Recorded = predictedSums{predict.Total(recorded), predict.Total(recordedPlain)}
-	d.Classes = predict.TotalClasses(all)
 }
 
 // draw writes the tables of a prediction.
@@ -188,7 +186,6 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 		}
 		fmt.Fprintf(b, "  %s%s%s%s%s%s\n", display.Left(name, 26), display.Right(display.Thousands(g.Calls), 7), display.Right(display.Share(g.Predicted), 12), display.Right(display.Share(g.Counted), 9), display.Right(display.Share(g.Quarter), 9), display.Right(ratio, 12))
 	})
-	classTable(b, d.Classes, p)
 	for i := range d.Sessions {
 		s := &d.Sessions[i]
 		for _, l := range display.Wrap(notCompared(s), p.Columns()-2) {
@@ -205,27 +202,6 @@ func notCompared(s *predictedSession) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s calls have no bill in the transcript and are compared with nothing", s.Session, display.Thousands(n))
-}
-
-// classTable lists what content costs by class.
-func classTable(b *strings.Builder, classes []predict.Class, p display.Style) {
-	fmt.Fprintf(b, "%s\n  %s\n", p.Paint(display.Bold, "tokens by class of content"), p.Paint(display.Gray, display.Left("", 12)+display.Right("blocks", 9)+display.Right("bytes", 12)+display.Right("counted", 12)+display.Right("bytes/token", 13)+display.Right("calls of it", 13)+display.Right("billed", 7)))
-	for _, c := range classes {
-		if c.Blocks == 0 {
-			continue
-		}
-		billed, each := "-", "-"
-		if c.BilledRatio != nil {
-			billed = fmt.Sprintf("%.2f", *c.BilledRatio)
-		}
-		if c.Tokens > 0 && c.Bytes > 0 {
-			each = fmt.Sprintf("%.2f", float64(c.Bytes)/float64(c.Tokens))
-		}
-		fmt.Fprintf(b, "  %s%s%s%s%s%s%s\n", display.Left(c.Class, 12), display.Right(display.Thousands(c.Blocks), 9), display.Right(display.Thousands(c.Bytes), 12), display.Right(display.Thousands(c.Tokens), 12), display.Right(each, 13), display.Right(display.Thousands(c.Calls), 13), display.Right(billed, 7))
-	}
-	for _, l := range display.Wrap("billed: median of billed over counted, over the calls that added little else", p.Columns()-2) {
-		fmt.Fprintf(b, "  %s\n", p.Paint(display.Gray, l))
-	}
 }
 
 func optionalSigned(v *float64) string {

@@ -1,53 +1,15 @@
 package predict
 
 import (
-	"slices"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/transcript"
 )
 
-// Classes of content, in the order of reports.
-const (
-	classUser     = "user"     // what people wrote
-	classInjected = "injected" // what the host wrote in their name
-	classAnswer   = "answer"   // what the model said
-	classThinking = "thinking" // shown or hidden
-	classCall     = "call"     // names and arguments of tool calls
-	classResult   = "result"   // text of tool results
-	classMedia    = "media"    // images and documents, in results too
-	classOther    = "other"    // blocks of no known kind
-	numClasses    = 8
-)
+// measure is a message's size by the counter alone. Thinking is the part of its tokens that
+// some models drop when the user speaks again.
+type measure struct{ tokens, bytes, thinking int }
 
-// classes lists them.
-func classes() []string {
-	return []string{classUser, classInjected, classAnswer, classThinking, classCall, classResult, classMedia, classOther}
-}
-
-// measure is a message's size by the counter alone, by class.
-type measure struct {
-	tokens, bytes, blocks [numClasses]int
-}
-
-// thinking returns the part that some models drop when the user speaks again.
-func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), classThinking)] }
-
-func (m *measure) total() (tokens, bytes int) {
-	for i := range m.tokens {
-		tokens += m.tokens[i]
-		bytes += m.bytes[i]
-	}
-	return tokens, bytes
-}
-
-func (m *measure) add(class string, tokens, bytes int) {
-	i := slices.Index(classes(), class)
-	m.tokens[i] += tokens
-	m.bytes[i] += bytes
-	m.blocks[i]++
-}
+func (m *measure) add(tokens, bytes int) { m.tokens, m.bytes = m.tokens+tokens, m.bytes+bytes }
 
 // scale is what counts for one model.
 type scale struct {
@@ -56,14 +18,13 @@ type scale struct {
 	family  string
 }
 
-// measure counts a message. Its framing goes with the text of whoever speaks.
+// measure counts a message with its framing.
 func (s *scale) measure(m *memkernel.Message) measure {
 	var out measure
-	class := classOf(m)
 	for i := range m.Parts {
-		s.part(&out, class, &m.Parts[i])
+		s.part(&out, &m.Parts[i])
 	}
-	out.tokens[slices.Index(classes(), class)] += s.over.PerMessage
+	out.tokens += s.over.PerMessage
 	return out
 }
 
@@ -77,36 +38,26 @@ func recordedOutput(m *memkernel.Message, counted int) int {
 	return m.Usage.OutputTokens
 }
 
-func classOf(m *memkernel.Message) string {
-	switch {
-	case m.Role == memkernel.RoleAssistant:
-		return classAnswer
-	case m.Origin != memkernel.OriginHost:
-		return classInjected
-	case transcript.HasResults(*m):
-		return classResult
-	}
-	return classUser
-}
-
-func (s *scale) part(out *measure, class string, q *memkernel.Part) {
+func (s *scale) part(out *measure, q *memkernel.Part) {
 	switch {
 	case q.Call != nil:
 		text := q.Call.Name + "\n" + budget.ToolInput(s.family, q.Call.Input)
-		out.add(classCall, s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
+		out.add(s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
 	case q.Result != nil:
-		out.add(classResult, s.over.PerToolResult, 0)
+		out.add(s.over.PerToolResult, 0)
 		for i := range q.Result.Content {
-			s.part(out, classResult, &q.Result.Content[i])
+			s.part(out, &q.Result.Content[i])
 		}
 	case q.Media != nil:
-		out.add(classMedia, s.over.Image(q.Media.Width, q.Media.Height), 0)
+		out.add(s.over.Image(q.Media.Width, q.Media.Height), 0)
 	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
-		out.add(classThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature), len(q.Text))
+		n := s.text(q.Text) + budget.HiddenThinking(s.family, q.Text, q.Signature)
+		out.add(n, len(q.Text))
+		out.thinking += n
 	case q.Kind == memkernel.PartOther:
-		out.add(classOther, s.text(q.Raw), len(q.Raw))
+		out.add(s.text(q.Raw), len(q.Raw))
 	default:
-		out.add(class, s.text(q.Text), len(q.Text))
+		out.add(s.text(q.Text), len(q.Text))
 	}
 }
 

@@ -155,8 +155,6 @@ type Report struct {
 	// "given", "recorded" or "book".
 	TTLSeconds int    `json:"ttl_seconds"`
 	TTLFrom    string `json:"ttl_from"`
-	// Classes are the content that calls added, by class, in the order of classUser and its like.
-	Classes []Class `json:"classes"`
 	// Summary is over the judged calls.
 	Summary Summary `json:"summary"`
 }

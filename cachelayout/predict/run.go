@@ -20,12 +20,11 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven, Classes: newClasses()}
+	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven}
 	p.first(segments)
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
 	}
-	settle(p.report.Classes)
 	p.report.Summary = summarize(p.report.Calls)
 	return p.report
 }
@@ -143,8 +142,7 @@ func (p *predictor) measure(m *memkernel.Message) sized {
 	}
 	out := sized{measure: size, hash: strconv.FormatUint(hash, 36)}
 	if !p.opt.Plain {
-		n, _ := size.total()
-		out.output = recordedOutput(m, n)
+		out.output = recordedOutput(m, size.tokens)
 	}
 	return out
 }
@@ -292,17 +290,14 @@ func (p *predictor) verdict(o *outcome, past bool) Verdict {
 func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 	added := st.added()
 	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {
-		grow(p.report.Classes, &added, 0)
 		return nil
 	}
 	billed := o.recorded.Total - st.anchor.recorded
-	grow(p.report.Classes, &added, billed)
-	tokens, bytes := added.total()
 	before := st.anchor.recorded
 	if p.opt.Plain {
 		before = p.last.predicted
 	}
-	return &Growth{Billed: billed, Predicted: o.got.Total - before, Counted: tokens, Quarter: bytes / 4}
+	return &Growth{Billed: billed, Predicted: o.got.Total - before, Counted: added.tokens, Quarter: added.bytes / 4}
 }
 
 // minDropped is the thinking whose loss can't be a miscount, in tokens.

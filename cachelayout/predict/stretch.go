@@ -48,31 +48,28 @@ func (st *stretch) now() extent { return extent{len(st.sizes), st.user} }
 
 // drops reports whether a message is sent without its thinking.
 func (st *stretch) drops(i int, e extent) bool {
-	return !st.keeps && i < e.user && st.sizes[i].thinking()+st.sizes[i].hidden() > 0
+	return !st.keeps && i < e.user && st.sizes[i].thinking+st.sizes[i].hidden() > 0
 }
 
 // hidden returns by how much the answer's bill exceeds what is there: thinking
 // that the transcript does not hold.
 func (s *sized) hidden() int {
-	if n, _ := s.total(); s.output > n {
-		return s.output - n
-	}
-	return 0
+	return max(s.output-s.tokens, 0)
 }
 
 // size returns a message's expected tokens in a prompt of extent e.
 func (st *stretch) size(i int, l line, e extent) float64 {
 	s := &st.sizes[i]
-	n, _ := s.total()
+	n := s.tokens
 	if s.output > 0 {
 		n = s.output
 		if st.drops(i, e) {
-			n -= s.thinking() + s.hidden()
+			n -= s.thinking + s.hidden()
 		}
 		return float64(max(n, 0))
 	}
 	if st.drops(i, e) {
-		n -= s.thinking()
+		n -= s.thinking
 	}
 	return l.ratio * float64(n)
 }
@@ -111,11 +108,7 @@ func (st *stretch) dropped(l line) float64 {
 func (st *stretch) added() measure {
 	var out measure
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
-		for c := range out.tokens {
-			out.tokens[c] += st.sizes[i].tokens[c]
-			out.bytes[c] += st.sizes[i].bytes[c]
-			out.blocks[c] += st.sizes[i].blocks[c]
-		}
+		out.add(st.sizes[i].tokens, st.sizes[i].bytes)
 	}
 	return out
 }
