@@ -154,6 +154,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"gain", "--workspace", gained(t)},
 		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
+		{"config", "--workspace", t.TempDir()},
 		{"version"},
 	}
 	for _, args := range calls {

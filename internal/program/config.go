@@ -3,7 +3,6 @@ package program
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -127,7 +126,7 @@ func settings(a *cli.App, names []string) ([]config.Key, error) {
 }
 
 func configDocument(a *cli.App, keys []config.Key) ConfigJSON {
-	doc := ConfigJSON{Schema: "memkernel/config/v1", Files: slices.Concat([]string{}, a.ConfigFiles)}
+	doc := ConfigJSON{Schema: "memkernel/config/v1", Files: document.List(a.ConfigFiles)}
 	if n := len(doc.Files); n > 0 {
 		doc.File = doc.Files[n-1]
 	}
