@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -119,8 +119,8 @@ func unbroken(t *testing.T) *checkpoint.Checkpoint {
 // steps counts what the story does to its store, step by step.
 func steps(t *testing.T) int {
 	t.Helper()
-	n, mem := 0, memstore.New()
-	mem.SetFault(func(memstore.Op, string) error { n++; return nil })
+	n, mem := 0, storetest.New()
+	mem.SetFault(func(storetest.Op, string) error { n++; return nil })
 	must(t, runStory(checkpoint.NewStore(mem), func(...string) {}))
 	if n < 48 {
 		t.Fatalf("only %d steps were seen", n)
@@ -129,10 +129,10 @@ func steps(t *testing.T) int {
 }
 
 // failAt fails step n of a store once, with an error that may be the end.
-func failAt(mem *memstore.Store, n int, err error) {
+func failAt(mem *storetest.Store, n int, err error) {
 	step := 0
-	mem.SetFault(func(memstore.Op, string) error {
-		if step++; step < n || step > n && !errors.Is(err, memstore.ErrCrash) {
+	mem.SetFault(func(storetest.Op, string) error {
+		if step++; step < n || step > n && !errors.Is(err, storetest.ErrCrash) {
 			return nil
 		}
 		return err
@@ -147,7 +147,7 @@ func TestFailAnywhere(t *testing.T) {
 	want := unbroken(t)
 	for n := range steps(t) {
 		what := fmt.Sprintf("step %d failed", n+1)
-		mem := memstore.New()
+		mem := storetest.New()
 		s := checkpoint.NewStore(mem)
 		var acked bytes.Buffer
 		failAt(mem, n+1, errFull)
@@ -166,15 +166,15 @@ func TestFailAnywhere(t *testing.T) {
 func TestPowerCutAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for n := range steps(t) {
-		mem := memstore.New()
+		mem := storetest.New()
 		newest := 0
-		failAt(mem, n+1, memstore.ErrCrash)
+		failAt(mem, n+1, storetest.ErrCrash)
 		err := runStory(checkpoint.NewStore(mem), func(words ...string) {
 			if words[0] == "CHECKPOINT" {
 				newest = number(words[1])
 			}
 		})
-		if !errors.Is(err, memstore.ErrCrash) {
+		if !errors.Is(err, storetest.ErrCrash) {
 			t.Fatalf("the power went at step %d and nobody said so: %v", n+1, err)
 		}
 		s := checkpoint.NewStore(mem.Restart(rng.IntN))
@@ -199,7 +199,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 // TestRetry: after a failed checkpoint the same call may simply be made again,
 // where five are already too.
 func TestRetry(t *testing.T) {
-	mem := memstore.New()
+	mem := storetest.New()
 	five := checkpoint.NewStore(mem)
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	for range checkpoint.Kept {

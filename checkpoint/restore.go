@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -37,7 +37,7 @@ const BesideMark = "[Another session was at work in this workspace:"
 
 // goingOn matches the words by which people ask, in a new conversation, to go on from where the
 // work was. The last group asks for it only as a whole message.
-var goingOn = lazyregexp.New(`(?i)\bwhere (?:were we|was i|are we at|did (?:we|i) (?:stop|leave))\b|\bleft off\b|\bwhat (?:were we|was i) (?:doing|working on)\b|\bpick up where\b|\bcarry on from\b|\bresume (?:our|the work|my)\b|\bcatch me up\b|\b(?:last|previous) session\b|` +
+var goingOn = textutil.LazyRegexp(`(?i)\bwhere (?:were we|was i|are we at|did (?:we|i) (?:stop|leave))\b|\bleft off\b|\bwhat (?:were we|was i) (?:doing|working on)\b|\bpick up where\b|\bcarry on from\b|\bresume (?:our|the work|my)\b|\bcatch me up\b|\b(?:last|previous) session\b|` +
 	`wo waren wir|aufgehört haben|letzten? sitzung|où en (?:étions|était)|dernière session|dónde (?:estábamos|lo dejamos)|última sesión|做到哪|` +
 	`^\W*(?:(?:please )?(?:continue|go on|carry on|resume|keep going)|(?:mach )?weiter|continuez|poursuis|continúa|sigue|继续)[\W。！]*$`)
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 
 	"github.com/google/go-cmp/cmp"
@@ -340,7 +340,7 @@ func TestNothingToSay(t *testing.T) {
 // What can't be read now is not taken for damaged: nothing is begun anew, and no number is given
 // twice.
 func TestOutOfReachIsNoDamage(t *testing.T) {
-	mem := memstore.New()
+	mem := storetest.New()
 	s := checkpoint.NewStore(mem)
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	must(t, s.SaveState(st))

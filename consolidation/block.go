@@ -6,7 +6,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -117,7 +117,7 @@ func pieces(f *File) []piece {
 }
 
 // bulleted is an item of a list without order, at the margin.
-var bulleted = lazyregexp.New(`^[\r\n]*[-*+][ \t]`)
+var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
 
 // underlined makes blocks of paragraphs that only a rule below them makes headings of
 // nothing.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // A bundle are the pieces that leave together or not at all, in their order. A section
@@ -167,7 +167,7 @@ func (r *pruner) pruned() []*File {
 }
 
 // placeLine is what stands at the end of a section for the entries that left it.
-var placeLine = lazyregexp.New(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
+var placeLine = textutil.LazyRegexp(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
 
 // placesIn are the files that a piece says that entries moved to, none if it is no such
 // line.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -33,29 +33,29 @@ type claim struct {
 
 var (
 	// labelled is "**Label**: value" or "Label = value".
-	labelled = lazyregexp.New(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
+	labelled = textutil.LazyRegexp(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
 	// stated is "The port of X is 5432", whole, in a few languages.
-	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
+	stated = textutil.LazyRegexp(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
 	// statedHan is the same for Chinese, where nothing is between the words.
-	statedHan = lazyregexp.New(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
+	statedHan = textutil.LazyRegexp(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
-	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
+	attributed = textutil.LazyRegexp(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
 	// versioned is "uses Go 1.26", of whatever it is that uses it.
-	versioned = lazyregexp.New(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
+	versioned = textutil.LazyRegexp(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
 	// placed is "X lives in Y": of such a thing there is one.
-	placed = lazyregexp.New(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
+	placed = textutil.LazyRegexp(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
 	// owned is "X owns Y" and "X is responsible for Y": whoever it is, there is one.
-	owned = lazyregexp.New(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
+	owned = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
 	// ownedBy is the same with the thing first.
-	ownedBy = lazyregexp.New(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
+	ownedBy = textutil.LazyRegexp(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
 	// ledBy is "The lead of X is Y", leaderOf the same with the person first.
-	ledBy    = lazyregexp.New(`^(?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60}) (?:is|ist|es|est|è|é) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)$|^([^，,]{2,30}?)的?(?:负责人|負責人|主管|联系人|担当者)(?:是|は)([\p{Han}\p{L}]{2,8})$`)
-	leaderOf = lazyregexp.New(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:is|ist|es|est|è|é) (?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60})$|^([\p{Han}\p{L}]{2,8})(?:是|は)([^，,]{2,30}?)(?:的|の)(?:负责人|負責人|主管|联系人|担当者)$`)
+	ledBy    = textutil.LazyRegexp(`^(?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60}) (?:is|ist|es|est|è|é) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)$|^([^，,]{2,30}?)的?(?:负责人|負責人|主管|联系人|担当者)(?:是|は)([\p{Han}\p{L}]{2,8})$`)
+	leaderOf = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:is|ist|es|est|è|é) (?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60})$|^([\p{Han}\p{L}]{2,8})(?:是|は)([^，,]{2,30}?)(?:的|の)(?:负责人|負責人|主管|联系人|担当者)$`)
 	// hasOne finds heads of columns that name such a person.
-	hasOne = lazyregexp.New(`(?i)^(?:who|wer|quién|quien|qui|chi|quem|wie|кто|谁|誰|` + roles + `)$|负责人|負責人|主管|联系人|担当`)
+	hasOne = textutil.LazyRegexp(`(?i)^(?:who|wer|quién|quien|qui|chi|quem|wie|кто|谁|誰|` + roles + `)$|负责人|負責人|主管|联系人|担当`)
 	// replaced are words by which an entry states that it replaces another, or
 	// that something changed.
-	replaced = lazyregexp.New(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
+	replaced = textutil.LazyRegexp(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
 )
 
 // roles are what one person is of a thing.
@@ -181,7 +181,7 @@ func (c *claim) scope() string {
 }
 
 // bracketed is what stands in brackets.
-var bracketed = lazyregexp.New(`[(（]([^()（）]*)[)）]`)
+var bracketed = textutil.LazyRegexp(`[(（]([^()（）]*)[)）]`)
 
 // aside is what stands in brackets in the line of a claim.
 func (c *claim) aside() string {
@@ -438,11 +438,11 @@ func subjectWords(s string) []string {
 }
 
 var (
-	ruleOfTable = lazyregexp.New(`^[\s|:-]+$`)
+	ruleOfTable = textutil.LazyRegexp(`^[\s|:-]+$`)
 	// plainColumn are heads of columns that say no more than that a value stands there,
 	// plainRow labels of rows that name nothing.
-	plainColumn = lazyregexp.New(`(?i)^(?:value|values|setting|wert|valor|valeur|valore|waarde|значение|值|取值|current|now|details?|info)$`)
-	plainRow    = lazyregexp.New(`^[\d\s.#:/年月日-]*$`)
+	plainColumn = textutil.LazyRegexp(`(?i)^(?:value|values|setting|wert|valor|valeur|valore|waarde|значение|值|取值|current|now|details?|info)$`)
+	plainRow    = textutil.LazyRegexp(`^[\d\s.#:/年月日-]*$`)
 )
 
 // tableClaims reads a table: each row claims of its first cell what the heads of the

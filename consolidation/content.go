@@ -6,13 +6,13 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mark is what a masker puts in a secret's place.
-var mark = lazyregexp.New(`\[masked:([^\]\s]+)\]`)
+var mark = textutil.LazyRegexp(`\[masked:([^\]\s]+)\]`)
 
 // severalSecrets is how many secrets of one rule in one file are told one by one.
 const severalSecrets = 3
@@ -58,8 +58,8 @@ func (a *auditor) secrets() {
 }
 
 var (
-	conflictStart = lazyregexp.New(`^<{7}(?: |$)`)
-	conflictEnd   = lazyregexp.New(`^>{7}(?: |$)`)
+	conflictStart = textutil.LazyRegexp(`^<{7}(?: |$)`)
+	conflictEnd   = textutil.LazyRegexp(`^>{7}(?: |$)`)
 )
 
 // conflicts finds what a merge left. Marks in a code block are an example.
@@ -137,7 +137,7 @@ func (a *auditor) files() {
 }
 
 // pageMention is a page of the kernel's, named in memory.
-var pageMention = lazyregexp.New(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
+var pageMention = textutil.LazyRegexp(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
 
 // Mentioned returns the pages of the kernel's that the files name, by id.
 func (s *Snapshot) Mentioned() map[string]bool {
@@ -212,17 +212,17 @@ func maskedValues(was, is string) (out []maskedValue) {
 
 var (
 	// amounts are several numbers with what they are of: p200/c30, 8k/32k, min8/max32.
-	amounts = lazyregexp.New(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
+	amounts = textutil.LazyRegexp(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
 	// exampleWord is a word that nobody's secret has in it.
-	exampleWord = lazyregexp.New(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
+	exampleWord = textutil.LazyRegexp(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
 	// usualPassword is one that stands in every tutorial, or says what belongs in its place.
-	usualPassword = lazyregexp.New(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
+	usualPassword = textutil.LazyRegexp(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
 	// words in lower case with numbers among them: an identifier, or a phrase.
-	wordy = lazyregexp.New(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
+	wordy = textutil.LazyRegexp(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
 	// phraseKey is a name of what may be a phrase.
-	phraseKey = lazyregexp.New(`(?i)pass|pwd|kennwort|contrase|senha|парол|密码|密碼|パスワード|암호|secret|phrase`)
+	phraseKey = textutil.LazyRegexp(`(?i)pass|pwd|kennwort|contrase|senha|парол|密码|密碼|パスワード|암호|secret|phrase`)
 	// exampleHost is a name that is kept for examples.
-	exampleHost = lazyregexp.New(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)
+	exampleHost = textutil.LazyRegexp(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)
 )
 
 // example reports whether a value that would rather be masked is known to be no secret of

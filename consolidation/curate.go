@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -238,9 +238,9 @@ func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 // committed is the commit of a session, planned its list of steps, and aside what a commit
 // does that changes nothing of the work itself.
 var (
-	committed = lazyregexp.New(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
-	planned   = lazyregexp.New(`^plan \(\d+\): (.+)$`)
-	aside     = lazyregexp.New(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
+	committed = textutil.LazyRegexp(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
+	planned   = textutil.LazyRegexp(`^plan \(\d+\): (.+)$`)
+	aside     = textutil.LazyRegexp(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
 )
 
 // done is what a session's commit or plan says of what was worked on, and what that is

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -21,7 +21,7 @@ import (
 const CostlyCalls = 5
 
 // flushed begins what a flush wrote of a session: its key, and what follows.
-var flushed = lazyregexp.New(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
+var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
 
 // sessionsOf gives for each entry of a file the key of the session that a flush wrote it
 // of, "" for what nobody's flush wrote. A flush's list is one block.
@@ -99,9 +99,9 @@ type failure struct {
 }
 
 var (
-	learned = lazyregexp.New(`^(?:\[\w+\] )*(.+?) failed: (.+?) → (.+?)(?: \((\d+) calls later\))?$`)
+	learned = textutil.LazyRegexp(`^(?:\[\w+\] )*(.+?) failed: (.+?) → (.+?)(?: \((\d+) calls later\))?$`)
 	// worked is a remedy that names what was called instead.
-	worked = lazyregexp.New(`^(.+?) worked(?: after .+)?$`)
+	worked = textutil.LazyRegexp(`^(.+?) worked(?: after .+)?$`)
 )
 
 func failureOf(plain string) (failure, bool) {
@@ -144,15 +144,15 @@ func code(s string) string {
 }
 
 var (
-	figures = lazyregexp.New(`[\w./-]*\d[\w./:-]*|/[\w./-]+`)
+	figures = textutil.LazyRegexp(`[\w./-]*\d[\w./:-]*|/[\w./-]+`)
 	// mishaps are errors that say something of the moment, of the code in hand, or of a
 	// slip of the pen: who reads them later learns nothing.
-	mishaps = lazyregexp.New(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
+	mishaps = textutil.LazyRegexp(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
 		`interrupted|cancell?ed|aborted|declined|rejected|doesn't want|chunk id|unmatched|unterminated|unbalanced|syntax ?error|parse error|parsing|not allowed in a regex|regex parse|unexpected (?:token|character|end|eof)|invalid (?:json|tool|input|argument|parameter)|inputvalidation|404|not found \(http|exit(?:ed)?(?: with)?(?: status| code)|error task failed|lifecycle script|^-*\s*fail\b|build failed|setup failed|between tests|assert|expect(?:ed|\()|undefined|undeclared|cannot use|not used|unused|type error|typeerror|referenceerror|attributeerror|nameerror|traceback|panic|` +
 		`\w\.\w+:\d+|downloading|sibling tool|timed out|deadline|temporar|try again|rate limit|overloaded|econn|lock file|index\.lock`)
 	// looking are calls that look for something: that they find nothing, or a pattern is
 	// wrong, is none.
-	looking = lazyregexp.New(`^(?:\w+ )?(?:rg|grep|egrep|ag|find|ls|cat|head|tail|sed|awk|jq|wc|tree|stat|git (?:grep|log|show|diff|blame)|echo|cd|for|while|Read|Glob|Grep|Search|WebFetch|WebSearch|Edit|MultiEdit|Write|edit|write|read|apply_patch|str_replace\S*)(?:\s|$)`)
+	looking = textutil.LazyRegexp(`^(?:\w+ )?(?:rg|grep|egrep|ag|find|ls|cat|head|tail|sed|awk|jq|wc|tree|stat|git (?:grep|log|show|diff|blame)|echo|cd|for|while|Read|Glob|Grep|Search|WebFetch|WebSearch|Edit|MultiEdit|Write|edit|write|read|apply_patch|str_replace\S*)(?:\s|$)`)
 )
 
 // failures counts in how many sessions the failures of a workspace's logs came up.
@@ -200,7 +200,7 @@ func IsIdentity(file string) bool {
 
 // important matches the words by which people state that something matters to
 // them, in the languages that we were sure of.
-var important = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` +
+var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
 	`important(?:ly)?|crucial|critical|essential|always|never(?: again| ever)?|must(?: not|n'?t)?|from now on|make sure|i (?:really )?(?:want|need|insist|care|hate|love|prefer)|` +
 	`don'?t (?:ever|forget)|remember|non-?negotiable|` +
 	`wichtig|unbedingt|niemals|nie wieder|ab jetzt|ab sofort|ich will|ich möchte|merk dir|vergiss nicht|` +

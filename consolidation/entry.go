@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -117,7 +117,7 @@ func (r *reader) entry(u markdownstore.Unit) {
 }
 
 // comment is an HTML comment; ours begin with a word that we know.
-var comment = lazyregexp.New(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
+var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
 // FromMark and SupersedesMark return the comments that name where an entry comes from
 // and what it replaces, to be written at the end of its first line. A reference is a
@@ -128,10 +128,10 @@ func SupersedesMark(refs ...string) string {
 }
 
 // leadingTime is the time at which an item of a log begins, with its zone.
-var leadingTime = lazyregexp.New(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
+var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
 // trailingTime is the moment that the working buffer puts behind what was said.
-var trailingTime = lazyregexp.New(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
+var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
 
 // comments finds the comments in a text; most have none.
 func comments(s string) [][]string {
@@ -213,7 +213,7 @@ func struck(s string) bool {
 }
 
 // isoDate is a date as the files write it.
-var isoDate = lazyregexp.New(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
+var isoDate = textutil.LazyRegexp(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
 // firstDate returns the first date in a text, "" if there is none that a calendar
 // has.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // What people and agents write into logs of their own has no captures, and most of it no
@@ -30,16 +30,16 @@ const (
 // that matches counts: what is planned is none of the others.
 var headings = [...]struct {
 	worth
-	*lazyregexp.Regexp
+	*textutil.Regexp
 }{
-	{worthPassing, lazyregexp.New(`(?i)\b(?:next|to-?dos?|tasks?|action items?|follow-?ups?|plan(?:s|ned)?|roadmap|backlog|ideas?|opportunit(?:y|ies)|open|questions?|tomorrow|upcoming|pending|wait(?:ing)?|schedule|agenda|goals?|targets?|baseline|test(?:s|ing)?|statistics|stats|metrics|numbers|links?|references?|sources?|files?|outputs?|artifacts?|commits?|time ?line|weather|status|heartbeats?|related|topics?|themes?|priorit(?:y|ies)|features|template|calendar|meetings today|` +
+	{worthPassing, textutil.LazyRegexp(`(?i)\b(?:next|to-?dos?|tasks?|action items?|follow-?ups?|plan(?:s|ned)?|roadmap|backlog|ideas?|opportunit(?:y|ies)|open|questions?|tomorrow|upcoming|pending|wait(?:ing)?|schedule|agenda|goals?|targets?|baseline|test(?:s|ing)?|statistics|stats|metrics|numbers|links?|references?|sources?|files?|outputs?|artifacts?|commits?|time ?line|weather|status|heartbeats?|related|topics?|themes?|priorit(?:y|ies)|features|template|calendar|meetings today|` +
 		`nächste\w*|aufgaben|offen\w*|fragen|ideen|geplant|ziele?|termine|wetter|quellen|dateien|prochain\w*|à faire|questions|idées|objectifs?|météo|sources|fichiers|próxim\w*|pendientes?|tareas|preguntas|objetivos?|enlaces|archivos)\b|下一步|待办|计划|明天|后续|未来|问题列表|待解决|目标|统计|指标|数据|链接|参考|来源|文件|产出|输出|提交|时间|日期|状态|天气|测试|基线|想法|相关|关联|主题|优先级|功能列表|定位`)},
-	{worthDecision, lazyregexp.New(`(?i)\b(?:decisions?|decided|agreed|agreements?|chosen|choices?|conclusions?|entscheidung(?:en)?|beschl(?:u|ü)ss(?:e)?|entschieden|fazit|décisions?|décidé|choix|conclusions?|decisiones|decisión|acuerdos?|decidido|conclusi(?:ón|ones))\b|决策|决定|決定|结论|选择|定论`)},
-	{worthReason, lazyregexp.New(`(?i)\b(?:rationale|reasons?|reasoning|why|benefits?|advantages?|pros|cons|impact|begründung|gründe?|warum|vorteile|justification|raisons?|pourquoi|avantages|razon(?:es)?|motivos?|ventajas)\b|理由|为什么|优势|好处|价值|意义|影响`)},
-	{worthWish, lazyregexp.New(`(?i)\b(?:preferences?|(?:user|human|owner) (?:feedback|wants|said|asked|requests?|wishes)|feedback|vorlieben|wünsche|rückmeldung|préférences?|retours?|preferencias?|deseos)\b|偏好|用户反馈|用户要求|喜好`)},
-	{worthLesson, lazyregexp.New(`(?i)\b(?:lessons?|learn(?:ed|t|ings?)?|insights?|take-?aways?|gotchas?|pitfalls?|caveats?|discover(?:y|ies|ed)|findings?|found out|mistakes?|root causes?|causes?|fix(?:es|ed)?|bugs?|solutions?|solved|troubleshooting|workarounds?|what (?:worked|went wrong|broke|failed|helped)|watch out|notes? to self|important|warnings?|key points?|` +
+	{worthDecision, textutil.LazyRegexp(`(?i)\b(?:decisions?|decided|agreed|agreements?|chosen|choices?|conclusions?|entscheidung(?:en)?|beschl(?:u|ü)ss(?:e)?|entschieden|fazit|décisions?|décidé|choix|conclusions?|decisiones|decisión|acuerdos?|decidido|conclusi(?:ón|ones))\b|决策|决定|決定|结论|选择|定论`)},
+	{worthReason, textutil.LazyRegexp(`(?i)\b(?:rationale|reasons?|reasoning|why|benefits?|advantages?|pros|cons|impact|begründung|gründe?|warum|vorteile|justification|raisons?|pourquoi|avantages|razon(?:es)?|motivos?|ventajas)\b|理由|为什么|优势|好处|价值|意义|影响`)},
+	{worthWish, textutil.LazyRegexp(`(?i)\b(?:preferences?|(?:user|human|owner) (?:feedback|wants|said|asked|requests?|wishes)|feedback|vorlieben|wünsche|rückmeldung|préférences?|retours?|preferencias?|deseos)\b|偏好|用户反馈|用户要求|喜好`)},
+	{worthLesson, textutil.LazyRegexp(`(?i)\b(?:lessons?|learn(?:ed|t|ings?)?|insights?|take-?aways?|gotchas?|pitfalls?|caveats?|discover(?:y|ies|ed)|findings?|found out|mistakes?|root causes?|causes?|fix(?:es|ed)?|bugs?|solutions?|solved|troubleshooting|workarounds?|what (?:worked|went wrong|broke|failed|helped)|watch out|notes? to self|important|warnings?|key points?|` +
 		`erkenntnis(?:se)?|gelernt|ursachen?|lösung(?:en)?|fehler|stolperstein\w*|wichtig\w*|leçons?|appris|apprentissages?|constats?|causes?|solutions?|pièges?|corrections?|lecci(?:ón|ones)|aprend\w*|hallazgos?|causas?|soluci(?:ón|ones)|errores|importante)\b|教训|教訓|经验|收获|洞察|发现|学到|学会|反思|启示|感悟|踩坑|坑点|原因|解决|修复|要点|心得|注意|重要`)},
-	{worthOutcome, lazyregexp.New(`(?i)\b(?:what happened|happened|changes?|changed|done|completed|accomplish\w*|achievements?|results?|outcomes?|summary|summaries|highlights?|implement\w*|added|updates?|updated|shipped|released|deployed|progress|work(?:ed on)?|log|notes?|journal|events?|problems?|issues?|` +
+	{worthOutcome, textutil.LazyRegexp(`(?i)\b(?:what happened|happened|changes?|changed|done|completed|accomplish\w*|achievements?|results?|outcomes?|summary|summaries|highlights?|implement\w*|added|updates?|updated|shipped|released|deployed|progress|work(?:ed on)?|log|notes?|journal|events?|problems?|issues?|` +
 		`passiert|geschehen|erledigt|geändert|änderungen|ergebnis(?:se)?|zusammenfassung|gemacht|notizen|fait|changements?|résultats?|résumé|réalisé|notes|hecho|cambios?|resultados?|resumen|logros|notas)\b|完成|成果|总结|实现|进展|变更|更新|结果|亮点|工作|记录|笔记|核心|关键`)},
 }
 
@@ -135,7 +135,7 @@ func subject(trail []string) string {
 const mostLead = 8
 
 // leadMark is the place of a label in a list.
-var leadMark = lazyregexp.New(`^\s*(?:\d{1,3}[.)]\s+|\*\s+)`)
+var leadMark = textutil.LazyRegexp(`^\s*(?:\d{1,3}[.)]\s+|\*\s+)`)
 
 // aboutSubject puts what the headings name before a text that names nothing itself, or the
 // label of its list where that says what the items are.
@@ -209,27 +209,27 @@ func reversed(s []string) []string {
 var (
 	// outcomes are the words by which a sentence says what came of something, and causes
 	// those by which it says why.
-	outcomes = lazyregexp.New(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|is|are|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
+	outcomes = textutil.LazyRegexp(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|is|are|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
 		`behoben|gelöst|abgeschaltet|eingerichtet|geändert|hinzugefügt|fehlte?|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|ist|sind|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|est|sont|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再|提升|降低|新增|去掉|改成`)
-	causes = lazyregexp.New(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
+	causes = textutil.LazyRegexp(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
 	// defines is a name of the code's, and what it is.
-	defines = lazyregexp.New("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
+	defines = textutil.LazyRegexp("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
 	// learning are the words by which a sentence says that something was learned.
-	learning = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
+	learning = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
 	// wishing are verbs by which somebody wants things to be.
-	wishing = lazyregexp.New(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
+	wishing = textutil.LazyRegexp(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
 	// routine is what every day has: counts of tests, hashes, states of a run.
-	routine = lazyregexp.New(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
+	routine = textutil.LazyRegexp(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
 	// suggested begins what somebody might do.
-	suggested = lazyregexp.New(`(?i)^\W*(?:consider|could|should (?:i|we|be)|might|maybe|need to|needs to be|try to|think about|look into|explore|investigate|continue|plan to|will|going to|proposer?|proposal|erwägen|vielleicht|prüfen|envisager|peut-être|considerar|quizás|revisar)\b|^\W*(?:考虑|可考虑|需要|建议|可以考虑|继续|持续|尝试|探索|研究|计划|准备|将)`)
+	suggested = textutil.LazyRegexp(`(?i)^\W*(?:consider|could|should (?:i|we|be)|might|maybe|need to|needs to be|try to|think about|look into|explore|investigate|continue|plan to|will|going to|proposer?|proposal|erwägen|vielleicht|prüfen|envisager|peut-être|considerar|quizás|revisar)\b|^\W*(?:考虑|可考虑|需要|建议|可以考虑|继续|持续|尝试|探索|研究|计划|准备|将)`)
 	// naming are names as code and figures write them.
-	naming = lazyregexp.New("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
+	naming = textutil.LazyRegexp("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
 )
 
 // predicate begins what is said of something that is not named: a verb where a sentence has
 // its subject.
-var predicate = lazyregexp.New(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
+var predicate = textutil.LazyRegexp(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
 // telling scores how much a text says by itself: that it names something, says what came of
 // it, and why. Below 2 it is no fact.
@@ -248,7 +248,7 @@ func telling(s string) int {
 }
 
 // pointer is a link, of either spelling.
-var pointer = lazyregexp.New(`\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)`)
+var pointer = textutil.LazyRegexp(`\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)`)
 
 // passing reports whether an entry is one of the day alone: routine, a question, a task, a
 // form's field, nothing but links.
@@ -266,7 +266,7 @@ func passing(plain string) bool {
 const longSaying = 120
 
 // leaning begins a sentence that needs the one before it.
-var leaning = lazyregexp.New(`(?i)^(?:it|they|he|she|this|that|these|those|there|so|but|then|er|sie|es|das|dies\w*|dann|aber|il|elle|ils|elles|ce|cela|ça|él|ella|ellos|esto|eso|pero)\b|^(?:它|他|她|这|那|但)`)
+var leaning = textutil.LazyRegexp(`(?i)^(?:it|they|he|she|this|that|these|those|there|so|but|then|er|sie|es|das|dies\w*|dann|aber|il|elle|ils|elles|ce|cela|ça|él|ella|ellos|esto|eso|pero)\b|^(?:它|他|她|这|那|但)`)
 
 // sayings are what an entry says: all of an item that fits, and of prose that is long its
 // sentences, each with the one before it that it needs.
@@ -299,7 +299,7 @@ func (c *curator) stated(s string) worth {
 }
 
 // henceforth are the words by which a wish holds for more than once.
-var henceforth = lazyregexp.New(`(?i)\b(?:from now on|in (?:the )?future|every time|always|never|künftig|in zukunft|ab jetzt|von nun an|immer|désormais|à l'avenir|toujours|a partir de ahora|en adelante|siempre)\b|以后|今后|所有|每次|一律`)
+var henceforth = textutil.LazyRegexp(`(?i)\b(?:from now on|in (?:the )?future|every time|always|never|künftig|in zukunft|ab jetzt|von nun an|immer|désormais|à l'avenir|toujours|a partir de ahora|en adelante|siempre)\b|以后|今后|所有|每次|一律`)
 
 // wishes reports whether a sentence says what the user wants.
 func (c *curator) wishes(s string) bool {
@@ -357,7 +357,7 @@ func codeNames(s string) []string {
 	return out
 }
 
-var coded = lazyregexp.New("`[^`\\s]{4,60}`" + `|\b[a-z]+[A-Z]\w+|\b[a-z]+_[a-z_]+\b`)
+var coded = textutil.LazyRegexp("`[^`\\s]{4,60}`" + `|\b[a-z]+[A-Z]\w+|\b[a-z]+_[a-z_]+\b`)
 
 // needed gives for each name of the logs the days that it stands on, in order.
 func (s *Snapshot) needed() map[string][]string {
@@ -404,7 +404,7 @@ const formFiles = 3
 type forms struct{ lines, fields map[string]bool }
 
 // field is a line of a form: a name without spaces, and a value.
-var field = lazyregexp.New(`^\s*(?:[-*+]\s+)?[*_]{0,2}([A-Za-z][\w-]{1,30})[*_]{0,2}\s*[:=][*_]{0,2}\s*(\S.{0,60})?$`)
+var field = textutil.LazyRegexp(`^\s*(?:[-*+]\s+)?[*_]{0,2}([A-Za-z][\w-]{1,30})[*_]{0,2}\s*[:=][*_]{0,2}\s*(\S.{0,60})?$`)
 
 // formsOf finds the forms of the logs.
 func (s *Snapshot) formsOf() forms {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -155,9 +155,9 @@ func count(n int, one, many string) string {
 
 var (
 	// plans are words of what is yet to come: a date beside one may lie ahead.
-	plans = lazyregexp.New(`(?i)\b(?:due|deadline|until|till|by|before|plan\w*|schedul\w*|expir\w*|upcoming|next|will|target|eta|launch\w*|release\w*|renew\w*|valid|ends?|starts?|from|meeting|roadmap|milestone|trip|travel|calendar|event|bis|fällig|geplant|frist|ab|hasta|plazo|jusqu\w*|échéance|prévu\w*|entro|scadenza|até|prazo|todo|reminder|review on|follow[- ]?up)\b|截止|计划|計劃|到期|预计|預計|之前|予定|期限|까지|예정|срок|до\b`)
+	plans = textutil.LazyRegexp(`(?i)\b(?:due|deadline|until|till|by|before|plan\w*|schedul\w*|expir\w*|upcoming|next|will|target|eta|launch\w*|release\w*|renew\w*|valid|ends?|starts?|from|meeting|roadmap|milestone|trip|travel|calendar|event|bis|fällig|geplant|frist|ab|hasta|plazo|jusqu\w*|échéance|prévu\w*|entro|scadenza|até|prazo|todo|reminder|review on|follow[- ]?up)\b|截止|计划|計劃|到期|预计|預計|之前|予定|期限|까지|예정|срок|до\b`)
 	// written matches a line that states when something was written down.
-	written = lazyregexp.New(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
+	written = textutil.LazyRegexp(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
 )
 
 // futureDates finds dates of past events that lie ahead of today: of logs, of

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -59,7 +59,7 @@ func (e *NoEntryError) Error() string {
 }
 
 // placeForm is a line of a file.
-var placeForm = lazyregexp.New(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
+var placeForm = textutil.LazyRegexp(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
 
 // mostPlaces is how many places an error names.
 const mostPlaces = 5

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Host is what a host shows of the files that a session begins with.
@@ -51,7 +51,7 @@ func HostNames() (names []string) {
 // HostByName finds a host.
 func HostByName(name string) (Host, bool) {
 	all := hosts()
-	name = nearest.Host(name, HostNames())
+	name = textutil.MeantHost(name, HostNames())
 	i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name })
 	if i < 0 {
 		return Host{}, false

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 var utc = time.UTC
@@ -16,7 +16,7 @@ const dateLayout = time.DateOnly
 var (
 	// saysLesson are labels and headings by which people mark what the tag marks, in the
 	// languages that we were sure of. Those for decisions are package choice's.
-	saysLesson = lazyregexp.New(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
+	saysLesson = textutil.LazyRegexp(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 
 // impliedTags returns the tags of what the user said, in the working buffer.
@@ -33,7 +33,7 @@ func saysDecision(s string) bool {
 }
 
 // speaksOfUser are the words by which a log names the person it works for.
-var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人|老板`)
+var speaksOfUser = textutil.LazyRegexp(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人|老板`)
 
 // quotesUser and quotesAgent begin what was said, in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "
@@ -74,4 +74,4 @@ func (c *curator) supersede(p *Promoted) {
 }
 
 // negated are the words that turn a sentence into its opposite.
-var negated = lazyregexp.New(`(?i)\b(?:no|not|never|none|nobody|without|cannot|don'?t|doesn'?t|isn'?t|won'?t|kein\w*|nicht|nie|ne|pas|jamais|nunca|sin|non|mai)\b|不|没|別|别|ない|не |안 `)
+var negated = textutil.LazyRegexp(`(?i)\b(?:no|not|never|none|nobody|without|cannot|don'?t|doesn'?t|isn'?t|won'?t|kein\w*|nicht|nie|ne|pas|jamais|nunca|sin|non|mai)\b|不|没|別|别|ない|не |안 `)

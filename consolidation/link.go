@@ -8,23 +8,23 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 var (
 	// inlineLink is [text](target "title"), images too.
-	inlineLink = lazyregexp.New(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
+	inlineLink = textutil.LazyRegexp(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
 	// definition is [label]: target.
-	definition = lazyregexp.New(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
-	inlineText = lazyregexp.New(`\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)`)
-	wikiLink   = lazyregexp.New(`\[\[([^\[\]\n]+)\]\]`)
+	definition = textutil.LazyRegexp(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
+	inlineText = textutil.LazyRegexp(`\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)`)
+	wikiLink   = textutil.LazyRegexp(`\[\[([^\[\]\n]+)\]\]`)
 	// memoryPath is a memory file named in running text or in code.
-	memoryPath = lazyregexp.New("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
-	codeSpan   = lazyregexp.New("`+[^`]*`+")
+	memoryPath = textutil.LazyRegexp("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
+	codeSpan   = textutil.LazyRegexp("`+[^`]*`+")
 	// codePath is a path in code: below a folder, with an ending.
-	codePath   = lazyregexp.New(`^(?:\./)?[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:/[\p{L}\p{N}_.-]+)+\.[A-Za-z]{1,5}$`)
-	lineAnchor = lazyregexp.New(`^L(\d+)(?:-L?(\d+))?$`)
+	codePath   = textutil.LazyRegexp(`^(?:\./)?[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:/[\p{L}\p{N}_.-]+)+\.[A-Za-z]{1,5}$`)
+	lineAnchor = textutil.LazyRegexp(`^L(\d+)(?:-L?(\d+))?$`)
 )
 
 // reference is one place that a file refers to.
@@ -115,7 +115,7 @@ func lineReferences(l string, n int) []reference {
 
 // unmade matches a line whose paths need not be there: an open task, and words of what
 // was taken away or is yet to be made.
-var unmade = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:deleted|removed|renamed|moved|archived|superseded|obsolete|gelöscht|entfernt|umbenannt|supprimée?|déplacée?|eliminad[oa]|borrad[oa]|removid[oa]|удалён|удален|удалено)\b)|删除|刪除|移除|改名|重命名|已删|削除|삭제`)
+var unmade = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:deleted|removed|renamed|moved|archived|superseded|obsolete|gelöscht|entfernt|umbenannt|supprimée?|déplacée?|eliminad[oa]|borrad[oa]|removid[oa]|удалён|удален|удалено)\b)|删除|刪除|移除|改名|重命名|已删|削除|삭제`)
 
 // looksLikeTarget distinguishes a link from code, f[i](x), and a remark (so), and a
 // link's definition from a tag or a label with a colon.
@@ -161,7 +161,7 @@ func (a *auditor) broken(f *File, r reference, names *vault) lead {
 }
 
 // domain is an address of the network without a scheme.
-var domain = lazyregexp.New(`^(?:www\.[\w.-]+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|edu|gov|app|rs|de|fr|uk|cn|jp|ru))(?::\d+)?(?:/|$)`)
+var domain = textutil.LazyRegexp(`^(?:www\.[\w.-]+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|edu|gov|app|rs|de|fr|uk|cn|jp|ru))(?::\d+)?(?:/|$)`)
 
 // cutLine takes :12 off a path.
 func cutLine(target string) (string, string) {
@@ -198,7 +198,7 @@ func placeholder(target string) bool {
 }
 
 // exampleName is a name that stands for any.
-var exampleName = lazyregexp.New(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
+var exampleName = textutil.LazyRegexp(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
 
 // brokenAnchor returns which heading or line f does not have, the zero lead if it has
 // both.
@@ -254,7 +254,7 @@ func anchors(d markdownstore.Document) map[string]bool {
 }
 
 // handMade is an anchor written as HTML or as an attribute of a heading.
-var handMade = lazyregexp.New(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
+var handMade = textutil.LazyRegexp(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
 // bareSlug returns the letters and digits of a heading or an anchor, in lower case. Hosts
 // differ in what they make of the rest: spaces, signs, several hyphens in a row.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -139,7 +139,7 @@ func kept(marker, text string) Origin {
 }
 
 // claimed is where an entry says that it is a person's word.
-var claimed = lazyregexp.New(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
+var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
 // AsAgent is a text as an agent may write it: nothing in it is called a person's word.
 func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+byAgent) }

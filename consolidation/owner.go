@@ -6,15 +6,15 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // What an owning file takes, by the heading that a fact is under or by its
 // content.
 var (
-	aboutUser  = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
-	aboutTools = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
-	aboutAgent = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
+	aboutUser  = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
+	aboutTools = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
+	aboutAgent = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
 // owner returns the file that a fact belongs to. An owning file must exist, be among
@@ -128,7 +128,7 @@ const mostSlug, mostSlugBytes = 40, 200
 // itself.
 var (
 	reserved = map[string]bool{"observations": true, "working-buffer": true, "session-state": true, "memory": true}
-	devices  = lazyregexp.New(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
+	devices  = textutil.LazyRegexp(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
 )
 
 // topicName makes a file's name of a heading: its letters and digits, with the marks
@@ -170,4 +170,4 @@ func headOf(s string, n, bytes int) string {
 }
 
 // digits is a name that could be read as a date.
-var digits = lazyregexp.New(`\d{4}[-_.]?\d{2}|^\d`)
+var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)

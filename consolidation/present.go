@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -17,28 +17,28 @@ const mostFact = 280
 
 var (
 	// leadingDay is a day by which an entry begins, in a few languages.
-	leadingDay = lazyregexp.New(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
+	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
 	// leadingDayHan is the same for scripts without spaces.
-	leadingDayHan = lazyregexp.New(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
+	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
 	// leadingLabel matches a label that means what a tag means.
-	leadingLabel = lazyregexp.New(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
+	leadingLabel = textutil.LazyRegexp(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
 	// leadingMonth is a day with the name of its month.
-	leadingMonth = lazyregexp.New(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
+	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
 	// decidedTo is the story of a decision, in the place of what was decided: what is
 	// behind it can stand by itself in that language.
-	decidedTo = [...]*lazyregexp.Regexp{
-		lazyregexp.New(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+`),
-		lazyregexp.New(`(?i)^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)`),
-		lazyregexp.New(`(?i)^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+`),
-		lazyregexp.New(`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`),
+	decidedTo = [...]*textutil.Regexp{
+		textutil.LazyRegexp(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+`),
+		textutil.LazyRegexp(`(?i)^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)`),
+		textutil.LazyRegexp(`(?i)^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+`),
+		textutil.LazyRegexp(`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`),
 	}
 	// decidedFor says it in German, where the verb is at the end.
-	decidedFor = lazyregexp.New(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
+	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
 	// reminded is how people ask that something be remembered: what is behind it is what.
-	reminded = lazyregexp.New(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)
+	reminded = textutil.LazyRegexp(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)
 	// detail is what a fact does without: times and hashes of commits.
-	detail = lazyregexp.New(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
+	detail = textutil.LazyRegexp(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
 )
 
 // Present returns an entry's content as a fact of today: without the day and the
@@ -88,11 +88,11 @@ func capital(s string) string {
 
 // argument is what a command has behind its name, or behind that and a verb: a flag, a
 // path, an assignment.
-var argument = lazyregexp.New(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
+var argument = textutil.LazyRegexp(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
 
 // commands are programs whose names begin a line of code more often than a sentence.
 // Those that are common words as well are left out: find, make, cat, test, go.
-var commands = lazyregexp.New(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
+var commands = textutil.LazyRegexp(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
 // bounded returns a text of at most n characters: whole sentences if they are
 // half of that, else whole words and an ellipsis.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -25,10 +25,10 @@ const (
 )
 
 var (
-	excepts    = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:` + exceptions + `)(?:[^\p{L}]|$)|` + hanExceptions)
-	qualifying = lazyregexp.New(`(?i)^[^\p{L}]*(?:(?:` + exceptions + `|` + openings + `)(?:[^\p{L}]|$)|` + hanExceptions + `|不过|否则|不適用|不适用)`)
+	excepts    = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` + exceptions + `)(?:[^\p{L}]|$)|` + hanExceptions)
+	qualifying = textutil.LazyRegexp(`(?i)^[^\p{L}]*(?:(?:` + exceptions + `|` + openings + `)(?:[^\p{L}]|$)|` + hanExceptions + `|不过|否则|不適用|不适用)`)
 	// only is how a heading restricts all that is below it.
-	only = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:only|never|not|nur|nie|nicht|keine?|solo|sólo|nunca|seulement|uniquement|jamais|mai|somente|apenas|alleen|nooit|niet|только|никогда|не)(?:[^\p{L}]|$)|仅|僅|只|禁止|不要|不得|のみ|だけ`)
+	only = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:only|never|not|nur|nie|nicht|keine?|solo|sólo|nunca|seulement|uniquement|jamais|mai|somente|apenas|alleen|nooit|niet|только|никогда|не)(?:[^\p{L}]|$)|仅|僅|只|禁止|不要|不得|のみ|だけ`)
 )
 
 // qualifies reports whether a text restricts what stands before it: alone it says nothing,

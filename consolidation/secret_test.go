@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/canary"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
@@ -38,8 +38,8 @@ func secretsIn(t *testing.T, texts []string) map[int]bool {
 // an audit, whichever characters it is made of.
 func TestSecretsOfRealShapes(t *testing.T) {
 	var texts []string
-	for _, file := range []string{canary.Kinds, canary.More} {
-		for _, x := range canary.Texts(file, 3) {
+	for _, file := range []string{hostile.SecretKinds, hostile.MoreSecrets} {
+		for _, x := range hostile.Texts(file, 3) {
 			if (*mask.Masker)(nil).Lines(x.Text) != x.Text {
 				texts = append(texts, x.Text)
 			}
@@ -63,7 +63,7 @@ func TestNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	for _, x := range canary.Texts(canary.None, 0) {
+	for _, x := range hostile.Texts(hostile.NoSecrets, 0) {
 		texts = append(texts, x.Text)
 	}
 	for i := range secretsIn(t, texts) {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // statement is a sentence taken apart: what it gives values for, what it says of it, and
@@ -33,18 +33,18 @@ type found struct {
 }
 
 var (
-	addressIn = lazyregexp.New(`[a-z][a-z0-9+.-]*://[^\s)>\]，。；]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?`)
-	dateIn    = lazyregexp.New(`\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}年\d{1,2}月\d{1,2}[日号]|\d{1,2}月\d{1,2}[日号]`)
-	monthIn   = lazyregexp.New(`(\d{1,2})\.?(?:st|nd|rd|th|º|er)?\s+(?:de\s+|of\s+)?(\p{L}{3,10})\.?(?:,?\s+(?:de\s+|del\s+)?(\d{4}))?|(\p{L}{3,10})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?`)
-	phoneIn   = lazyregexp.New(`\+\d[\d \-()/.]{6,18}\d|\b0\d[\d \-/]{6,16}\d|\b\d{3}-\d{4}\b`)
-	clockIn   = lazyregexp.New(`(上午|下午|晚上|凌晨|早上|午前|午後)?\s?(\d{1,2})(?::(\d{2})(?::\d{2})?\s?(am|pm|a\.m\.|p\.m\.|uhr|h\b)?|\s?(am|pm|a\.m\.|p\.m\.|uhr)|h(\d{2})|[点點時时](半|\d{1,2}分)?)`)
-	rangeIn   = lazyregexp.New(`\d\s?(?:%|\p{L}{1,3})?\s?(?:-|–|—|~|〜|\bto\b|\bbis\b|à|\ba\b|\bhasta\b|\bal\b|até|\btot\b|至|到|から|\bor\b|\boder\b|\bou\b|\bdo\b|±|/)\s?\d|\bbetween\b|\bzwischen\b|\bentre\b|\bfra\b|\btussen\b|между|之间`)
-	numberIn  = lazyregexp.New(`([$€£¥]\s?)?(\d+(?:[.,]\d+)*)(?:\s?([%€]|°c|°f)|[\s-]?([\p{L}]+))?`)
+	addressIn = textutil.LazyRegexp(`[a-z][a-z0-9+.-]*://[^\s)>\]，。；]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?`)
+	dateIn    = textutil.LazyRegexp(`\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}年\d{1,2}月\d{1,2}[日号]|\d{1,2}月\d{1,2}[日号]`)
+	monthIn   = textutil.LazyRegexp(`(\d{1,2})\.?(?:st|nd|rd|th|º|er)?\s+(?:de\s+|of\s+)?(\p{L}{3,10})\.?(?:,?\s+(?:de\s+|del\s+)?(\d{4}))?|(\p{L}{3,10})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?`)
+	phoneIn   = textutil.LazyRegexp(`\+\d[\d \-()/.]{6,18}\d|\b0\d[\d \-/]{6,16}\d|\b\d{3}-\d{4}\b`)
+	clockIn   = textutil.LazyRegexp(`(上午|下午|晚上|凌晨|早上|午前|午後)?\s?(\d{1,2})(?::(\d{2})(?::\d{2})?\s?(am|pm|a\.m\.|p\.m\.|uhr|h\b)?|\s?(am|pm|a\.m\.|p\.m\.|uhr)|h(\d{2})|[点點時时](半|\d{1,2}分)?)`)
+	rangeIn   = textutil.LazyRegexp(`\d\s?(?:%|\p{L}{1,3})?\s?(?:-|–|—|~|〜|\bto\b|\bbis\b|à|\ba\b|\bhasta\b|\bal\b|até|\btot\b|至|到|から|\bor\b|\boder\b|\bou\b|\bdo\b|±|/)\s?\d|\bbetween\b|\bzwischen\b|\bentre\b|\bfra\b|\btussen\b|между|之间`)
+	numberIn  = textutil.LazyRegexp(`([$€£¥]\s?)?(\d+(?:[.,]\d+)*)(?:\s?([%€]|°c|°f)|[\s-]?([\p{L}]+))?`)
 	// versionWord is a word for versions: what it says is one, without a point too.
-	versionWord = lazyregexp.New(`(?i)versi|версия|版本|バージョン`)
-	dayRange    = lazyregexp.New(`^\s*(?:-|–|—|to|through|thru|bis|a|à|au|al|hasta|até|tot|t/m|по|至|到|から|~)\s*$`)
-	quotation   = lazyregexp.New(`["“”„«»「」『』]`)
-	unsure      = lazyregexp.New(`[?？~≈<>→]|\b(?:e\.\s?g|i\.\s?e|z\.\s?b|p\.\s?ej|p\.\s?ex|bijv)\b|\betwa\b|\btal vez\b|peut-être|\b(?:about|around)\s+\d|\broughly\b|\bapprox|\bcirca\b|\bca\.|\bungefähr\b|\bunos\b|\baproximadamente\b|\benviron\b|\bcerca de\b|около|примерно|大约|约|左右|約|\bup to\b|\bat least\b|\bat most\b|\bbis zu\b|\bmindestens\b|\bhöchstens\b|\bal menos\b|至少|最多|至多|不超过`)
+	versionWord = textutil.LazyRegexp(`(?i)versi|версия|版本|バージョン`)
+	dayRange    = textutil.LazyRegexp(`^\s*(?:-|–|—|to|through|thru|bis|a|à|au|al|hasta|até|tot|t/m|по|至|到|から|~)\s*$`)
+	quotation   = textutil.LazyRegexp(`["“”„«»「」『』]`)
+	unsure      = textutil.LazyRegexp(`[?？~≈<>→]|\b(?:e\.\s?g|i\.\s?e|z\.\s?b|p\.\s?ej|p\.\s?ex|bijv)\b|\betwa\b|\btal vez\b|peut-être|\b(?:about|around)\s+\d|\broughly\b|\bapprox|\bcirca\b|\bca\.|\bungefähr\b|\bunos\b|\baproximadamente\b|\benviron\b|\bcerca de\b|около|примерно|大约|约|左右|約|\bup to\b|\bat least\b|\bat most\b|\bbis zu\b|\bmindestens\b|\bhöchstens\b|\bal menos\b|至少|最多|至多|不超过`)
 )
 
 // takeApart reads a sentence; ok is false for one that claims nothing.
@@ -92,7 +92,7 @@ func takeApart(sentence string) (st statement, ok bool) {
 }
 
 // cut takes what an expression finds out of a text, where read makes a value of it.
-func (st *statement) cut(text string, in *lazyregexp.Regexp, read func(m []string) (value, int, bool)) string {
+func (st *statement) cut(text string, in *textutil.Regexp, read func(m []string) (value, int, bool)) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range in.FindAllStringSubmatchIndex(text, -1) {

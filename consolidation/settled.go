@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // readable returns the text of a captured decision if it can be read by itself: the question and
@@ -66,10 +66,10 @@ const refusedMark = "rejected "
 const leastSaid, leastNamed = 4, 2
 
 // work are captures of what was done or is to be done, which decide nothing.
-var work = lazyregexp.New(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
+var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
 // selfish is an agent's own way of working: no choice about the work.
-var selfish = lazyregexp.New(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
+var selfish = textutil.LazyRegexp(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
 
 // whole reports whether a sentence can be understood without the one before it, and says
 // enough.
@@ -79,18 +79,18 @@ func whole(s string) bool {
 
 var (
 	// pointing are words for something that the text itself does not name.
-	pointing = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
+	pointing = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
 	// opening are those that no statement begins with.
-	opening = lazyregexp.New(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
+	opening = textutil.LazyRegexp(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
 	// codeLike are names as code, paths and figures are written.
-	codeLike = lazyregexp.New("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
+	codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
 )
 
 // points reports whether a text points at what is not in it.
 func points(s string) bool { return pointing.MatchString(s) }
 
 // idle are words of questions and answers that name nothing of the work.
-var idle = lazyregexp.New(`^(?:that|what|which|ones?|items?|approach(?:es)?|options?|look|like|right|want|start|first|second|third|last|both|neither|okay|sure|please|yeah|ahead|soll|sollen|gerne|welche\w*)$`)
+var idle = textutil.LazyRegexp(`^(?:that|what|which|ones?|items?|approach(?:es)?|options?|look|like|right|want|start|first|second|third|last|both|neither|okay|sure|please|yeah|ahead|soll|sollen|gerne|welche\w*)$`)
 
 // contents returns the words of a text that name something. In scripts without spaces these are
 // its characters.
@@ -128,7 +128,7 @@ func specific(s string, least int) bool {
 }
 
 // ordering are words by which people say how something is to be.
-var ordering = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:let's|lets|should|must|never|always|avoid|prefer|instead|only|no need|make sure|ensure|keep|use|don'?t|do not|remove|because|since|already|` +
+var ordering = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:let's|lets|should|must|never|always|avoid|prefer|instead|only|no need|make sure|ensure|keep|use|don'?t|do not|remove|because|since|already|` +
 	`sollten?|immer|nie(?:mals)?|lieber|statt|nur|kein\w*|nicht|weil|verwenden?|nimm|behalte|` +
 	`deber?\w*|siempre|nunca|mejor|evita|usa|usar|porque|ya hay|solo|` +
 	`il faut|toujours|jamais|évite[rz]?|utilise[rz]?|plutôt|parce que|car|garde[rz]?)(?:[^\p{L}]|$)|应该|必须|不要|别|总是|永远|避免|改用|保持|因为|使用|只|用`)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -113,7 +113,7 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	for f, err := range ws.Walk(ctx) {
 		found = append(found, File{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
 	}
-	for _, f := range progress.Over(ctx, "file", found) {
+	for _, f := range longwork.Over(ctx, "file", found) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -154,7 +154,7 @@ func (s *Snapshot) add(f File, maxBytes int64) {
 		data, err = fs.ReadFile(s.fsys, p)
 	}
 	if f.Err = err; err == nil {
-		text := textcode.Text(string(data))
+		text := textutil.UTF8(string(data))
 		f.UTF16 = text != string(data)
 		f.Doc = markdownstore.Parse(p, text)
 		f.Entries = Entries(f.Doc)

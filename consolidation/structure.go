@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -188,7 +188,7 @@ func (r *pruner) endsOpen(path string) bool {
 
 // refDefinition is where a file says what a reference means: [label]: destination. Found
 // where there is none it only keeps what names it in its place.
-var refDefinition = lazyregexp.New(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
+var refDefinition = textutil.LazyRegexp(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
 
 // bound keeps what a reference binds to its file: who defines one and who uses it.
 func bound(f *File, ps []piece) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Tag is why an entry matters.
@@ -67,9 +67,9 @@ const tagNames = `(?:decision|surprise|human|lesson|identity)`
 const tagBracket = `[*_]{0,3}\[\s*` + tagNames + `(?:\s*[,|/+&]\s*` + tagNames + `)*\s*\][*_]{0,3}:?`
 
 var (
-	leadingTags  = lazyregexp.New(`(?i)^(?:\s*` + tagBracket + `)+(?:\s+|$)`)
-	trailingTags = lazyregexp.New(`(?i)(?:^|\s+)(?:` + tagBracket + `\s*)+[.。]?\s*$`)
-	tagName      = lazyregexp.New(`(?i)` + tagNames)
+	leadingTags  = textutil.LazyRegexp(`(?i)^(?:\s*` + tagBracket + `)+(?:\s+|$)`)
+	trailingTags = textutil.LazyRegexp(`(?i)(?:^|\s+)(?:` + tagBracket + `\s*)+[.。]?\s*$`)
+	tagName      = textutil.LazyRegexp(`(?i)` + tagNames)
 )
 
 // CutTags takes the tags off the beginning and the end of a text. Tags in the
@@ -77,7 +77,7 @@ var (
 func CutTags(text string) (string, Tags) {
 	const emphasis = "*_ \t"
 	var found []Tag
-	for i, re := range [...]*lazyregexp.Regexp{leadingTags, trailingTags} {
+	for i, re := range [...]*textutil.Regexp{leadingTags, trailingTags} {
 		if i == 0 && !strings.HasPrefix(strings.TrimLeft(text, emphasis), "[") || i == 1 && !strings.HasSuffix(strings.TrimRight(text, emphasis+".。:"), "]") {
 			continue // the expressions are slow, and few texts have a tag
 		}
@@ -99,7 +99,7 @@ func CutTags(text string) (string, Tags) {
 
 // bullet is what is in front of an item's text: indent, marker, the box of a
 // task.
-var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
+var bullet = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
 // addTags writes tags, and by whom it is, into an entry's text, after its bullet and before
 // its words, merged with those that are there.

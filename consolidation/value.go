@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // valueKind is the form of a value. Only values of one kind can disagree.
@@ -32,16 +32,16 @@ type value struct {
 }
 
 var (
-	versionForm = lazyregexp.New(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
-	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:[.,]\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{L}]{0,12})(/(?:s|min|h|day|month|year))?$`)
-	phoneForm   = lazyregexp.New(`^(?:\+\d|0\d|\(0?\d)[\d \-()/.]{6,18}\d$|^\d{3}[ -]\d{4}[ -]\d{4}$`)
-	addressForm = lazyregexp.New(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
-	nameForm    = lazyregexp.New(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
+	versionForm = textutil.LazyRegexp(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
+	numberForm  = textutil.LazyRegexp(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:[.,]\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{L}]{0,12})(/(?:s|min|h|day|month|year))?$`)
+	phoneForm   = textutil.LazyRegexp(`^(?:\+\d|0\d|\(0?\d)[\d \-()/.]{6,18}\d$|^\d{3}[ -]\d{4}[ -]\d{4}$`)
+	addressForm = textutil.LazyRegexp(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
+	nameForm    = textutil.LazyRegexp(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
 	// productForm is "PostgreSQL 16".
-	productForm = lazyregexp.New(`^(\p{Lu}[\p{L}.+#-]*(?: \p{Lu}[\p{L}.+#-]*)?) v?(\d{1,4}(?:\.\d{1,5}){0,3})$`)
+	productForm = textutil.LazyRegexp(`^(\p{Lu}[\p{L}.+#-]*(?: \p{Lu}[\p{L}.+#-]*)?) v?(\d{1,4}(?:\.\d{1,5}){0,3})$`)
 	// repeated is how often something happens at a time.
-	repeated  = lazyregexp.New(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
-	tokenForm = lazyregexp.New("^`([^`\\s]{1,60})`$")
+	repeated  = textutil.LazyRegexp(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
+	tokenForm = textutil.LazyRegexp("^`([^`\\s]{1,60})`$")
 )
 
 // states are words for the state of something, by the side that they are on:

@@ -5,8 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // mostNames is how many files of a workspace are looked at for one that a wiki link
@@ -23,7 +22,7 @@ type vault struct {
 }
 
 // dateName is a note of a day, week, month or year, which need not be there yet.
-var dateName = lazyregexp.New(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
+var dateName = textutil.LazyRegexp(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
 
 // obsidian reports whether the workspace, or its memory, is a vault of Obsidian's.
 func (v *vault) obsidian() bool {
@@ -115,7 +114,7 @@ func (v *vault) near(name string) string {
 		if bareDigits(stem) != bareDigits(other) {
 			continue // another of a series
 		}
-		if d := nearest.Distance(stem, other); d < best {
+		if d := textutil.Distance(stem, other); d < best {
 			best, at = d, p
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // linkTarget is what of a link is not read.
-var linkTarget = lazyregexp.New(`\]\([^)]*\)`)
+var linkTarget = textutil.LazyRegexp(`\]\([^)]*\)`)
 
 // words takes a text apart: words of letters, in lower case; numbers; and every
 // character of a script that writes without spaces by itself.

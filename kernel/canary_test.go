@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
-	"github.com/memkernel/memkernel/internal/canary"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -44,7 +44,7 @@ func quoted(s string) string {
 
 // holdsNone looks through every byte of a text for secrets of eight bytes and more,
 // as they are and as JSON has them.
-func holdsNone(t *testing.T, where, text string, texts []canary.Text) {
+func holdsNone(t *testing.T, where, text string, texts []hostile.Secretive) {
 	t.Helper()
 	for _, c := range texts {
 		for _, s := range c.Secrets {
@@ -62,7 +62,7 @@ func holdsNone(t *testing.T, where, text string, texts []canary.Text) {
 }
 
 // holdsNoneBelow is holdsNone for all files below a folder but those that a person wrote.
-func holdsNoneBelow(t *testing.T, dir string, texts []canary.Text, written ...string) {
+func holdsNoneBelow(t *testing.T, dir string, texts []hostile.Secretive, written ...string) {
 	t.Helper()
 	files := 0
 	for _, f := range tree(t, dir) {
@@ -156,7 +156,7 @@ func (c *conversation) called(id, tool, input, text string) {
 // door and goes through its whole life with it: plans, turns, checkpoints, cuts, a
 // compaction, the end. Nothing that is written below the workspace holds one.
 func TestNoDoorLetsASecretIn(t *testing.T) {
-	texts := suite.Some(canary.Texts(canary.Kinds, 11), 45)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 45)
 	for door, through := range doors {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +192,7 @@ func TestNoDoorLetsASecretIn(t *testing.T) {
 
 // TestNoCallKeepsASecret is the same for what is written by calls of their own.
 func TestNoCallKeepsASecret(t *testing.T) {
-	texts := suite.Some(canary.Texts(canary.Kinds, 12), 45)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 12), 45)
 	ctx, now := context.Background(), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
 	for name, do := range map[string]func(t *testing.T, k *kernel.Kernel, text string, i int) error{
 		"remember": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {
@@ -239,7 +239,7 @@ func TestNoCallKeepsASecret(t *testing.T) {
 // TestSecretsOfPeopleStayTheirs: what a person wrote into a file stands there, and
 // neither the index nor a server of vectors has it; nor has a question's.
 func TestSecretsOfPeopleStayTheirs(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 13)
+	texts := hostile.Texts(hostile.SecretKinds, 13)
 	dir := t.TempDir()
 	var file strings.Builder
 	for i, c := range texts {
@@ -270,7 +270,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 
 // TestPastSessionsHoldNoSecret is the same for transcripts of hosts.
 func TestPastSessionsHoldNoSecret(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 14)
+	texts := hostile.Texts(hostile.SecretKinds, 14)
 	p := openPast(t, kernel.SessionOptions{})
 	var lines strings.Builder
 	for _, c := range texts {
@@ -286,7 +286,7 @@ func TestPastSessionsHoldNoSecret(t *testing.T) {
 
 // TestModelsNotesHoldNoSecret is the same for what a model is asked and answers.
 func TestModelsNotesHoldNoSecret(t *testing.T) {
-	texts := suite.Some(canary.Texts(canary.Kinds, 15), 45)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 15), 45)
 	for _, door := range []string{"words of the user", "a command", "a result"} {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -33,7 +33,7 @@ func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 // with an [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in
 // the text are masked. The same request is carried out once.
 func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
-	if !visible.Name(req.Path) {
+	if !textutil.IsVisible(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	return e.k.desk.EditPassage(ctx, &req)
@@ -44,7 +44,7 @@ func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 // none is changed.
 func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	for i := range req.Files {
-		if p := req.Files[i].Path; !visible.Name(p) {
+		if p := req.Files[i].Path; !textutil.IsVisible(p) {
 			return nil, &markdownstore.DeniedError{Path: p, Reason: markdownstore.DenyName}
 		}
 	}
@@ -60,7 +60,7 @@ func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditU
 // Content is a file of memory as it may be edited, secrets masked. That there is no
 // such file is no error.
 func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
-	if !visible.Name(path) {
+	if !textutil.IsVisible(path) {
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
 	}
 	return turn.Content(ctx, e.k.desk, path, private)

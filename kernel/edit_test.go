@@ -15,7 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/crashtest"
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -451,7 +451,7 @@ func TestEditPaths(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	links := escapes.Plant(t, dir)
+	links := hostile.Plant(t, dir)
 	put(t, dir, "AGENTS.md", "rules\n")
 	put(t, dir, "memory/2026-03-01.md", "over\n")
 	put(t, dir, "memory/working-buffer.md", "said\n")
@@ -463,28 +463,28 @@ func TestEditPaths(t *testing.T) {
 	k := editor(t, dir, api.EditAny)
 	before := regular(t, dir)
 	more := []string{"AGENTS.md", "memory/2026-03-01.md", "memory/working-buffer.md", "memory/SESSION-STATE.md", "memory/alias.md", "memory/.facts/x.md", "memory/there.md/x.md", "memory/THERE.md", "SOUL.md", "memory/x.txt", "memory/x"}
-	for _, p := range append(append(escapes.Paths(), links...), more...) {
+	for _, p := range append(append(hostile.Paths(), links...), more...) {
 		if c := markdownstoreClean(p); c != "" {
 			continue // it is a name like any other
 		}
 		if _, err := k.Editor().Rewrite(ctxb, api.EditRequest{SessionKey: "s", Private: true, Files: []api.EditFile{{Path: p, Text: "planted\n"}}}); err == nil {
 			t.Errorf("%q was written", p)
 		}
-		for _, req := range []api.PassageRequest{passage(p, "outside", "x"), passage(p, escapes.Secret, "")} {
+		for _, req := range []api.PassageRequest{passage(p, "outside", "x"), passage(p, hostile.Outside, "")} {
 			if _, err := k.Editor().Passage(ctxb, req); err == nil {
 				t.Errorf("%q was edited", p)
-			} else if strings.Contains(err.Error(), escapes.Secret) {
+			} else if strings.Contains(err.Error(), hostile.Outside) {
 				t.Errorf("%q: %v", p, err)
 			}
 		}
-		if c, err := k.Editor().Content(ctxb, p, true); err == nil && strings.Contains(c.Text, escapes.Secret) {
+		if c, err := k.Editor().Content(ctxb, p, true); err == nil && strings.Contains(c.Text, hostile.Outside) {
 			t.Errorf("%q was read", p)
 		}
 	}
 	if after := regular(t, dir); !maps.Equal(before, after) {
 		t.Errorf("files were changed: %v", after)
 	}
-	if b, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "outside.md")); err != nil || !bytes.Contains(b, []byte(escapes.Secret)) {
+	if b, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "outside.md")); err != nil || !bytes.Contains(b, []byte(hostile.Outside)) {
 		t.Errorf("outside: %q, %v", b, err)
 	}
 }

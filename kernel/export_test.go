@@ -3,8 +3,8 @@ package kernel
 import (
 	"context"
 
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -18,7 +18,7 @@ type opened struct{ store.Store }
 func (k opened) State() store.Store { return k.Store }
 
 // SafeKey is the folder's name of a session.
-func SafeKey(key string) string { return safename.Of(key) }
+func SafeKey(key string) string { return textutil.SafeName(key) }
 
 // SessionKeyOf is the key of a session by its folder.
 func SessionKeyOf(name string) (string, error) { return folder.KeyOf(name) }

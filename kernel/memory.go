@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -252,7 +252,7 @@ func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
 	}
-	if !visible.Name(req.Path) {
+	if !textutil.IsVisible(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	if mem.IsPast(req.Path) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -61,13 +61,13 @@ func TestMoveState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kernel.MoveState(context.Background(), files, inStore{memstore.New()}, kernel.MoveOptions{Wait: 1}); err == nil || !strings.Contains(err.Error(), "is in use") {
+	if _, err := kernel.MoveState(context.Background(), files, inStore{storetest.New()}, kernel.MoveOptions{Wait: 1}); err == nil || !strings.Contains(err.Error(), "is in use") {
 		t.Errorf("a session that is held: %v", err)
 	}
 	release()
 
-	steps, mem := 0, memstore.New()
-	mem.SetFault(func(memstore.Op, string) error { steps++; return nil })
+	steps, mem := 0, storetest.New()
+	mem.SetFault(func(storetest.Op, string) error { steps++; return nil })
 	if _, err := kernel.MoveState(context.Background(), files, inStore{mem}, kernel.MoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +76,10 @@ func TestMoveState(t *testing.T) {
 		at = append(at, n+1)
 	}
 	for _, n := range suite.Some(at, 6) {
-		step, mem := 0, memstore.New()
-		mem.SetFault(func(memstore.Op, string) error {
+		step, mem := 0, storetest.New()
+		mem.SetFault(func(storetest.Op, string) error {
 			if step++; step >= n {
-				return memstore.ErrCrash
+				return storetest.ErrCrash
 			}
 			return nil
 		})

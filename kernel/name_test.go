@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -18,7 +18,7 @@ import (
 func TestNamesThatCannotBeShown(t *testing.T) {
 	dir := sickbed(t, map[string]string{"memory/fine.md": "the heron nests\n"})
 	want := map[string]bool{}
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		media := "assets/" + strings.TrimSuffix(name, ".md") + ".png"
 		for _, p := range []string{"memory/" + name, "memory/sub" + name + "/x.md", media} {
 			full := filepath.Join(dir, filepath.FromSlash(p))

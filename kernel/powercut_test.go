@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -16,7 +16,7 @@ import (
 )
 
 // keptIn opens a kernel whose state is kept in memory.
-func keptIn(t fataler, dir string, mem *memstore.Store) *kernel.Kernel {
+func keptIn(t fataler, dir string, mem *storetest.Store) *kernel.Kernel {
 	t.Helper()
 	o := &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}
 	o.KeepIn(mem)
@@ -32,7 +32,7 @@ func keptIn(t fataler, dir string, mem *memstore.Store) *kernel.Kernel {
 func memoryKernel(t testing.TB) *kernel.Kernel {
 	t.Helper()
 	o := &kernel.Options{}
-	o.KeepIn(memstore.New())
+	o.KeepIn(storetest.New())
 	k, err := kernel.Open(context.Background(), t.TempDir(), o)
 	if err != nil {
 		t.Fatalf("open kernel: %v", err)
@@ -62,8 +62,8 @@ func TestCrashAtAnyStep(t *testing.T) {
 		}
 		return c
 	}
-	steps, mem := 0, memstore.New()
-	mem.SetFault(func(memstore.Op, string) error { steps++; return nil })
+	steps, mem := 0, storetest.New()
+	mem.SetFault(func(storetest.Op, string) error { steps++; return nil })
 	k := keptIn(t, dir, mem)
 	turns := 0
 	tell(k, func() { turns++ })
@@ -76,12 +76,12 @@ func TestCrashAtAnyStep(t *testing.T) {
 		all[n] = n + 1
 	}
 	for i, at := range suite.Some(all, 8) {
-		mem, step, turns := memstore.New(), 0, 0
-		mem.SetFault(func(op memstore.Op, _ string) error {
+		mem, step, turns := storetest.New(), 0, 0
+		mem.SetFault(func(op storetest.Op, _ string) error {
 			if step++; step < at {
 				return nil
 			}
-			return &memstore.Partial{N: rng.IntN(4000), Err: memstore.ErrCrash}
+			return &storetest.Partial{N: rng.IntN(4000), Err: storetest.ErrCrash}
 		})
 		k := keptIn(t, dir, mem)
 		c := tell(k, func() { turns++ })
@@ -124,13 +124,13 @@ func redelivered(t *testing.T, call func(*kernel.Kernel) (there bool, err error)
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(7, 11))
 	for at, died := 1, true; died; at++ {
 		died = false
-		mem, step := memstore.New(), 0
-		mem.SetFault(func(memstore.Op, string) error {
+		mem, step := storetest.New(), 0
+		mem.SetFault(func(storetest.Op, string) error {
 			if step++; step < at {
 				return nil
 			}
 			died = true
-			return memstore.ErrCrash
+			return storetest.ErrCrash
 		})
 		k := keptIn(t, dir, mem)
 		call(k)

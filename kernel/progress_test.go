@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -64,7 +64,7 @@ func TestProgressOfVerbs(t *testing.T) {
 		v := verbs[name]
 		type state struct{ done, all, rounds int }
 		at := map[string]*state{}
-		err := v.run(progress.With(context.Background(), func(unit string, done, all int) {
+		err := v.run(longwork.WithProgress(context.Background(), func(unit string, done, all int) {
 			s := at[unit]
 			if s == nil {
 				s = &state{done: all, all: all}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -47,7 +47,7 @@ var errNotRecorded = errors.New("the plan is not recorded")
 // nothing is taken for damaged, or begun anew.
 func TestUnreadAtAnyTime(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	began := memstore.New()
+	began := storetest.New()
 	c := session(41, 1, 2, 9000)
 	c.msgs[0].Parts = append(c.msgs[0].Parts, words("We decided to keep the port at 8099. Never touch the ledger."))
 	turn := func(k *kernel.Kernel, asked, answered []memkernel.Message, call func(func() error)) {
@@ -92,7 +92,7 @@ func TestUnreadAtAnyTime(t *testing.T) {
 	asked, answered := grown()
 
 	// goesOn does a turn more in another process.
-	goesOn := func(call func(*memstore.Store, func() error)) map[string]string {
+	goesOn := func(call func(*storetest.Store, func() error)) map[string]string {
 		mem := began.Restart(nil)
 		k := keptIn(t, dir, mem)
 		defer k.Close()
@@ -100,7 +100,7 @@ func TestUnreadAtAnyTime(t *testing.T) {
 		return everything(t, mem)
 	}
 	reads := 0
-	want := goesOn(func(mem *memstore.Store, call func() error) {
+	want := goesOn(func(mem *storetest.Store, call func() error) {
 		mem.SetUnread(func(string) error { reads++; return nil })
 		must(call)
 		mem.SetUnread(nil)
@@ -121,7 +121,7 @@ func TestUnreadAtAnyTime(t *testing.T) {
 	for i, at := range all {
 		why := []error{syscall.EMFILE, syscall.EIO, syscall.EACCES, syscall.ENOMEM, store.ErrOutOfReach}[i%5]
 		n, of, over := 0, "", false
-		got := goesOn(func(mem *memstore.Store, call func() error) {
+		got := goesOn(func(mem *storetest.Store, call func() error) {
 			mem.SetUnread(func(name string) error {
 				if n++; n == at {
 					of = name
@@ -151,7 +151,7 @@ func TestUnreadAtAnyTime(t *testing.T) {
 
 // Salvage puts nothing aside that it could not read, and says so.
 func TestSalvageLeavesTheUnread(t *testing.T) {
-	ctx, mem := context.Background(), memstore.New()
+	ctx, mem := context.Background(), storetest.New()
 	k := keptIn(t, t.TempDir(), mem)
 	defer k.Close()
 	c := session(41, 1, 2, 9000)

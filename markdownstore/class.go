@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Kind is what a file of the workspace is for.
@@ -88,7 +88,7 @@ var rootNames = []string{
 func Classify(p string) (c Class, ok bool) {
 	dir, name := path.Split(p)
 	switch {
-	case !visible.Name(p):
+	case !textutil.IsVisible(p):
 		return Class{}, false
 	case dir == "":
 		return classifyRoot(name)

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Facts of a day are in a file beside its log, memory/.facts/2026-03-01.md for
@@ -94,7 +94,7 @@ func FactRow(p string, f Fact) string {
 }
 
 // factRow is a row of facts: its text, what it cites, and the hash of that.
-var factRow = lazyregexp.New(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
+var factRow = textutil.LazyRegexp(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
 
 // ParseFacts reads the facts of a file from the text beside it. Those whose lines text does
 // not have any more are counted, and so is every other row that can't be used; lines that
@@ -144,7 +144,7 @@ func parseFact(row, p string) (f Fact, ok bool) {
 }
 
 // readRow marks how far a file was read for facts, with the hash of that.
-var readRow = lazyregexp.New(`(?m)^<!-- read L1-L(\d+) = ([0-9a-f]{16}) -->\s*$`)
+var readRow = textutil.LazyRegexp(`(?m)^<!-- read L1-L(\d+) = ([0-9a-f]{16}) -->\s*$`)
 
 // ReadMark returns the row which says that a text was read for facts up to a line.
 func ReadMark(text string, to int) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/adrg/frontmatter"
 	"gopkg.in/yaml.v3"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // maxFrontMatter bounds what is looked through for the closing delimiter and
@@ -52,7 +52,7 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 
 // toFill is a place of a template that a value is put in: what stands there is no front
 // matter yet.
-var toFill = lazyregexp.New(`\{\{|<%`)
+var toFill = textutil.LazyRegexp(`\{\{|<%`)
 
 // ruled reports whether a block that holds no keys and values is what stands between two
 // rules: a blank line follows on the first, and none of its lines is a key's.
@@ -95,7 +95,7 @@ func blockSize(text string) (opener string, size int) {
 }
 
 // keyLine is a line as front matter has them and prose hardly ever.
-var keyLine = lazyregexp.New(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
+var keyLine = textutil.LazyRegexp(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
 
 // neverClosed returns the error for a text that begins with an opener and a
 // key, and has no closing line in reach. Any other is a rule and what follows

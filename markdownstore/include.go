@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/glob"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Everything are the globs of all Markdown that a folder may hold, with what hosts load as
@@ -38,7 +37,7 @@ func anyMarkdown(name string) bool {
 
 // included is what Options.Include and Exclude take in.
 type included struct {
-	in, out glob.Globs
+	in, out textutil.Globs
 	files   Files
 	opts    *Options
 	// dir is the folder that files keeps the workspace in, "" if it keeps it elsewhere.
@@ -50,7 +49,7 @@ func newIncluded(files Files, o *Options) included {
 	if o.PrivateNotes && !o.Private {
 		in = nil
 	}
-	i := included{in: glob.New(in, closed), out: glob.New(o.Exclude, nil), files: files, opts: o}
+	i := included{in: textutil.NewGlobs(in, closed), out: textutil.NewGlobs(o.Exclude, nil), files: files, opts: o}
 	if d, ok := files.(*folder); ok {
 		i.dir = d.dir
 	}
@@ -88,7 +87,7 @@ func (i *included) takes(p string) bool {
 func (s *Store) Classify(p string) (Class, bool) {
 	c, ok := Classify(p)
 	switch {
-	case !ok && visible.Name(p) && s.include.takes(p):
+	case !ok && textutil.IsVisible(p) && s.include.takes(p):
 		return classifyNote(p), true
 	case ok && (c.Kind == KindInstructions || c.Kind == KindRoutine) && s.include.takes(p):
 		c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // ErrTooLarge is returned when a file is above Options.MaxFileBytes.
@@ -92,7 +92,7 @@ func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 		return Loaded{}, false, tooLarge(after.Size(), s.opts.MaxFileBytes)
 	}
 	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
-	l := Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textcode.Text(text), Hash: hashOf(text)}
+	l := Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textutil.UTF8(text), Hash: hashOf(text)}
 	l.UTF16 = l.Text != text
 	return l, changed, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 )
 
 // Names that act where they are shown are refused by every function, and reported
@@ -15,12 +15,12 @@ import (
 func TestNames(t *testing.T) {
 	dir := workspace(t, map[string]string{"memory/a.md": "a"})
 	want, planted := []string{"memory/a.md +"}, 0
-	for _, name := range escapes.Plausible() {
+	for _, name := range hostile.Plausible() {
 		if os.WriteFile(filepath.Join(dir, "memory", name), []byte("text\n"), 0o600) == nil {
 			want = append(want, "memory/"+name+" +")
 		}
 	}
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		sub := filepath.Join(dir, "memory", "sub"+name)
 		if os.WriteFile(filepath.Join(dir, "memory", name), []byte("text\n"), 0o600) != nil || os.Mkdir(sub, 0o700) != nil {
 			continue
@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		for _, p := range []string{"memory/" + name, "memory/sub" + name + "/x.md", name, "memory/gone/" + name} {
 			_, err := s.Read(p, 0, 0)
 			_, appendErr := s.Append(bg, p, "e1", "text")
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range escapes.Plausible() {
+	for _, name := range hostile.Plausible() {
 		if _, err := s.Append(bg, "memory/new "+name, "e1", "text"); err != nil {
 			t.Errorf("append to %q: %v", name, err)
 		}

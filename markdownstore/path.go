@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // place is a path that passed the rules, with the file that it leads to.
@@ -31,7 +31,7 @@ func (s *Store) clean(p string) (string, Class, error) {
 		}
 	}
 	slashed = path.Clean(slashed)
-	if !visible.Name(slashed) {
+	if !textutil.IsVisible(slashed) {
 		return "", Class{}, deny(p, DenyName)
 	}
 	c, ok := s.Classify(slashed)
@@ -180,7 +180,7 @@ func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error
 	if err != nil {
 		return refuse()
 	}
-	if !isMarkdown(path.Base(rel)) || skippedPath(rel) || !visible.Name(rel) {
+	if !isMarkdown(path.Base(rel)) || skippedPath(rel) || !textutil.IsVisible(rel) {
 		return refuse()
 	}
 	to, known := Classify(rel)

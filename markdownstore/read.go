@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Reason is how a read ended; the names are those of recall.
@@ -95,7 +95,7 @@ func hashed(c *Content, f io.Reader) (io.Reader, error) {
 }
 
 func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
-	br := bufio.NewReaderSize(textcode.Reader(r), 64<<10)
+	br := bufio.NewReaderSize(textutil.UTF8Reader(r), 64<<10)
 	head, err := br.Peek(binarySample)
 	if err != nil && err != io.EOF {
 		return err

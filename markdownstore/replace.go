@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // ErrConflict is what a *ConflictError is.
@@ -106,7 +106,7 @@ func swap(s *Store, w Writer, pl place, want, text string, guard func(path, befo
 	}
 	var hash string
 	err := w.Swap(pl.real, func(fi fs.FileInfo, old string) (string, error) {
-		if why := binaryWhy(old); why != "" && textcode.Text(old) != old {
+		if why := binaryWhy(old); why != "" && textutil.UTF8(old) != old {
 			return "", fmt.Errorf("the file is not written to: %s", why)
 		}
 		if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {

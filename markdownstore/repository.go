@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/glob"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // repositoryRules returns the ignore rules that the git repository around a workspace has
@@ -14,7 +14,7 @@ import (
 // the repository's root to the folder that the workspace is in. There are none outside a
 // repository. If the repository ignores the workspace itself, the rules that do so don't
 // count, since a person has named that folder.
-func repositoryRules(workspace string) []*glob.Ignore {
+func repositoryRules(workspace string) []*textutil.Ignore {
 	root, exclude, ok := repository(workspace)
 	if !ok {
 		return nil
@@ -77,9 +77,9 @@ func beside(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-func addRules(rules []*glob.Ignore, dir, file string) []*glob.Ignore {
+func addRules(rules []*textutil.Ignore, dir, file string) []*textutil.Ignore {
 	if text := readRules(file); text != "" {
-		rules = append(rules, glob.ParseIgnore(dir, text))
+		rules = append(rules, textutil.ParseIgnore(dir, text))
 	}
 	return rules
 }

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // The marks of a statement that no longer holds: a label or a bracket at the end.
 // Words that may describe the thing and not the statement (obsolete, deprecated,
 // replaced by) are not among them.
 var (
-	saysSuperseded  = lazyregexp.New(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
-	strickenThrough = lazyregexp.New(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
-	itemLead        = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?`)
-	htmlNote        = lazyregexp.New(`<!--.*?-->`)
+	saysSuperseded  = textutil.LazyRegexp(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
+	strickenThrough = textutil.LazyRegexp(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
+	itemLead        = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?`)
+	htmlNote        = textutil.LazyRegexp(`<!--.*?-->`)
 )
 
 // SaysSuperseded reports whether a line is marked as no longer valid: it is struck
@@ -48,9 +48,9 @@ func holdsFold(text, word string) bool {
 // formerly are the phrases behind which a sentence names what no longer holds, up to
 // the next stop; arrow and struck name it in front of what does.
 var (
-	formerly = lazyregexp.New(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
-	arrow    = lazyregexp.New(`([^\s,;:，；：()（）]+)\s*(?:→|⇒|->|=>)\s*[^\s]`)
-	inStrike = lazyregexp.New(`~~([^~]+)~~`)
+	formerly = textutil.LazyRegexp(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
+	arrow    = textutil.LazyRegexp(`([^\s,;:，；：()（）]+)\s*(?:→|⇒|->|=>)\s*[^\s]`)
+	inStrike = textutil.LazyRegexp(`~~([^~]+)~~`)
 )
 
 // mostFormer is how many words name what no longer holds, at most.
@@ -70,7 +70,7 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	}
 	text = htmlNote.ReplaceAllString(text, "")
 	at := [2]int{-1, -1}
-	for i, re := range [...]*lazyregexp.Regexp{inStrike, arrow, formerly} {
+	for i, re := range [...]*textutil.Regexp{inStrike, arrow, formerly} {
 		if hinted&(1<<i) == 0 {
 			continue // the expressions are slow
 		}

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/glob"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // DefaultMaxEntries is how many files and folders are looked at for what is included.
@@ -34,7 +33,7 @@ type treeWalk struct {
 // folder goes through a folder, "" for the workspace, with the ignore files above it. why
 // is for what reason all in it is left out, "" if it is not. It is false at the end of
 // the listing.
-func (t *treeWalk) folder(dir string, above []*glob.Ignore, why LeftReason) bool {
+func (t *treeWalk) folder(dir string, above []*textutil.Ignore, why LeftReason) bool {
 	entries, err := t.readDir(cmpDot(dir))
 	if err != nil {
 		return why != "" || gone(err) == nil || t.yield(File{Path: dir}, wrapList(cmpDot(dir), err))
@@ -77,11 +76,11 @@ func cmpDot(dir string) string {
 }
 
 // below enters a folder if there may be something to be listed, or to be told.
-func (t *treeWalk) below(p string, ignore []*glob.Ignore, why LeftReason) bool {
+func (t *treeWalk) below(p string, ignore []*textutil.Ignore, why LeftReason) bool {
 	if p == memoryDir || t.include.isOwn(p) {
 		return true
 	}
-	if !visible.Name(p) && why == "" {
+	if !textutil.IsVisible(p) && why == "" {
 		return t.yield(File{Path: p}, deny(p, DenyName))
 	}
 	if why == "" || why == LeftNotIncluded {
@@ -94,7 +93,7 @@ func (t *treeWalk) below(p string, ignore []*glob.Ignore, why LeftReason) bool {
 }
 
 // leftFolder is why a folder is left out, "" if it is not.
-func (i *included) leftFolder(p string, ignore []*glob.Ignore) LeftReason {
+func (i *included) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
 	name := path.Base(p)
 	switch inside := i.in.Below(p); {
 	case !inside && strings.HasPrefix(name, "."):
@@ -112,7 +111,7 @@ func (i *included) leftFolder(p string, ignore []*glob.Ignore) LeftReason {
 }
 
 // file yields a file if it is included.
-func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*glob.Ignore, why LeftReason) bool {
+func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why LeftReason) bool {
 	name := e.Name()
 	if c, known := Classify(p); known && (c.Memory || !t.include.takes(p)) {
 		return true // listed by its name
@@ -121,7 +120,7 @@ func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*glob.Ignore, why Left
 	takes := in.Names(p) || anyMarkdown(name) && in.Match(p)
 	link := e.Type()&fs.ModeSymlink != 0
 	switch {
-	case why == "" && (takes || anyMarkdown(name)) && !visible.Name(name):
+	case why == "" && (takes || anyMarkdown(name)) && !textutil.IsVisible(name):
 		return t.yield(File{Path: p}, deny(p, DenyName))
 	case !takes && !anyMarkdown(name):
 		// A link to a folder is told: there may be notes behind it.
@@ -178,7 +177,7 @@ func (t *treeWalk) leave(p string, why LeftReason) {
 }
 
 // isIgnored asks ignore files, the nearest first.
-func isIgnored(files []*glob.Ignore, p string, folder bool) bool {
+func isIgnored(files []*textutil.Ignore, p string, folder bool) bool {
 	for i := len(files) - 1; i >= 0; i-- {
 		if out, decided := files[i].Match(p, folder); decided {
 			return out
@@ -192,7 +191,7 @@ const maxIgnore = 1 << 20
 
 // ignoreIn adds the ignore file of a folder to those above it. The workspace's own comes
 // after those of its repository.
-func (i *included) ignoreIn(dir string, above []*glob.Ignore) []*glob.Ignore {
+func (i *included) ignoreIn(dir string, above []*textutil.Ignore) []*textutil.Ignore {
 	if i.opts.NoGitignore {
 		return nil
 	}
@@ -200,7 +199,7 @@ func (i *included) ignoreIn(dir string, above []*glob.Ignore) []*glob.Ignore {
 		above = repositoryRules(i.dir)
 	}
 	if text := i.readSmall(path.Join(dir, ".gitignore"), maxIgnore); text != "" {
-		return append(slices.Clip(above), glob.ParseIgnore(dir, text))
+		return append(slices.Clip(above), textutil.ParseIgnore(dir, text))
 	}
 	return above
 }

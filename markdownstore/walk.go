@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Walk lists the files of the workspace in byte order of their paths, by stat
@@ -152,7 +152,7 @@ func (w *walker) folder(dir string) bool {
 		if skippedName(e.Name()) {
 			continue
 		}
-		if (e.IsDir() || isMarkdown(e.Name())) && !visible.Name(e.Name()) {
+		if (e.IsDir() || isMarkdown(e.Name())) && !textutil.IsVisible(e.Name()) {
 			if !w.yield(File{Path: p}, deny(p, DenyName)) {
 				return false
 			}

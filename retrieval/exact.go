@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // What of a question stands in a passage as it was typed comes first: the whole of it,
@@ -37,7 +37,7 @@ const (
 )
 
 // quoted is what stands in quotes.
-var quoted = lazyregexp.New("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
+var quoted = textutil.LazyRegexp("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
 
 func exactOf(text string) asTyped {
 	var e asTyped

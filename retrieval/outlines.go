@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
-	"github.com/memkernel/memkernel/internal/workers"
+	"github.com/memkernel/memkernel/internal/longwork"
 )
 
 // maxOutlines bounds the chunks whose outlines are kept; of the usual size, each
@@ -38,7 +38,7 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	}
 	var next atomic.Int32
 	var given atomic.Bool // a is in use
-	workers.Run(len(missing)/outlinesEach, func() {
+	longwork.Run(len(missing)/outlinesEach, func() {
 		a := a
 		if !given.CompareAndSwap(false, true) {
 			var err error

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index/analysis"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -265,10 +265,10 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 }
 
 // box is what things to do begin with.
-var box = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]`)
+var box = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]`)
 
 // stamp is what lines of logs begin with: a time or a day.
-var stamp = lazyregexp.New(`^[\s>*\-\[(]{0,6}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)`)
+var stamp = textutil.LazyRegexp(`^[\s>*\-\[(]{0,6}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)`)
 
 // stamped reports whether some lines are of a log, each of which says something by itself:
 // most of them begin with a time.
@@ -409,7 +409,7 @@ func questionShare(text string) float64 {
 // tagged matches an entry that carries a tag of why it matters, at its beginning
 // (behind bullet, box and time) or its end; the tags are those of package
 // consolidation. A bracket followed by ( is a link, not a tag.
-var tagged = lazyregexp.New(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
+var tagged = textutil.LazyRegexp(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
 
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`
 

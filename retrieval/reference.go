@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // reference is a comment at the end of an entry that names where it comes from,
 // or what it replaces, as package consolidation writes it: a place
 // (memory/2026-03-01.md#L3), or the name of a line.
-var reference = lazyregexp.New(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
+var reference = textutil.LazyRegexp(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
 // refersTo reads the comments of a passage.
 func refersTo(lines []string) (from, supersedes []string) {
@@ -47,7 +47,7 @@ func lineName(line string) string {
 	return "k-" + hex.EncodeToString(sum[:6])
 }
 
-var comments = lazyregexp.New(`<!--.*?-->`)
+var comments = textutil.LazyRegexp(`<!--.*?-->`)
 
 // at reports whether a passage is at a place.
 func (p *place) at(path string, line int) bool {

@@ -3,11 +3,11 @@ package retrieval
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // rule matches a horizontal rule, and the line under a heading.
-var rule = lazyregexp.New(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
+var rule = textutil.LazyRegexp(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
 
 // ruled is rule, without the work for the many lines that end as no rule does.
 func ruled(text string) bool {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 )
 
 // TestNoWayOut: what is not memory is neither read nor written through a call, by
@@ -36,7 +36,7 @@ func TestNoWayOut(t *testing.T) {
 	c := connect(t, ws)
 	paths := []string{"", ".", "..", "/", "/etc/passwd", outside, "../outside.md", "memory/../../outside.md", "memory/../AGENTS.md", "AGENTS.md", "MEMORY.md", "USER.md",
 		"memory/link.md", `memory\..\..\outside.md`, "memory/x.md\x00", ".memkernel/serve.json", ".memkernel/serve.sock", "file:///etc/passwd", "~/outside.md", "%2e%2e/outside.md"}
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		for _, path := range []string{"memory/" + name, "memory/" + name + "/x.md", "sessions/main/" + name} {
 			raw, err := json.Marshal(path)
 			if err != nil || !utf8.ValidString(path) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Conversation is something that can be read as turns.
@@ -95,7 +95,7 @@ func (src Source) Find(ctx context.Context, yield func(Conversation) bool, faile
 			return nil
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case path != root && !visible.Name(d.Name()) && (d.IsDir() || strings.HasSuffix(d.Name(), ".jsonl")):
+		case path != root && !textutil.IsVisible(d.Name()) && (d.IsDir() || strings.HasSuffix(d.Name(), ".jsonl")):
 			failed(path, errors.New("list transcripts: its name holds characters that can't be shown: rename it"))
 			if d.IsDir() {
 				return fs.SkipDir

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // sameBytes is the size from which equal text is the same turn, wherever it is.
@@ -48,7 +48,7 @@ func title(c *Conversation, date string) string {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // spoken is a line that looks like the beginning of a turn.
-var spoken = lazyregexp.New(`^(?i:user|assistant|host|human|system)\s*:`)
+var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|human|system)\s*:`)
 
 // quiet keeps a turn's text from ending its own section: what would be a heading,
 // the beginning of another turn, or a fence that is never closed, no longer is.

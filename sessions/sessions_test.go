@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -346,7 +346,7 @@ func TestDamagedTombstones(t *testing.T) {
 func TestNames(t *testing.T) {
 	f := newFixture(t, nil)
 	planted := 0
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		folder := filepath.Join(f.dir, "host", "agents", name, "sessions")
 		file := filepath.Join(f.dir, "host", name+".jsonl")
 		if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, []byte(header+piLine(1, "user", "hostile words in a file")), 0o600) != nil {

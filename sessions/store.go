@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // The defaults of Options. The thresholds are OpenClaw's.
@@ -128,7 +128,7 @@ func Under(agent string) string {
 	if agent == "" {
 		agent = DefaultAgent
 	}
-	return Prefix + safename.Of(agent) + "/"
+	return Prefix + textutil.SafeName(agent) + "/"
 }
 
 // folderBefore returns the folder that a conversation had before December 2026,

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -27,7 +27,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			return from, fmt.Errorf("read %s: %w", c.Path, err)
 		}
 	}
-	wide, skip := textcode.IsUTF16(f), 0
+	wide, skip := textutil.IsUTF16(f), 0
 	if wide {
 		skip = from.Line // the text has other offsets than the file
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/claudecode"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
@@ -104,7 +104,7 @@ const sniffLines = 50
 // record. The error is ErrEmpty for blank input, else ErrUnknownDialect. A document that fits both JSON
 // dialects counts as anthropic, since the canonical form is the same.
 func Detect(prefix []byte) (Dialect, error) {
-	s := jsonl.Trim(textcode.Text(string(prefix)))
+	s := jsonl.Trim(textutil.UTF8(string(prefix)))
 	if s == "" {
 		return "", nothing(bytes.IndexByte(prefix, 0) >= 0)
 	}

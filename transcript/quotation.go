@@ -5,17 +5,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 var (
 	// wrote is the line above a mail that is answered: "On … wrote:".
-	wrote = lazyregexp.New(`^(?:On|Am|El|Le|Il|Em|Op|Den|W dniu|В|在|于|\d).{4,160}(?:wrote|writes|schrieb.{0,80}|escribió|a écrit|ha scritto|escreveu|schreef|skrev|napisał.{0,80}|пишет|писал.?|написал(?:а|\(а\))?|写道|寫道)\s*[:：]$`)
+	wrote = textutil.LazyRegexp(`^(?:On|Am|El|Le|Il|Em|Op|Den|W dniu|В|在|于|\d).{4,160}(?:wrote|writes|schrieb.{0,80}|escribió|a écrit|ha scritto|escreveu|schreef|skrev|napisał.{0,80}|пишет|писал.?|написал(?:а|\(а\))?|写道|寫道)\s*[:：]$`)
 	// forwarded is the line above a mail that is passed on.
-	forwarded = lazyregexp.New(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
+	forwarded = textutil.LazyRegexp(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
 	// sender and header are lines of a mail's head; a mail has two of them.
-	sender = lazyregexp.New(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
-	header = lazyregexp.New(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
+	sender = textutil.LazyRegexp(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
+	header = textutil.LazyRegexp(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
 )
 
 // mailBegins reports whether a mail begins with a line: from there on others speak.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
@@ -42,7 +42,7 @@ type source struct {
 
 // open reads the first bytes and settles the dialect.
 func open(r io.Reader, opt Options) (*source, error) {
-	r = textcode.Reader(r)
+	r = textutil.UTF8Reader(r)
 	prefix := make([]byte, sniffBytes)
 	n, err := io.ReadFull(r, prefix)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {

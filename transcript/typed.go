@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
@@ -112,7 +112,7 @@ func split(text string) (own, quoted string) {
 }
 
 // listed matches an item of a list. Indented lines after it belong to it.
-var listed = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
+var listed = textutil.LazyRegexp(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
 
 func indented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")

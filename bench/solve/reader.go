@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -26,14 +26,14 @@ type Call struct {
 }
 
 var (
-	requestIn = lazyregexp.New(`\b[0-9a-f]{10}\b`)
-	nodeIn    = lazyregexp.New(`\b(?:fra|iad|hnd|gru|ams)-\d\d[abcd]\b`)
-	numbersIn = lazyregexp.New(`\b\d+\b`)
-	itemIn    = lazyregexp.New(`(?m)^\d+\. (.*)$`)
-	failureIn = lazyregexp.New(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
-	sumIn     = lazyregexp.New(`(?m)^sum: (\d+)$`)
+	requestIn = textutil.LazyRegexp(`\b[0-9a-f]{10}\b`)
+	nodeIn    = textutil.LazyRegexp(`\b(?:fra|iad|hnd|gru|ams)-\d\d[abcd]\b`)
+	numbersIn = textutil.LazyRegexp(`\b\d+\b`)
+	itemIn    = textutil.LazyRegexp(`(?m)^\d+\. (.*)$`)
+	failureIn = textutil.LazyRegexp(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
+	sumIn     = textutil.LazyRegexp(`(?m)^sum: (\d+)$`)
 	// pointerIn finds the names behind which something stands that isn't shown.
-	pointerIn = lazyregexp.New(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
+	pointerIn = textutil.LazyRegexp(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
 )
 
 // maxExpansions is how often the reader follows pointers for one thing.

@@ -5,18 +5,18 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // phrase is a sentence with places for names, written as {}. What stands there is in
 // backquotes.
 type phrase struct {
 	text string
-	re   *lazyregexp.Regexp
+	re   *textutil.Regexp
 }
 
 func say(text string) phrase {
-	return phrase{text, lazyregexp.New(strings.ReplaceAll(regexp.QuoteMeta(text), `\{\}`, "`([^`\n]+)`"))}
+	return phrase{text, textutil.LazyRegexp(strings.ReplaceAll(regexp.QuoteMeta(text), `\{\}`, "`([^`\n]+)`"))}
 }
 
 // of fills the places.

@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -132,30 +131,30 @@ func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, comma
 func (e *economicsFlags) options(json bool) (economics.Options, error) {
 	opt := economics.Options{NoCurve: e.noCurve, Policies: e.policies}
 	if len(e.transcripts) == 0 {
-		return opt, fail.Usagef("economics needs --transcript FILE, once for each session")
+		return opt, cli.Usagef("economics needs --transcript FILE, once for each session")
 	}
 	if e.economy {
 		return economics.EconomyOptions(), nil
 	}
 	if json {
-		return opt, fail.Usagef("economics prints tables: --json goes with --economy")
+		return opt, cli.Usagef("economics prints tables: --json goes with --economy")
 	}
 	for _, p := range e.policies {
 		if _, _, err := replay.ParsePolicy(p); err != nil {
-			return opt, fail.Usagef("--policy: %s", err)
+			return opt, cli.Usagef("--policy: %s", err)
 		}
 	}
 	for _, s := range e.rooms {
 		var n config.Tokens
 		if err := n.Set(s); err != nil {
-			return opt, fail.Usagef("--room: %s", err)
+			return opt, cli.Usagef("--room: %s", err)
 		}
 		opt.Rooms = append(opt.Rooms, int(n))
 	}
 	for _, s := range e.regimes {
 		i := slices.Index(regimeNames(), s)
 		if i < 0 {
-			return opt, fail.Usagef("--regime %q is none of %s", s, strings.Join(regimeNames(), ", "))
+			return opt, cli.Usagef("--regime %q is none of %s", s, strings.Join(regimeNames(), ", "))
 		}
 		opt.Regimes = append(opt.Regimes, economics.Regimes()[i])
 	}

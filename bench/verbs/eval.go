@@ -14,8 +14,6 @@ import (
 	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -133,7 +131,7 @@ type settings struct {
 }
 
 func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
-	s = settings{opts: setup.Ranking(&a.Config.Retrieval), written: []string{}}
+	s = settings{opts: cli.Ranking(&a.Config.Retrieval), written: []string{}}
 	s.opts.Signals = retrieval.DefaultSignals()
 	if e.mode.Value == modeVectors {
 		s.opts.VectorWeight, s.opts.KeywordWeight = 1, 0
@@ -142,19 +140,19 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 		name, value, ok := strings.Cut(strings.ToLower(strings.ReplaceAll(w, " ", "")), "=")
 		switch {
 		case !ok:
-			return s, fail.Usagef("setting %q: write name=value, as in session=0", w)
+			return s, cli.Usagef("setting %q: write name=value, as in session=0", w)
 		case name == "unit" && (value == "passage" || value == "chunk" || value == "place"):
 			s.chunks, s.places = value == "chunk", value == "place"
 		case name == "unit":
-			return s, fail.Usagef("setting %q: the unit is passage, chunk or place", w)
+			return s, cli.Usagef("setting %q: the unit is passage, chunk or place", w)
 		default:
 			v, bad := strconv.ParseFloat(value, 64)
 			if bad != nil || v < 0 || v > 1e6 {
-				return s, fail.Usagef("setting %q: %q is no number from 0 on", w, value)
+				return s, cli.Usagef("setting %q: %q is no number from 0 on", w, value)
 			}
 			k, err := relevance.KnobNamed(name)
 			if err != nil {
-				return s, fail.Usagef("setting %q: there is no such setting; take unit or a weight: %s", w, err)
+				return s, cli.Usagef("setting %q: there is no such setting; take unit or a weight: %s", w, err)
 			}
 			s.opts.Signals = k.At(s.opts.Signals, v)
 		}
@@ -163,7 +161,7 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 	for _, name := range e.without {
 		k, err := relevance.KnobNamed(strings.ToLower(strings.TrimSpace(name)))
 		if err != nil {
-			return s, fail.Usagef("%s", err)
+			return s, cli.Usagef("%s", err)
 		}
 		s.opts.Signals = k.At(s.opts.Signals, k.Off)
 		s.written = append(s.written, fmt.Sprintf("%s=%g", k.Name, k.Off))
@@ -175,15 +173,15 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 func (e *evalFlags) check() error {
 	switch {
 	case len(e.sets) == 0:
-		return fail.Usagef("eval needs a folder of questions: --set DIR")
+		return cli.Usagef("eval needs a folder of questions: --set DIR")
 	case e.questions != "" && len(e.sets) > 1:
-		return fail.Usagef("--questions names the file of one set, not of %d", len(e.sets))
+		return cli.Usagef("--questions names the file of one set, not of %d", len(e.sets))
 	case e.vectors.Value != "" && e.mode.Value == modeWords:
-		return fail.Usagef("--vectors %s: add --mode vectors or --mode hybrid", e.vectors.Value)
+		return cli.Usagef("--vectors %s: add --mode vectors or --mode hybrid", e.vectors.Value)
 	case e.mode.Value != modeWords && (e.ablate || e.leaveOut):
-		return fail.Usagef("--ablate and --leave-one-out search by words: leave out --mode")
+		return cli.Usagef("--ablate and --leave-one-out search by words: leave out --mode")
 	case e.leaveOut && len(e.sets) < 2:
-		return fail.Usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
+		return cli.Usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
 	}
 	return nil
 }
@@ -204,7 +202,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		a.Step("asking", i, len(e.sets), "set")
 		b, err := e.open(ctx, dir)
 		if err != nil {
-			return fail.Hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'mkbench eval --help'")
+			return cli.Hint(err, "a set is a folder of Markdown files with qa.jsonl; see 'mkbench eval --help'")
 		}
 		defer b.Close()
 		b.Chunks, b.Places = s.chunks, s.places
@@ -271,7 +269,7 @@ func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (
 	if e.vectors.Value != "" {
 		p, err = b.Vectors(e.vectors.Value)
 	} else if p, err = a.Embedder(); err == nil && p == nil {
-		err = fail.Usagef("--mode %s needs vectors: name an embedding.provider in the configuration, or say --vectors right", e.mode.Value)
+		err = cli.Usagef("--mode %s needs vectors: name an embedding.provider in the configuration, or say --vectors right", e.mode.Value)
 	}
 	if err != nil {
 		return nil, err
@@ -297,11 +295,11 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	}
 	switch {
 	case len(e.sets) > 0 || e.questions != "" || e.ablate || e.leaveOut || e.mode.Value != modeWords:
-		return fail.Usagef("--known-items judges --workspace by words: leave out --mode and what is about sets")
+		return cli.Usagef("--known-items judges --workspace by words: leave out --mode and what is about sets")
 	case e.n < 1:
-		return fail.Usagef("--n %d: give a number from 1 on", e.n)
+		return cli.Usagef("--n %d: give a number from 1 on", e.n)
 	}
-	if err := setup.NotInRows(&a.Settings, "--known-items judges the notes of a folder"); err != nil {
+	if err := cli.NotInRows(&a.Settings, "--known-items judges the notes of a folder"); err != nil {
 		return err
 	}
 	dir, err := filepath.Abs(a.Workspace)
@@ -310,7 +308,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	}
 	b, err := relevance.Open(ctx, relevance.Set{Name: filepath.Base(dir), Dir: dir})
 	if err != nil {
-		return fail.Hint(err, "name a folder with notes with --workspace")
+		return cli.Hint(err, "name a folder with notes with --workspace")
 	}
 	defer b.Close()
 	b.Chunks, b.Places = s.chunks, s.places

@@ -15,8 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -93,23 +92,23 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 		return ""
 	}
 	if n := given("policy", "budget", "trace"); b.workload == "" && n != "" {
-		return fail.Usagef("--%s goes with --workload", n)
+		return cli.Usagef("--%s goes with --workload", n)
 	}
 	if b.workload != "" && len(b.transcripts) > 0 {
-		return fail.Usagef("--workload and --transcript are two different runs: give one of them")
+		return cli.Usagef("--workload and --transcript are two different runs: give one of them")
 	}
 	if b.turns < 0 || b.turns > 0 && len(b.transcripts) == 0 {
-		return fail.Usagef("--turns is a number from 1 and goes with --transcript")
+		return cli.Usagef("--turns is a number from 1 and goes with --transcript")
 	}
 	for _, p := range b.policies {
 		known := cli.Choice{Of: judge.Policies()}
 		if err := known.Set(p); err != nil {
-			return fail.Usagef("--policy %s", err)
+			return cli.Usagef("--policy %s", err)
 		}
 	}
 	for _, n := range b.budgets {
 		if n <= 0 {
-			return fail.Usagef("--budget %d: give a number over 0", n)
+			return cli.Usagef("--budget %d: give a number over 0", n)
 		}
 	}
 	return nil
@@ -125,7 +124,7 @@ func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	}
 	f, err := a.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see mkbench paging --help", strings.Join(judge.Names()[:7], ", "))
+		return nil, cli.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see mkbench paging --help", strings.Join(judge.Names()[:7], ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read workload: %w", err)
@@ -133,7 +132,7 @@ func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	defer f.Close()
 	w, err := judge.Read(f, name)
 	if err != nil {
-		return nil, fail.Hint(err, "bench/paging/testdata/morning.json is an example, and workload.go next to it describes each member")
+		return nil, cli.Hint(err, "bench/paging/testdata/morning.json is an example, and workload.go next to it describes each member")
 	}
 	return []*judge.Workload{w}, nil
 }
@@ -156,7 +155,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 	}
 	single := len(ws) == 1 && len(b.policies) == 1 && len(b.budgets) <= 1
 	if b.trace != "" && !single {
-		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
+		return cli.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
 	doc.Results, err = runTraced(a.Counted(ctx, "paging"), ws, b, judge.Options{Faults: single})
@@ -188,7 +187,7 @@ func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, o
 		}()
 		opt.Trace = f
 	}
-	tell, all := progress.Of(ctx), len(ws)*len(b.policies)*max(1, len(b.budgets))
+	tell, all := longwork.ProgressOf(ctx), len(ws)*len(b.policies)*max(1, len(b.budgets))
 	for _, w := range ws {
 		rs, err := runPolicies(ctx, w, b, opt, func(ran int) { tell("run", len(out)+ran, all) })
 		if err != nil {

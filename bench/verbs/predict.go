@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // benchPredictFlags are the flags of predict.
@@ -89,10 +88,10 @@ type unexplainedCall struct {
 
 func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 	if len(b.transcripts) == 0 {
-		return fail.Usagef("predict needs --transcript FILE")
+		return cli.Usagef("predict needs --transcript FILE")
 	}
 	if b.fixed < 0 || b.ttl < 0 {
-		return fail.Usagef("--fixed-tokens and --ttl are not negative")
+		return cli.Usagef("--fixed-tokens and --ttl are not negative")
 	}
 	book, err := a.Book()
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/bench/solve"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/replay"
 )
 
@@ -49,12 +48,12 @@ Success is checked on the files and on the last answer.`,
 func runBenchTasks(a *cli.App, cmd *cobra.Command, b *benchTasksFlags) error {
 	s := solve.Suite{Variants: b.variants, Policies: b.policies, Options: solve.Options{PriceModel: b.model}}
 	if b.variants < 1 || b.variants > 1000 {
-		return fail.Usagef("--variants %d: give 1 to 1000", b.variants)
+		return cli.Usagef("--variants %d: give 1 to 1000", b.variants)
 	}
 	for _, w := range b.windows {
 		var n config.Tokens
 		if err := n.Set(w); err != nil || n < 16_000 {
-			return fail.Usagef("--window %s: give at least 16k tokens", w)
+			return cli.Usagef("--window %s: give at least 16k tokens", w)
 		}
 		s.Windows = append(s.Windows, int(n))
 	}
@@ -64,10 +63,10 @@ func runBenchTasks(a *cli.App, cmd *cobra.Command, b *benchTasksFlags) error {
 	for _, p := range s.Policies {
 		base, _, err := replay.ParsePolicy(p)
 		if err != nil {
-			return fail.Usagef("--policy: %v", err)
+			return cli.Usagef("--policy: %v", err)
 		}
 		if !slices.Contains(replay.LivePolicies(), base) {
-			return fail.Usagef("--policy: %s has to know how a session ends: give some of %s", p, strings.Join(replay.LivePolicies(), ", "))
+			return cli.Usagef("--policy: %s has to know how a session ends: give some of %s", p, strings.Join(replay.LivePolicies(), ", "))
 		}
 	}
 	s.Progress = func(done, all int) { a.Step("working on tasks", done, all, "task") }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // troubled is a workspace with findings of every form: with others, and with what a
@@ -31,7 +31,7 @@ func TestAuditTwice(t *testing.T) {
 	for _, args := range [][]string{{"audit", "--workspace", dir}, {"audit", "--workspace", dir, "--json"}} {
 		_, first, _ := invoke(t, args...)
 		code, second, stderr := invoke(t, args...)
-		if first != second || first == "" || code != fail.ExitFindings || stderr != "" {
+		if first != second || first == "" || code != cli.ExitFindings || stderr != "" {
 			t.Errorf("%v: exit %d, %q; %q, then %q", args, code, stderr, first, second)
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // offered is what a shell is offered for a command line, its last word being typed.
 func offered(t *testing.T, args ...string) (words []string, directive string) {
 	t.Helper()
 	code, out, _ := invoke(t, append([]string{"__complete"}, args...)...)
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Errorf("%q: exit %d", args, code)
 	}
 	for l := range strings.Lines(out) {
@@ -41,7 +41,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"build-42", "büro 7", "数据", "x\x1b[2Jy"} {
-		if code, _, stderr := invoke(t, "observe", "-q", "-t", beginning(t, 20), "--session", key, "--workspace", ws); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "observe", "-q", "-t", beginning(t, 20), "--session", key, "--workspace", ws); code != cli.ExitOK {
 			t.Fatal(stderr)
 		}
 	}
@@ -101,11 +101,11 @@ func TestHelpNeedsNoConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"help", "help plan", "help terms page", "completion bash", "--version", "plan --help", "__complete sea"} {
-		if code, out, stderr := invoke(t, append(strings.Fields(args), "--config", broken)...); code != fail.ExitOK && !strings.HasPrefix(args, "__") || out == "" {
+		if code, out, stderr := invoke(t, append(strings.Fields(args), "--config", broken)...); code != cli.ExitOK && !strings.HasPrefix(args, "__") || out == "" {
 			t.Errorf("%s: exit %d, %q", args, code, stderr)
 		}
 	}
-	if code, _, _ := invoke(t, "status", "--config", broken); code != fail.ExitError {
+	if code, _, _ := invoke(t, "status", "--config", broken); code != cli.ExitError {
 		t.Errorf("status: exit %d", code)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 const (
@@ -24,11 +24,11 @@ var demoArgs = []string{"plan", "--workspace", "../../testdata/workspace", "--tr
 // -update rewrites it.
 func TestDemoIsShown(t *testing.T) {
 	state := t.TempDir()
-	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != fail.ExitOK {
+	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	code, out, stderr := invoke(t, append(demoArgs, "--state-dir", state)...)
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	want, _, ok := strings.Cut(out, "\nPages")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/contract"
-	"github.com/memkernel/memkernel/internal/fail"
 )
 
 const sample = "../../testdata/session.jsonl"
@@ -160,7 +159,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, args := range calls {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)
-		if code != fail.ExitOK && (args[0] != "audit" && args[0] != "guard" || code != fail.ExitFindings) || stderr != "" {
+		if code != cli.ExitOK && (args[0] != "audit" && args[0] != "guard" || code != cli.ExitFindings) || stderr != "" {
 			t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			continue
 		}
@@ -229,7 +228,7 @@ func foreign(t *testing.T) string {
 // in JSON that keeps its contract.
 func TestCheckFindsDamage(t *testing.T) {
 	ws := t.TempDir()
-	if code, _, stderr := invoke(t, "observe", "-t", beginning(t, 60), "--workspace", ws, "-q"); code != fail.ExitOK {
+	if code, _, stderr := invoke(t, "observe", "-t", beginning(t, 60), "--workspace", ws, "-q"); code != cli.ExitOK {
 		t.Fatalf("observe: exit %d, %s", code, stderr)
 	}
 	blobs, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "blobs", "??", "*"))
@@ -241,12 +240,12 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, _ := invoke(t, "check", "--workspace", ws)
-	if code != fail.ExitFindings || !strings.Contains(stdout, filepath.Base(blobs[0])) {
-		t.Errorf("check: exit %d, output %q; want %d and the blob's name", code, stdout, fail.ExitFindings)
+	if code != cli.ExitFindings || !strings.Contains(stdout, filepath.Base(blobs[0])) {
+		t.Errorf("check: exit %d, output %q; want %d and the blob's name", code, stdout, cli.ExitFindings)
 	}
 	code, stdout, _ = invoke(t, "check", "--workspace", ws, "--json")
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != fail.ExitFindings {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != cli.ExitFindings {
 		t.Fatalf("check --json: exit %d, %v", code, err)
 	}
 	keeps(t, doc, "memkernel/check/v1")

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -35,7 +35,7 @@ func planDoc(t *testing.T, args ...string) plannedJSON {
 	t.Helper()
 	code, out, stderr := invoke(t, append([]string{"plan", "--json", "--no-memory", "--workspace", t.TempDir()}, args...)...)
 	var doc plannedJSON
-	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
+	if err := json.Unmarshal([]byte(out), &doc); code != cli.ExitOK || err != nil {
 		t.Fatalf("%v: exit %d, %s, %v", args, code, stderr, err)
 	}
 	return doc
@@ -66,7 +66,7 @@ func TestPlanCountsTheFixedPart(t *testing.T) {
 	var replayed struct {
 		FixedTokens int `json:"fixed_tokens"`
 	}
-	if err := json.Unmarshal([]byte(out), &replayed); code != fail.ExitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
+	if err := json.Unmarshal([]byte(out), &replayed); code != cli.ExitOK || err != nil || replayed.FixedTokens != full.FixedTokens {
 		t.Errorf("replay has %d fixed tokens, plan %d, %v", replayed.FixedTokens, full.FixedTokens, err)
 	}
 	for _, args := range [][]string{{}, {"--explain"}} {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -31,7 +31,7 @@ func TestExplainGolden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			args := append([]string{"plan", "-t", sample, "--explain", "--quiet", "--color", "never", "--workspace", ws}, tt.args...)
 			code, got, stderr := invoke(t, args...)
-			if code != fail.ExitOK || stderr != "" {
+			if code != cli.ExitOK || stderr != "" {
 				t.Fatalf("exit %d, stderr %q", code, stderr)
 			}
 			path := filepath.Join("testdata", "golden", tt.name+".txt")
@@ -66,7 +66,7 @@ func TestSharedSessions(t *testing.T) {
 		} {
 			args = append([]string{"plan", "-t", f, "-q", "--workspace", ws}, args...)
 			code, got, stderr := invoke(t, append(args, "--explain")...)
-			if code != fail.ExitOK {
+			if code != cli.ExitOK {
 				t.Errorf("%s: exit %d, %s", filepath.Base(f), code, stderr)
 				continue
 			}

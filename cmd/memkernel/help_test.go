@@ -14,8 +14,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
 )
 
@@ -67,7 +65,7 @@ func TestOpening(t *testing.T) {
 		t.Fatalf("no three steps in %q", text)
 	}
 	for _, s := range steps {
-		if verb := strings.Fields(s)[1]; !program.Has(tree(), verb) {
+		if verb := strings.Fields(s)[1]; !cli.Has(tree(), verb) {
 			t.Errorf("there is no verb %s", verb)
 		}
 	}
@@ -76,7 +74,7 @@ func TestOpening(t *testing.T) {
 // TestVersionFlag prints what the verb prints.
 func TestVersionFlag(t *testing.T) {
 	_, verb, _ := invoke(t, "version")
-	if code, flag, stderr := invoke(t, "--version"); code != fail.ExitOK || flag != verb || stderr != "" {
+	if code, flag, stderr := invoke(t, "--version"); code != cli.ExitOK || flag != verb || stderr != "" {
 		t.Errorf("exit %d, %q, %q; version prints %q", code, flag, stderr, verb)
 	}
 }
@@ -98,7 +96,7 @@ func TestMeant(t *testing.T) {
 		"plan -y": "run 'memkernel plan --help'",
 	} {
 		code, stdout, stderr := invoke(t, strings.Fields(typed)...)
-		if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "hint: "+want) {
+		if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "hint: "+want) {
 			t.Errorf("%s: exit %d, %q, %q; want the hint %q", typed, code, stdout, stderr, want)
 		}
 	}
@@ -110,7 +108,7 @@ func TestAlike(t *testing.T) {
 	root := tree()
 	for _, c := range root.Commands() {
 		for _, s := range c.SuggestFor {
-			if of[s] != "" || program.Has(root, s) {
+			if of[s] != "" || cli.Has(root, s) {
 				t.Errorf("%s is another word for %s, and for %s or a verb itself", s, c.Name(), of[s])
 			}
 			of[s] = c.Name()
@@ -165,7 +163,7 @@ func TestTerms(t *testing.T) {
 		t.Errorf("doc/terms.md is not %s (%v); go test ./cmd/memkernel -run Terms -update rewrites it", source, err)
 	}
 	code, all, _ := invoke(t, "help", "terms")
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d", code)
 	}
 	n := 0
@@ -187,7 +185,7 @@ func TestTerms(t *testing.T) {
 	if n < 40 {
 		t.Errorf("%d terms", n)
 	}
-	if code, _, stderr := invoke(t, "help", "terms", "xyzzy"); code != fail.ExitUsage || !strings.Contains(stderr, "help terms") {
+	if code, _, stderr := invoke(t, "help", "terms", "xyzzy"); code != cli.ExitUsage || !strings.Contains(stderr, "help terms") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 }
@@ -213,7 +211,7 @@ func TestTermsNameWhatExists(t *testing.T) {
 		}
 	}
 	for _, part := range strings.Split(text, "'") {
-		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !program.Has(root, words[0]) {
+		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !cli.Has(root, words[0]) {
 			t.Errorf("there is no verb %s", words[0])
 		}
 	}
@@ -223,7 +221,7 @@ func TestTermsNameWhatExists(t *testing.T) {
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		code, text, stderr := invoke(t, "completion", shell)
-		if code != fail.ExitOK || !strings.Contains(text, "__complete") || stderr != "" {
+		if code != cli.ExitOK || !strings.Contains(text, "__complete") || stderr != "" {
 			t.Errorf("%s: exit %d, %d bytes, %q", shell, code, len(text), stderr)
 		}
 	}
@@ -250,7 +248,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 					args = append(args, "--"+name+"="+value)
 				}
 				code, stdout, stderr := invoke(t, args...)
-				if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "--"+strings.Join(slices.Sorted(strings.FieldsSeq(names)), " and --")+" exclude each other") {
+				if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "--"+strings.Join(slices.Sorted(strings.FieldsSeq(names)), " and --")+" exclude each other") {
 					t.Errorf("%q: exit code %d, %s", args, code, stderr)
 				}
 			}

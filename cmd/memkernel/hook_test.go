@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -48,12 +48,12 @@ func TestCommitBehind(t *testing.T) {
 // TestHookNeverEndsAsUsageError: 2 is the code by which a hook tells its host to block.
 func TestHookNeverEndsAsUsageError(t *testing.T) {
 	for _, args := range [][]string{{"hook"}, {"hook", "--host", "nobody"}, {"hook", "--hots", "claude"}, {"hook", "claude"}, {"hook", "--host", "claude", "--deadline", "soon"}} {
-		if code, stdout, stderr := invoke(t, args...); code != fail.ExitError || stdout != "" || stderr == "" {
+		if code, stdout, stderr := invoke(t, args...); code != cli.ExitError || stdout != "" || stderr == "" {
 			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
 		}
 	}
 	for _, host := range []string{"claude", "codex", "gemini"} {
-		if code, stdout, _ := invoke(t, "hook", "--host", host); code != fail.ExitOK || host != "claude" && stdout != "{}\n" || host == "claude" && stdout != "" {
+		if code, stdout, _ := invoke(t, "hook", "--host", host); code != cli.ExitOK || host != "claude" && stdout != "{}\n" || host == "claude" && stdout != "" {
 			t.Errorf("%s: exit %d, %q", host, code, stdout)
 		}
 	}

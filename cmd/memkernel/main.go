@@ -14,11 +14,11 @@ package main
 import (
 	"os"
 
-	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/verbs"
 )
 
-var command = &program.Program{
+var command = &cli.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
 	Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy),
 	Elsewhere: map[string]string{

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
@@ -52,7 +51,7 @@ func TestProxyMetrics(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 }
@@ -104,7 +103,7 @@ func TestServeMetrics(t *testing.T) {
 	}
 	send.Close()
 	go io.Copy(io.Discard, out)
-	if code := <-ended; code != fail.ExitOK {
+	if code := <-ended; code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 	if res, err := http.Get(m[1]); err == nil {

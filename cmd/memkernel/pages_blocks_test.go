@@ -19,7 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -68,7 +68,7 @@ func readData(t *testing.T, b block) error {
 		return err
 	}
 	code, sample, _ := invoke(t, "config", "--sample")
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		return fmt.Errorf("config --sample ends with %d", code)
 	}
 	for section := range v {
@@ -79,7 +79,7 @@ func readData(t *testing.T, b block) error {
 		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
 			return err
 		}
-		if code, _, stderr := invoke(t, "config", "--config", file); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "config", "--config", file); code != cli.ExitOK {
 			return errors.New(stderr)
 		}
 		return nil

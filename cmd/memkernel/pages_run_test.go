@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
@@ -236,7 +235,7 @@ func (s *sandbox) runBlock(t *testing.T, p *page, b block) (bad []string) {
 		if err := bearable(b.text); err != nil {
 			return append(bad, p.at(b.line, "%v", err))
 		}
-		if code, out := s.shell(b.text); code != fail.ExitOK {
+		if code, out := s.shell(b.text); code != cli.ExitOK {
 			bad = append(bad, p.at(b.line, "the script ends with exit code %d: %s", code, out))
 		}
 		return bad
@@ -282,7 +281,7 @@ func (s *sandbox) command(t *testing.T, line string) (code int, out string, err 
 	}
 	for _, part := range parts {
 		words, _ := shellWords(part, os.Getenv)
-		if code, out, err = s.simple(t, part, words); err != nil || code != fail.ExitOK {
+		if code, out, err = s.simple(t, part, words); err != nil || code != cli.ExitOK {
 			break
 		}
 	}
@@ -321,7 +320,7 @@ func (s *sandbox) simple(t *testing.T, line string, words []string) (code int, o
 		return 0, "", nil
 	case slices.Contains(others, words[0]):
 		for _, args := range programCalls(line) { // what a host is told to start has to start
-			if code, out, err = s.program(args); err != nil || code != fail.ExitOK {
+			if code, out, err = s.program(args); err != nil || code != cli.ExitOK {
 				return code, out, err
 			}
 		}
@@ -479,7 +478,7 @@ func health(url string) error {
 func (s *sandbox) stop(p *page, b block) (bad []string) {
 	for _, v := range s.servers {
 		v.cancel()
-		if code := <-v.done; code != fail.ExitOK {
+		if code := <-v.done; code != cli.ExitOK {
 			bad = append(bad, p.at(b.line, "a server ends with exit code %d: %s", code, v.said()))
 		}
 	}

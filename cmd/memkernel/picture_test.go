@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -47,7 +47,7 @@ func TestPictures(t *testing.T) {
 		}
 		made := filepath.Join(t.TempDir(), name)
 		args := append([]string{"replay", "-q", "-t", sample, "--picture", made, "--theme", theme}, pictureArgs...)
-		if code, _, stderr := invoke(t, args...); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, args...); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 		if got, err = os.ReadFile(made); err != nil {
@@ -82,13 +82,13 @@ func TestPictureRefusals(t *testing.T) {
 		want string
 		args []string
 	}{
-		{fail.ExitUsage, "3 policies at most, not 4", []string{"-t", sample, "--picture", kept, "--policy", "all"}},
-		{fail.ExitUsage, "light, dark", []string{"-t", sample, "--picture", kept, "--theme", "blue"}},
-		{fail.ExitUsage, "--theme goes with --picture", []string{"-t", sample, "--theme", "dark"}},
-		{fail.ExitUsage, "names a file", []string{"-t", sample, "--picture", "-"}},
-		{fail.ExitUsage, "--picture and --trace exclude each other", []string{"--trace", "t.jsonl", "--picture", kept}},
-		{fail.ExitError, "nowhere", []string{"-t", sample, "--limit", "2", "--picture", "nowhere/at/all.svg"}},
-		{fail.ExitError, "nothing to draw", []string{"-t", sample, "--limit", "2", "--picture", kept, "--context-window", "300", "--reserve", "1"}},
+		{cli.ExitUsage, "3 policies at most, not 4", []string{"-t", sample, "--picture", kept, "--policy", "all"}},
+		{cli.ExitUsage, "light, dark", []string{"-t", sample, "--picture", kept, "--theme", "blue"}},
+		{cli.ExitUsage, "--theme goes with --picture", []string{"-t", sample, "--theme", "dark"}},
+		{cli.ExitUsage, "names a file", []string{"-t", sample, "--picture", "-"}},
+		{cli.ExitUsage, "--picture and --trace exclude each other", []string{"--trace", "t.jsonl", "--picture", kept}},
+		{cli.ExitError, "nowhere", []string{"-t", sample, "--limit", "2", "--picture", "nowhere/at/all.svg"}},
+		{cli.ExitError, "nothing to draw", []string{"-t", sample, "--limit", "2", "--picture", kept, "--context-window", "300", "--reserve", "1"}},
 	} {
 		code, _, stderr := invoke(t, append([]string{"replay", "-q"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(stderr, tt.want) {

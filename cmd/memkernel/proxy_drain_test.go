@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
@@ -87,11 +86,11 @@ func TestProxyDrainVerb(t *testing.T) {
 	drain := func(args ...string) (int, string, string) {
 		return invoke(t, append([]string{"proxy", "--drain", "--workspace", ws}, args...)...)
 	}
-	if code, _, stderr := drain(); code != fail.ExitError || !strings.Contains(stderr, "no proxy runs for") {
+	if code, _, stderr := drain(); code != cli.ExitError || !strings.Contains(stderr, "no proxy runs for") {
 		t.Fatalf("without a proxy: exit %d, %s", code, stderr)
 	}
 	url, stop := startProxy(t, ws, "--upstream", up.URL, "--context-window", "24k", "--reserve", "8k")
-	if code, stdout, stderr := drain(); code != fail.ExitOK || !strings.Contains(stdout, "no session yet") {
+	if code, stdout, stderr := drain(); code != cli.ExitOK || !strings.Contains(stdout, "no session yet") {
 		t.Fatalf("without a session: exit %d, %s%s", code, stdout, stderr)
 	}
 	document := func(code int) map[string]any {
@@ -110,13 +109,13 @@ func TestProxyDrainVerb(t *testing.T) {
 	}
 	say(t, url, "small", "claude-sonnet-4-6", 1)
 	waitForCalls(t, url, 4)
-	doc := document(fail.ExitError)
+	doc := document(cli.ExitError)
 	keeps(t, doc, "memkernel/proxy_drain/v1")
 	if doc["fits"] != false {
 		t.Errorf("the document says %v", doc)
 	}
 	code, stdout, _ := drain()
-	if code != fail.ExitError || !strings.Contains(stdout, "run /compact in Claude Code") || !strings.Contains(stdout, "1 session is too large") {
+	if code != cli.ExitError || !strings.Contains(stdout, "run /compact in Claude Code") || !strings.Contains(stdout, "1 session is too large") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	keeps(t, statusOf(t, url), "memkernel/proxy_status/v1")
@@ -127,10 +126,10 @@ func TestProxyDrainVerb(t *testing.T) {
 
 	say(t, url, "harbour", "claude-sonnet-4-6", 2) // it has compacted
 	waitForCalls(t, url, 5)
-	if doc := document(fail.ExitOK); doc["fits"] != true {
+	if doc := document(cli.ExitOK); doc["fits"] != true {
 		t.Errorf("the document says %v", doc)
 	}
-	if code, stderr := stop(); code != fail.ExitOK || strings.Count(stderr, `"msg":"day"`) != 1 || !strings.Contains(stderr, `"so_far":true,"calls":5,`) {
+	if code, stderr := stop(); code != cli.ExitOK || strings.Count(stderr, `"msg":"day"`) != 1 || !strings.Contains(stderr, `"so_far":true,"calls":5,`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "proxies", "*")); len(left) > 0 {
@@ -187,7 +186,7 @@ func TestProxyDrainOfStrangers(t *testing.T) {
 	}
 	write("other.json", other.URL)
 	write("gone.json", gone.URL)
-	if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != fail.ExitError || !strings.Contains(stderr, "no proxy runs for") {
+	if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != cli.ExitError || !strings.Contains(stderr, "no proxy runs for") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) > 0 || asked {
@@ -195,7 +194,7 @@ func TestProxyDrainOfStrangers(t *testing.T) {
 	}
 	for _, url := range []string{"http://192.0.2.7:8377", "http://example.com", "https://127.0.0.1:1", "http://127.0.0.1:1/x", "http://u:p@127.0.0.1:1", "file:///etc/passwd", "%zz"} {
 		write("far.json", url)
-		if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != fail.ExitError || !strings.Contains(stderr, "far.json: it names no address of this machine") {
+		if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != cli.ExitError || !strings.Contains(stderr, "far.json: it names no address of this machine") {
 			t.Errorf("%s: exit %d, %s", url, code, stderr)
 		}
 	}

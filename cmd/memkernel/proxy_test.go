@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
@@ -52,7 +51,7 @@ func TestProxyVerb(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 	if !strings.Contains(stderr.String(), `"outcome":"committed"`) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // tracedPlan plans a session twice and gives its trace.
@@ -16,7 +16,7 @@ func tracedPlan(t *testing.T) string {
 	t.Helper()
 	ws := t.TempDir()
 	for _, n := range []int{20, 60} {
-		if code, _, stderr := invoke(t, "plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"); code != cli.ExitOK {
 			t.Fatalf("plan: exit %d, %s", code, stderr)
 		}
 	}
@@ -52,11 +52,11 @@ func TestReplayTrace(t *testing.T) {
 		code       int
 		want       []string
 	}{
-		{"as it was", path, fail.ExitOK, []string{"2 plans, ", "every one the same"}},
-		{"a reason", retell(t, path, `"reason":"none"`, `"reason":"cold"`), fail.ExitFindings, []string{"line 2 differs, after 0 plans", "decided by  plan_cut", "out.reason", `recorded    "cold"`, `replayed    "none"`}},
-		{"another version", retell(t, retell(t, path, `"plan_cut":`, `"plan_cut":9`), `"reason":"none"`, `"reason":"cold"`), fail.ExitOK, []string{"2 plans, ", "by another version", "first on line 2", `replayed    "none"`}},
-		{"no trace", filepath.Join(filepath.Dir(path), "journal.jsonl"), fail.ExitError, []string{"no trace: the first line is no header", "hint: a trace is trace.jsonl"}},
-		{"newer", retell(t, path, `"format":1`, `"format":9`), fail.ExitError, []string{"written by a newer version"}},
+		{"as it was", path, cli.ExitOK, []string{"2 plans, ", "every one the same"}},
+		{"a reason", retell(t, path, `"reason":"none"`, `"reason":"cold"`), cli.ExitFindings, []string{"line 2 differs, after 0 plans", "decided by  plan_cut", "out.reason", `recorded    "cold"`, `replayed    "none"`}},
+		{"another version", retell(t, retell(t, path, `"plan_cut":`, `"plan_cut":9`), `"reason":"none"`, `"reason":"cold"`), cli.ExitOK, []string{"2 plans, ", "by another version", "first on line 2", `replayed    "none"`}},
+		{"no trace", filepath.Join(filepath.Dir(path), "journal.jsonl"), cli.ExitError, []string{"no trace: the first line is no header", "hint: a trace is trace.jsonl"}},
+		{"newer", retell(t, path, `"format":1`, `"format":9`), cli.ExitError, []string{"written by a newer version"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := invoke(t, "replay", "--trace", tt.path)

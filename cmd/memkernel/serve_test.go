@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/serve"
 )
 
@@ -34,7 +33,7 @@ func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio
 	t.Cleanup(func() {
 		send.Close()
 		go io.Copy(io.Discard, out)
-		if code := <-ended; code != fail.ExitOK {
+		if code := <-ended; code != cli.ExitOK {
 			t.Errorf("serve: exit %d, %s", code, &stderr)
 		}
 	})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/replay"
@@ -24,7 +23,7 @@ func statsOf(t *testing.T, ws string) (total billing.Sum, text string) {
 	t.Helper()
 	var doc struct{ Total billing.Sum }
 	code, out, stderr := invoke(t, "stats", "--workspace", ws, "--json")
-	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
+	if err := json.Unmarshal([]byte(out), &doc); code != cli.ExitOK || err != nil {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
 	}
 	_, text, _ = invoke(t, "stats", "--workspace", ws)
@@ -77,7 +76,7 @@ func TestStatsAfterObserve(t *testing.T) {
 		if n == fi.Size() {
 			args = append(args, "--ended")
 		}
-		if code, _, stderr := invoke(t, args...); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, args...); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 	}
@@ -105,7 +104,7 @@ func TestStatsOfRequests(t *testing.T) {
 		if err := os.WriteFile(file, fmt.Appendf(nil, body, rest), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws); code != cli.ExitOK {
 			t.Fatal(stderr)
 		}
 	}
@@ -116,7 +115,7 @@ func TestStatsOfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws)
-	if code != fail.ExitError || !strings.Contains(stderr, "request.json:2: bytes ") || !strings.Contains(stderr, ": usage: prompt_tokens_details.cached_tokens is negative") {
+	if code != cli.ExitError || !strings.Contains(stderr, "request.json:2: bytes ") || !strings.Contains(stderr, ": usage: prompt_tokens_details.cached_tokens is negative") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
@@ -126,7 +125,7 @@ func hooked(t *testing.T, host, event string) {
 	t.Helper()
 	var out, problems bytes.Buffer
 	u := &cli.UI{In: strings.NewReader(event), Out: &out, Err: &problems}
-	if code := run(context.Background(), u, []string{"hook", "--host", host, "--wait"}); code != fail.ExitOK {
+	if code := run(context.Background(), u, []string{"hook", "--host", host, "--wait"}); code != cli.ExitOK {
 		t.Fatalf("%s: exit %d, %s", event, code, problems.String())
 	}
 }
@@ -140,7 +139,7 @@ func TestStatsAfterHooks(t *testing.T) {
 		"gemini": {InputTokens: 800, CacheReadTokens: 100},
 	} {
 		ws := t.TempDir()
-		if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != cli.ExitOK {
 			t.Fatal(stderr)
 		}
 		in := filepath.Join("..", "..", "serve", "hook", "testdata", host)
@@ -181,7 +180,7 @@ func TestStatsAfterHooks(t *testing.T) {
 // each reads the end alone.
 func TestStatsOfAGrowingTranscript(t *testing.T) {
 	ws, file := t.TempDir(), filepath.Join(t.TempDir(), "session.jsonl")
-	if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != fail.ExitOK {
+	if code, _, stderr := invoke(t, "reindex", "-q", "--workspace", ws); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
 	data, err := os.ReadFile(sample)

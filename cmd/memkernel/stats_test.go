@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -76,7 +76,7 @@ func observeCall(t *testing.T, k *kernel.Kernel, session, model string, msgs []m
 // TestStatsGolden holds the tables.
 func TestStatsGolden(t *testing.T) {
 	code, text, stderr := invoke(t, "stats", "--workspace", observed(t))
-	if code != fail.ExitOK || stderr != "" {
+	if code != cli.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	path := filepath.Join("testdata", "golden", "stats.txt")
@@ -111,7 +111,7 @@ func TestStatsSums(t *testing.T) {
 			BilledCostUSD *float64 `json:"billed_cost_usd"`
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != fail.ExitOK {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != cli.ExitOK {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
 	}
 	input, cost, unpriced := 0, 0.0, 0
@@ -135,7 +135,7 @@ func TestStatsSums(t *testing.T) {
 		}
 	}
 	code, text, _ = invoke(t, "stats", "--workspace", ws, "--session", "other", "--since", "2100-01-01T00:00:00Z")
-	if code != fail.ExitOK || !strings.Contains(text, "0 calls") {
+	if code != cli.ExitOK || !strings.Contains(text, "0 calls") {
 		t.Errorf("in the far future: exit %d, %s", code, text)
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 func init() { suite.Quick(0) }
 
 // TestPatterns: whatever package has a pattern that is compiled late has a good one.
 func TestPatterns(t *testing.T) {
-	if lazyregexp.CompileAll() == 0 {
+	if textutil.CompileAll() == 0 {
 		t.Error("no pattern")
 	}
 }

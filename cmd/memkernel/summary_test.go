@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // TestModelNotes: observe asks the model that --config names, and status says so in
@@ -36,18 +36,18 @@ func TestModelNotes(t *testing.T) {
 	}
 	// Nothing is asked about while a call is under way, so that one observe of three may ask nothing.
 	for _, file := range []string{beginning(t, 60), beginning(t, 200), sample} {
-		if code, _, stderr := invoke(t, "observe", "-t", file, "--session", "s", "--workspace", ws, "--config", config, "-q"); code != fail.ExitOK {
+		if code, _, stderr := invoke(t, "observe", "-t", file, "--session", "s", "--workspace", ws, "--config", config, "-q"); code != cli.ExitOK {
 			t.Fatalf("observe: exit %d, %s", code, stderr)
 		}
 	}
 	code, stdout, stderr := invoke(t, "status", "--workspace", ws, "--json", "-q")
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(stdout), &doc); code != fail.ExitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &doc); code != cli.ExitOK || err != nil {
 		t.Fatalf("status: exit %d, %s, %v", code, stderr, err)
 	}
 	keeps(t, doc, "memkernel/status/v1")
 	code, stdout, _ = invoke(t, "status", "--workspace", ws)
-	if code != fail.ExitOK || asked.Load() < 2 || !strings.Contains(stdout, "notes by small at "+server.URL[:20]) || !strings.Contains(stdout, "the last SERVER_ERROR") {
+	if code != cli.ExitOK || asked.Load() < 2 || !strings.Contains(stdout, "notes by small at "+server.URL[:20]) || !strings.Contains(stdout, "the last SERVER_ERROR") {
 		t.Errorf("asked %d times; status says\n%s", asked.Load(), stdout)
 	}
 }
@@ -71,10 +71,10 @@ func TestModelIsTheUsersChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, _, stderr := invoke(t, "observe", "-t", beginning(t, 30), "--workspace", ws)
-			if code != fail.ExitOK || strings.Contains(stderr, "ignored") != (c.want != "") || !strings.Contains(stderr, c.want) {
+			if code != cli.ExitOK || strings.Contains(stderr, "ignored") != (c.want != "") || !strings.Contains(stderr, c.want) {
 				t.Errorf("exit %d, %s; want %q", code, stderr, c.want)
 			}
-			if code, _, stderr := invoke(t, "status", "--workspace", ws, "-q"); code != fail.ExitOK {
+			if code, _, stderr := invoke(t, "status", "--workspace", ws, "-q"); code != cli.ExitOK {
 				t.Errorf("status: exit %d, %s", code, stderr)
 			}
 		})

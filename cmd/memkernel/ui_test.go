@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // opened is a window that the verb opened.
@@ -38,7 +37,7 @@ func openUI(t *testing.T, args ...string) *opened {
 	}()
 	o := &opened{t: t, stop: func() {
 		cancel()
-		if code := <-ended; code != fail.ExitOK {
+		if code := <-ended; code != cli.ExitOK {
 			t.Errorf("ui: exit %d, %s", code, stderr.String())
 		}
 		ended <- 0
@@ -148,7 +147,7 @@ func TestUIDocuments(t *testing.T) {
 // The address is the first line, and other machines can't be let in.
 func TestUIIsForThisMachine(t *testing.T) {
 	code, stdout, stderr := invoke(t, "ui", "--no-open", "--workspace", t.TempDir(), "--addr", "0.0.0.0:0")
-	if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "this machine alone") {
+	if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "this machine alone") {
 		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 	o := openUI(t, "--workspace", t.TempDir(), "--transcript", filepath.Join(t.TempDir(), "none"))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // overgrown is a workspace that curation and pruning find something in, as what calls
@@ -103,7 +103,7 @@ func TestNightlyGit(t *testing.T) {
 	verb, _ := overgrown(t)
 	args := verb("nightly", "--git", "--include", "Harbour")
 	dir := args[len(args)-3]
-	if code, _, stderr := invoke(t, args...); code != fail.ExitError || !strings.Contains(stderr, "git init") {
+	if code, _, stderr := invoke(t, args...); code != cli.ExitError || !strings.Contains(stderr, "git init") {
 		t.Fatalf("without a repository: exit %d, %s", code, stderr)
 	}
 	git := func(args ...string) string {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -471,7 +471,7 @@ func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string)
 }
 
 // movedLine is what a pruning leaves in a section that entries left.
-var movedLine = lazyregexp.New(`^<!-- moved to \S+(?:, \S+)* -->$`)
+var movedLine = textutil.LazyRegexp(`^<!-- moved to \S+(?:, \S+)* -->$`)
 
 // left notes the entries that left the section of such a line, if there is one on a line of
 // the newest state of a file, and did not come again.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Asked is the end of an agent's text, which a person's next message may answer.
@@ -109,7 +109,7 @@ const shortQuestion = 24
 
 // label matches the label of an option and what follows: "2. Redis", "(b) Redis", "Option 2:
 // Redis".
-var label = lazyregexp.New(`^((?:\p{L}+ )?#?[(\[（]?(\d{1,2}|[A-Za-zА-Яа-я])[.)\]:：、．）]+)\s*(\S.*)$`)
+var label = textutil.LazyRegexp(`^((?:\p{L}+ )?#?[(\[（]?(\d{1,2}|[A-Za-zА-Яа-я])[.)\]:：、．）]+)\s*(\S.*)$`)
 
 // options returns the last labelled list of at least two lines in a text, nil if that has
 // more than maxOptions.
@@ -196,7 +196,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 const pointingRunes, labelRunes = 30, 3
 
 // named matches a figure or a single letter in a reply.
-var named = lazyregexp.New(`(?:^|[^\p{L}\p{N}])(\d{1,2}|\p{L})(?:[^\p{L}\p{N}]|$)`)
+var named = textutil.LazyRegexp(`(?:^|[^\p{L}\p{N}])(\d{1,2}|\p{L})(?:[^\p{L}\p{N}]|$)`)
 
 // labels reports whether a reply names an option by its label. A small letter does so only if
 // the reply is little else.
@@ -227,9 +227,9 @@ func (a Asked) shares(reply string) bool {
 
 var (
 	// doubting begins words that take back, wonder or wait.
-	doubting = lazyregexp.New(`(?i)^(?:(?:but|and|well)[, ]+)?(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
+	doubting = textutil.LazyRegexp(`(?i)^(?:(?:but|and|well)[, ]+)?(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
 	// answering begins words that agree, refuse or name an option by its label.
-	answering = lazyregexp.New(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|no|nope|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
+	answering = textutil.LazyRegexp(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|no|nope|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
 )
 
 // Bare returns a person's words without the yes, the no or the label that they begin with.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -17,17 +17,17 @@ const (
 
 var (
 	// deciding are the words by which a sentence says that something was decided.
-	deciding = lazyregexp.New(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved to|settled on|chose|chosen)\b|(?:\b(?:i|we)(?:'ll| will)|\blet's|^) (?:go|going) with\b|^going with\b|\b(?:i|we)(?:'m|'re| am| are) going with\b|` +
+	deciding = textutil.LazyRegexp(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved to|settled on|chose|chosen)\b|(?:\b(?:i|we)(?:'ll| will)|\blet's|^) (?:go|going) with\b|^going with\b|\b(?:i|we)(?:'m|'re| am| are) going with\b|` +
 		`\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
 	// supposing are words before a decision, or within it, that leave it open or tell it of
 	// others. yours are words after it that leave it to the reader.
-	supposing = lazyregexp.New(`(?i)\b(?:if|before|once|when|whether|unless|suppose|told|said|asked|says|never|not|they|he|she|nicht|nie|noch|wenn|falls|sie|si|ils|ellos)\b|他`)
-	yours     = lazyregexp.New(`(?i)^ ?(?:whatever|whichever|nothing)\b|\bif you\b|\bwhat you\b`)
+	supposing = textutil.LazyRegexp(`(?i)\b(?:if|before|once|when|whether|unless|suppose|told|said|asked|says|never|not|they|he|she|nicht|nie|noch|wenn|falls|sie|si|ils|ellos)\b|他`)
+	yours     = textutil.LazyRegexp(`(?i)^ ?(?:whatever|whichever|nothing)\b|\bif you\b|\bwhat you\b`)
 	// labelled is a label for decisions, in the languages that saysLesson of package
 	// consolidation has.
-	labelled = lazyregexp.New(`(?i)^(?:(?:final|key|main) )?(?:decisions?|decided|entscheidung(?:en)?|décisions?|decisi(?:ó|o)n(?:es)?|决定|决策|決定)$`)
+	labelled = textutil.LazyRegexp(`(?i)^(?:(?:final|key|main) )?(?:decisions?|decided|entscheidung(?:en)?|décisions?|decisi(?:ó|o)n(?:es)?|决定|决策|決定)$`)
 	// open follows a label where nothing is decided yet.
-	open = lazyregexp.New(`(?i)^(?:none|pending|open|tbd|n/?a|needed|required|deferred|undecided|to be (?:decided|made|determined))\b.{0,30}$`)
+	open = textutil.LazyRegexp(`(?i)^(?:none|pending|open|tbd|n/?a|needed|required|deferred|undecided|to be (?:decided|made|determined))\b.{0,30}$`)
 )
 
 // stems are parts of the words of deciding. Every match has one, and looking for them takes a

@@ -1,6 +1,8 @@
-// Package cli is what all verbs share: streams and how text, documents, hints and progress
-// go to them, the shared flags, the configuration that goes with them, transcripts and
-// price books as flags name them. It knows no verb, and opens a kernel only through setup.
+// Package cli is the command line: a program made of a table of verbs (Program), what the verbs
+// share (App: streams, flags, transcripts, price books), how a run ends (exit codes, errors with
+// hints), and the only code that reads settings into options (Settings): of the kernel, its
+// index, providers of vectors and notes, and upkeep. It knows no verb but help, completion,
+// version, config, prices and man.
 package cli
 
 import (
@@ -12,8 +14,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -21,7 +21,7 @@ import (
 // App is what all verbs share: where to write, and the shared flags.
 type App struct {
 	*UI
-	setup.Settings
+	Settings
 	JSON, shared bool
 	prices       string
 }
@@ -52,7 +52,7 @@ func Must(err error) {
 func (a *App) Prepare(cmd *cobra.Command) error {
 	for flag, when := range map[string]string{"color": a.color, "progress": a.progress} {
 		if when != "auto" && when != "always" && when != "never" {
-			return fail.Usagef("--%s %q is none of auto, always, never", flag, when)
+			return Usagef("--%s %q is none of auto, always, never", flag, when)
 		}
 	}
 	a.remember(cmd)
@@ -65,7 +65,7 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 // NoArgs refuses arguments that are no flags.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fail.Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
+		return Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (a *App) Book() (*cachelayout.Book, error) {
 	}
 	defer f.Close()
 	if b, err = b.Overlay(f, a.prices); err != nil {
-		return nil, fail.Hint(err, "the file is what 'memkernel prices import' writes; see doc/json.md")
+		return nil, Hint(err, "the file is what 'memkernel prices import' writes; see doc/json.md")
 	}
 	return b, nil
 }
@@ -128,7 +128,7 @@ func (a *App) joinFlags(cmd *cobra.Command) error {
 		case k.Flag == "" || f == nil || f.Annotations[OwnFlag] != nil:
 		case f.Changed:
 			if err := a.Config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
-				return fail.Usagef("%s", err)
+				return Usagef("%s", err)
 			}
 		case a.Config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
 			if err := f.Value.Set(k.String()); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -15,7 +15,7 @@ import (
 func Beginning(typed string, words []string) []cobra.Completion {
 	var out []cobra.Completion
 	for _, w := range words {
-		if strings.HasPrefix(w, typed) && visible.Name(w) && !slices.Contains(out, w) {
+		if strings.HasPrefix(w, typed) && textutil.IsVisible(w) && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
 )
@@ -18,19 +16,19 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 	own := a.examine(broken)
 	book, err := a.Book()
 	if err != nil {
-		own.Add(health.Finding{Code: health.Prices, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
+		own.Add(health.Finding{Code: health.Prices, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
 	}
 	provider, err := a.Embedder()
 	if err != nil {
-		own.Add(health.Finding{Code: health.Embedding, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
+		own.Add(health.Finding{Code: health.Embedding, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
 	}
 	opts, err := a.KernelOptions(book, provider)
 	if err != nil {
-		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
+		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
 	}
 	if opts != nil {
-		if err := setup.Keep(ctx, &a.Settings, opts); err != nil {
-			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
+		if err := Keep(ctx, &a.Settings, opts); err != nil {
+			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
 		}
 	}
 	d, err := kernel.Doctor(ctx, a.Workspace, opts, o)
@@ -47,9 +45,9 @@ func (a *App) examine(broken error) *health.Report {
 	d := &health.Report{}
 	switch {
 	case broken != nil && errors.Is(broken, fs.ErrNotExist):
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(broken), Hint: "name a file that is there with --config"})
+		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: PlainError(broken), Hint: "name a file that is there with --config"})
 	case broken != nil:
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(broken), Hint: fail.HintFor(broken)})
+		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: PlainError(broken), Hint: HintFor(broken)})
 	case len(a.ConfigFiles) == 0:
 		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"})
 	default:

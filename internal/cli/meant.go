@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // UnknownVerb refuses a word that is no verb of cmd, and names those that were probably
@@ -25,13 +24,13 @@ func UnknownVerb(cmd *cobra.Command, word string) error {
 		}
 	}
 	if len(near) == 0 {
-		near = nearest.Words(word, names)
+		near = textutil.Nearest(word, names)
 	}
 	if len(near) == 0 && len(names) < 6 {
-		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), "verbs are "+strings.Join(names, ", "))
+		return UsageWith(fmt.Sprintf("unknown verb %q", word), "verbs are "+strings.Join(names, ", "))
 	}
 	if len(near) == 0 {
-		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
+		return UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
 	}
-	return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("did you mean %s?", strings.Join(near, " or ")))
+	return UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("did you mean %s?", strings.Join(near, " or ")))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -68,7 +67,7 @@ func (a *App) OpenFile(path string) (io.ReadCloser, error) {
 func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 	d, err := transcript.ParseDialect(t.dialect.Value)
 	if err != nil {
-		return nil, fail.Usagef("%s", err)
+		return nil, Usagef("%s", err)
 	}
 	s := &Source{name: t.Path, opt: transcript.Options{Dialect: d, Name: t.Path}}
 	if t.skipBroken {
@@ -105,7 +104,7 @@ func (a *App) InFolder(dir string) ([]string, error) {
 		return true
 	}, func(path string, err error) { a.Tip("%s: %s", path, err) })
 	if len(all) == 0 {
-		return nil, fail.Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
+		return nil, Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
 	}
 	slices.SortStableFunc(all, func(x, y sessions.Conversation) int {
 		return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path))
@@ -164,13 +163,13 @@ func (a *App) Load(s *Source) (*transcript.Session, error) {
 		return nil, err
 	}
 	if torn := session.Torn; torn != nil {
-		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, fail.PlainError(torn.Err))
+		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, PlainError(torn.Err))
 	}
 	for i, unread := range session.Skipped[:min(len(session.Skipped), 5)] {
 		if i == 0 {
-			a.Tip("%d records were left out, the first: %s", len(session.Skipped), fail.PlainError(unread))
+			a.Tip("%d records were left out, the first: %s", len(session.Skipped), PlainError(unread))
 		} else {
-			a.Tip("left out, too: %s", fail.PlainError(unread))
+			a.Tip("left out, too: %s", PlainError(unread))
 		}
 	}
 	for _, n := range session.Notes {

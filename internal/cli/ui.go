@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // The rules of this program's output:
@@ -34,7 +34,7 @@ import (
 //   - Text fits 80 columns, and up to 140 where the terminal has them.
 //   - What others wrote can't speak to the terminal: text is printed through a screen
 //     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
-//   - The exit code is one of those of package fail.
+//   - The exit code is one of ExitOK and its kin.
 
 // graceAfterSignal is how long a verb may take to stop when it is told to. A
 // kill at any point loses nothing, so it need not be long.
@@ -118,7 +118,7 @@ func (u *UI) Work(what string) { u.line().Work(what) }
 // work of the context that it gives, and for how long it takes where nothing is.
 func (u *UI) Counted(ctx context.Context, what string) context.Context {
 	u.Work(what)
-	return progress.With(ctx, func(unit string, done, all int) { u.Step(what, done, all, unit) })
+	return longwork.WithProgress(ctx, func(unit string, done, all int) { u.Step(what, done, all, unit) })
 }
 
 // ProgressDone wipes the line of progress.
@@ -209,29 +209,29 @@ func isTerminal(w io.Writer) bool {
 
 // Report prints how a verb ended and returns the exit code.
 func (u *UI) Report(err error) int {
-	var usage *fail.UsageError
-	var some *fail.Findings
-	var ended *fail.Ended
+	var usage *UsageError
+	var some *Findings
+	var ended *Ended
 	u.ProgressDone()
 	switch {
 	case err == nil:
-		return fail.ExitOK
+		return ExitOK
 	case errors.As(err, &ended):
 		return ended.Code
 	case errors.As(err, &some):
-		return fail.ExitFindings
+		return ExitFindings
 	case errors.As(err, &usage):
 		u.errorf("%s", usage.Error())
 		u.hintf("%s", usage.Hint)
-		return fail.ExitUsage
+		return ExitUsage
 	case errors.Is(err, syscall.EPIPE):
-		return fail.ExitError // the reader went away; nobody is left to tell
+		return ExitError // the reader went away; nobody is left to tell
 	}
-	u.errorf("%s", fail.PlainError(err))
-	if h := fail.HintFor(err); h != "" {
+	u.errorf("%s", PlainError(err))
+	if h := HintFor(err); h != "" {
 		u.hintf("%s", h)
 	}
-	return fail.ExitError
+	return ExitError
 }
 
 // Data is standard output for what is read byte for byte: exact, but on a terminal.
@@ -245,14 +245,14 @@ func (u *UI) Data() io.Writer {
 // document is standard output for JSON, which stays JSON on a terminal too.
 func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 
-// Bars show how far an index is: bars on a terminal that can go back in a line, and a line
-// every ten seconds elsewhere. They are nil with --quiet.
-func (u *UI) Bars() *display.Bars {
+// IndexProgress returns a function that shows how far an index is: on the line of progress on a
+// terminal, and as a line every ten seconds elsewhere. It is nil with --quiet.
+func (u *UI) IndexProgress() func(api.ReindexProgress) {
 	switch {
 	case u.showsProgress():
-		return display.NewBars(u.Err)
+		return func(p api.ReindexProgress) { u.Step(display.ReindexStep(p)) }
 	case u.Quiet || u.progress == "never":
 		return nil
 	}
-	return display.NewLines(u.Err, time.Now)
+	return display.ReindexLines(u.Err, time.Now)
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestNoBars: nothing is shown with --quiet.
-func TestNoBars(t *testing.T) {
-	if u := (&UI{Err: io.Discard, Quiet: true}); u.Bars() != nil {
-		t.Error("there are bars with --quiet")
+// TestNoProgress: nothing is shown with --quiet.
+func TestNoProgress(t *testing.T) {
+	if u := (&UI{Err: io.Discard, Quiet: true}); u.IndexProgress() != nil {
+		t.Error("there is progress with --quiet")
 	}
 }
 

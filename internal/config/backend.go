@@ -7,8 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/glob"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // DSN names a database, as a postgres:// address or as key=value pairs, without a
@@ -16,8 +15,8 @@ import (
 type DSN string
 
 var (
-	dsnPair     = lazyregexp.New(`^[a-z_]+\s*=`)
-	dsnPassword = lazyregexp.New(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=`)
+	dsnPair     = textutil.LazyRegexp(`^[a-z_]+\s*=`)
+	dsnPassword = textutil.LazyRegexp(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=`)
 )
 
 // Set checks the form. An error doesn't repeat it, since it may hold a secret.
@@ -46,7 +45,7 @@ func (d *DSN) Set(s string) error {
 func (c *Config) checkChoice() error {
 	for key, globs := range map[string][]string{"index.include": c.Index.Include, "index.exclude": c.Index.Exclude} {
 		for _, g := range globs {
-			if err := glob.Check(g); err != nil {
+			if err := textutil.CheckGlob(g); err != nil {
 				return c.errorAt(err, "globs are relative to the workspace, such as notes/**/*.md; doc/config.md has the rules", key)
 			}
 		}
@@ -70,7 +69,7 @@ func (c *Config) checkChoice() error {
 
 // folderName is a name that stands before a path in a citation. One letter would be a
 // drive, two characters at least are none.
-var folderName = lazyregexp.New(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
+var folderName = textutil.LazyRegexp(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
 
 // FolderOf takes an entry of index.folders apart. Without a name it is the folder's own.
 func FolderOf(entry string) (name, folder string) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // suggest returns the hint for a key that a section doesn't have: the one that was
@@ -44,7 +44,7 @@ func (s section) words() []string {
 func (c *Config) nearest(s section, word string) string {
 	best, name := 2*(len(word)/3+1), ""
 	try := func(full string, far int) {
-		if d := 2*nearest.Distance(word, short(full)) + far; d < best {
+		if d := 2*textutil.Distance(word, short(full)) + far; d < best {
 			best, name = d, full
 		}
 	}

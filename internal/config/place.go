@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Path is a file. In a configuration file it is relative to that file's folder;
@@ -44,7 +44,7 @@ func (u *URL) Set(s string) error {
 // EnvName is the name of an environment variable.
 type EnvName string
 
-var envForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envForm = textutil.LazyRegexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Set checks the name. An error doesn't repeat it: it is likely to be the secret
 // itself, put into the wrong place.

@@ -15,7 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Load reads a file over the defaults. A file that is missing is an error that
@@ -134,7 +134,7 @@ func notText(data []byte) int {
 	return 0
 }
 
-var yamlError = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)`)
+var yamlError = textutil.LazyRegexp(`^yaml: (?:line (\d+): )?(.*)`)
 
 // syntax returns a mistake that the YAML parser found. It leaves out the first line's
 // number, and may name the line before the one that it means.

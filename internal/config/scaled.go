@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // scale is a unit that may follow a number.
@@ -14,7 +14,7 @@ type scale struct {
 	factor int64
 }
 
-var scaledForm = lazyregexp.New(`^([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?) ?([a-zA-Z]*)$`)
+var scaledForm = textutil.LazyRegexp(`^([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?) ?([a-zA-Z]*)$`)
 
 // parseScaled reads a decimal number with one of the units behind it, in any
 // case. The product must be whole and at most limit; fractions are exact.

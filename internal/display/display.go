@@ -13,7 +13,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 const (
@@ -169,7 +169,7 @@ func cut(s string, n int) (head, rest string) {
 // Printable is a text on one line as a screen shows it, so that its columns can be
 // counted.
 func Printable(s string) string {
-	return visible.Text(spaces.Replace(s))
+	return textutil.Visible(spaces.Replace(s))
 }
 
 var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")

@@ -1,7 +1,6 @@
 package display
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -116,30 +115,6 @@ func TestMarker(t *testing.T) {
 			t.Fatalf("without colour %q became %q", line, got)
 		}
 	})
-}
-
-// TestBars draws both stages on a writer, without colour, and wipes them.
-func TestBars(t *testing.T) {
-	var out bytes.Buffer
-	b := NewBars(&out)
-	b.Show(api.ReindexProgress{Stage: api.StageIndex})
-	if out.Len() > 0 {
-		t.Errorf("nothing to do draws %q", out.String())
-	}
-	for done := int64(1); done <= 4; done++ {
-		b.Show(api.ReindexProgress{Stage: api.StageIndex, Done: done << 20, Total: 4 << 20})
-	}
-	b.Show(api.ReindexProgress{Stage: api.StageEmbed, Done: 1, Total: 2})
-	b.Done()
-	text := out.String()
-	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {
-		t.Errorf("drew %q", text)
-	}
-	if last := text[strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r')+1:]; strings.TrimSpace(last) != "" {
-		t.Errorf("the line is left with %q", last)
-	}
-	var none *Bars
-	none.Done()
 }
 
 // TestWidth: columns are a terminal's, for every script.

@@ -140,3 +140,29 @@ func moved(w io.Writer, what string, d *document.Move, leftOut []string, p Style
 	}
 	return Flush(w, &b)
 }
+
+// ReindexStep returns the stage that a reindex is at, and how many of all units of it are done.
+func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
+	switch p.Stage {
+	case api.StageIndex:
+		return "reading files", p.Files, p.FilesTotal, "file"
+	case api.StageVectors:
+		return "copying vectors", int(p.Done), int(p.Total), "vector"
+	}
+	return "embedding", int(p.Done), int(p.Total), "text"
+}
+
+// lineEvery is how often ReindexLines prints.
+const lineEvery = 10 * time.Second
+
+// ReindexLines prints a line every ten seconds, for an output that is no terminal.
+func ReindexLines(w io.Writer, now func() time.Time) func(api.ReindexProgress) {
+	last := now()
+	return func(p api.ReindexProgress) {
+		if t := now(); p.Total > 0 && t.Sub(last) >= lineEvery {
+			last = t
+			stage, done, all, unit := ReindexStep(p)
+			fmt.Fprintf(Bare(w), "memkernel: %s: %s of %s, %d %%\n", stage, Thousands(done), Plural(all, unit), 100*p.Done/p.Total)
+		}
+	}
+}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // screen is a writer that others' text passes through before it is printed. What is
@@ -32,7 +32,7 @@ func ours(sequence string) string { return seal + sequence + seal }
 // shown is a text with all control sequences visible but ours.
 func shown(s string) string {
 	parts := strings.Split(s, seal)
-	var run visible.Run
+	var run textutil.VisibleRun
 	for i := 0; i < len(parts); i += 2 {
 		parts[i] = run.Text(parts[i])
 	}
@@ -51,4 +51,4 @@ func Bare(w io.Writer) io.Writer {
 func TextScreen(w io.Writer) io.Writer { return screen{Bare(w), shown} }
 
 // DocumentScreen shows a document in JSON, which stays JSON, before a writer.
-func DocumentScreen(w io.Writer) io.Writer { return screen{Bare(w), visible.JSON} }
+func DocumentScreen(w io.Writer) io.Writer { return screen{Bare(w), textutil.VisibleJSON} }

@@ -1,12 +1,8 @@
 package display
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -36,29 +32,7 @@ func TestStatsFitsAnyWidth(t *testing.T) {
 				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
 			}
 		}
-		wellFormed(t, StatsSections(st, time.UTC))
 	})
-}
-
-func TestRoundUp(t *testing.T) {
-	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
-		if got := roundUp(v); got < want*0.999 || got > want*1.001 {
-			t.Errorf("roundUp(%v) = %v, want %v", v, got, want)
-		}
-	}
-}
-
-// wellFormed parses sections of a page as XML.
-func wellFormed(t *testing.T, sections string) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader("<body>" + sections + "</body>"))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatalf("the sections are not well-formed: %v", err)
-		}
-	}
 }
 
 // Stats say in a line each what hosts broke of caches, and what was lost of models' reasoning.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/index/borrowed"
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -84,7 +84,7 @@ func (r *reader) read(c *candidate) error {
 	case c.file != nil && bytes.HasPrefix(c.head, []byte("PK\x03\x04")), c.file != nil && ext == ".zip":
 		return r.archive(c)
 	}
-	c.Reader, c.head = jsonl.Unpadded(textcode.Reader(c.Reader)), []byte(jsonl.Trim(textcode.Text(string(c.head))))
+	c.Reader, c.head = jsonl.Unpadded(textutil.UTF8Reader(c.Reader)), []byte(jsonl.Trim(textutil.UTF8(string(c.head))))
 	head := c.head
 	switch {
 	case len(head) == 0:

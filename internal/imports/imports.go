@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Format names a way in which another program keeps things.
@@ -202,12 +202,12 @@ func (r *reader) folder(root string) error {
 			return nil
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && r.isOwn(path):
 			return fs.SkipDir
-		case d.IsDir() && path != root && !visible.Name(d.Name()):
+		case d.IsDir() && path != root && !textutil.IsVisible(d.Name()):
 			r.left("", path, "its name holds characters that can't be shown: rename it")
 			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil
-		case !visible.Name(d.Name()):
+		case !textutil.IsVisible(d.Name()):
 			if known(d.Name()) {
 				r.left("", path, "its name holds characters that can't be shown: rename it")
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 )
 
@@ -42,16 +41,16 @@ var kinds = map[string]storetest.Kind{
 		},
 	},
 	"memory": {
-		Open: func(*rapid.T) store.Store { return memstore.New() },
+		Open: func(*rapid.T) store.Store { return storetest.New() },
 		Kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
-			m, step, err := s.(*memstore.Store), 0, memstore.ErrCrash
+			m, step, err := s.(*storetest.Store), 0, storetest.ErrCrash
 			if refused {
 				err = errDead
 			}
-			m.SetFault(func(op memstore.Op, _ string) error {
+			m.SetFault(func(op storetest.Op, _ string) error {
 				switch step++; {
-				case step == n && (op == memstore.Write || op == memstore.Patch):
-					return &memstore.Partial{N: part, Err: err}
+				case step == n && (op == storetest.Write || op == storetest.Patch):
+					return &storetest.Partial{N: part, Err: err}
 				case step == n || step > n && !refused:
 					return err
 				}
@@ -75,6 +74,6 @@ func TestContractFewOpen(t *testing.T) {
 }
 
 func TestPowerCut(t *testing.T) {
-	storetest.PowerCut(t, func() store.Store { return memstore.New() },
-		func(s store.Store, pick func(n int) int) store.Store { return s.(*memstore.Store).Restart(pick) })
+	storetest.PowerCut(t, func() store.Store { return storetest.New() },
+		func(s store.Store, pick func(n int) int) store.Store { return s.(*storetest.Store).Restart(pick) })
 }

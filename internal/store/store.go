@@ -1,6 +1,6 @@
 // Package store is where the program's state is kept: documents, journals and blobs
 // by name, and locks among processes. [Files] keeps them in a state directory;
-// package memstore keeps them in memory and fails on demand, for tests. What
+// package storetest keeps them in memory and fails on demand, for tests. What
 // both promise is at [Store] and [Journal], and one suite of tests holds them to it.
 //
 // A name is made of parts between slashes, as sessions/main/journal.jsonl; the parts

@@ -13,8 +13,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 )
@@ -71,7 +69,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -90,7 +88,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}
 	if err == nil && r.Faults() > 0 {
-		return fail.WithFindings(r.Faults())
+		return cli.WithFindings(r.Faults())
 	}
 	return cmp.Or(err, none)
 }
@@ -111,13 +109,13 @@ func lookedAtNothing(ctx context.Context, a *cli.App, r *health.Report) error {
 			why = left.String()
 		}
 	}
-	return fail.Hint(fmt.Errorf("audit: there was nothing to look at in %s: %s", a.Workspace, why), "--workspace names another folder; index.include and index.exclude say which files of it are read")
+	return cli.Hint(fmt.Errorf("audit: there was nothing to look at in %s: %s", a.Workspace, why), "--workspace names another folder; index.include and index.exclude say which files of it are read")
 }
 
 // listChecks prints the names of the checks.
 func listChecks(a *cli.App) error {
 	if a.JSON {
-		return fail.Usagef("--list is for people; --json names every check that ran")
+		return cli.Usagef("--list is for people; --json names every check that ran")
 	}
 	for _, c := range consolidation.ListChecks() {
 		if _, err := fmt.Fprintf(a.Out, "%-18s %s\n", c.ID, c.Title); err != nil {
@@ -139,10 +137,10 @@ func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	const way = "'memkernel audit --list' names the checks"
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {
-		return o, fail.UsageWith("--only: "+err.Error(), way)
+		return o, cli.UsageWith("--only: "+err.Error(), way)
 	}
 	if o.Skip, err = checkIDs(f.skip); err != nil {
-		return o, fail.UsageWith("--skip: "+err.Error(), way)
+		return o, cli.UsageWith("--skip: "+err.Error(), way)
 	}
 	return o, nil
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 )
 
 func checkVerb(a *cli.App) *cobra.Command {
@@ -25,7 +23,7 @@ salvage' mends a session.`,
 }
 
 func runCheck(ctx context.Context, a *cli.App) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -42,7 +40,7 @@ func runCheck(ctx context.Context, a *cli.App) error {
 		err = display.Check(a.Out, k.StateDir(), found)
 	}
 	if err == nil && len(found) > 0 {
-		return fail.WithFindings(len(found))
+		return cli.WithFindings(len(found))
 	}
 	return err
 }

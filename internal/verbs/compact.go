@@ -11,8 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -88,7 +86,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book})
 	if err != nil {
 		return err
 	}
@@ -115,7 +113,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 // compactBoundary reads the transcript, and says what the next call will be like.
 func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.Boundary, error) {
 	if !(o.share >= 0 && o.share <= 1) {
-		return api.Boundary{}, fail.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
+		return api.Boundary{}, cli.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
 	}
 	b, session, err := boundaryOf(a, &o.lifeFlags)
 	if err != nil {

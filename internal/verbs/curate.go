@@ -11,8 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -58,7 +56,7 @@ type curateJSON struct {
 
 func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
-		return fail.Usagef("--date %q is not a day such as 2026-03-09", f.date)
+		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.date)
 	}
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -194,5 +192,5 @@ func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
 	if err := a.MemoryOn(); err != nil {
 		return nil, err
 	}
-	return a.Kernel(ctx, setup.Needs{})
+	return a.Kernel(ctx, cli.Needs{})
 }

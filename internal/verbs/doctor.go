@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
@@ -33,7 +32,7 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 		Args:    cli.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			err := a.Prepare(cmd)
-			var usage *fail.UsageError
+			var usage *cli.UsageError
 			if err != nil && !errors.As(err, &usage) {
 				d.broken, a.Config, a.ConfigFiles = err, config.Default(), nil
 				return nil
@@ -62,7 +61,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		err = display.Doctor(a.Out, d, a.Style())
 	}
 	if err == nil && d.Count(health.Error) > 0 {
-		return fail.WithFindings(d.Faults())
+		return cli.WithFindings(d.Faults())
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package verbs
 import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -18,7 +17,7 @@ func Documents() map[string][]any {
 		"memkernel/audit/v1":             {document.Audit{}},
 		"memkernel/check/v1":             {document.Check{}},
 		"memkernel/compact/v1":           {compactJSON{}},
-		"memkernel/config/v1":            {program.ConfigJSON{}},
+		"memkernel/config/v1":            {cli.ConfigJSON{}},
 		"memkernel/curate/v1":            {curateJSON{}},
 		"memkernel/doctor/v1":            {document.Doctor{}},
 		"memkernel/flush/v1":             {boundaryJSON{}},
@@ -34,7 +33,7 @@ func Documents() map[string][]any {
 		"memkernel/observe/v1":           {ObserveJSON{}},
 		"memkernel/observe_folder/v1":    {observeFolderJSON{}},
 		"memkernel/plan/v1":              {planJSON{}},
-		"memkernel/prices/v1":            {program.PricesJSON{}},
+		"memkernel/prices/v1":            {cli.PricesJSON{}},
 		"memkernel/proxy/v1":             {proxyJSON{}},
 		"memkernel/proxy_drain/v1":       {drainJSON{}},
 		"memkernel/proxy_status/v1":      {proxy.Status{}},

@@ -14,8 +14,6 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 )
 
 // forgetFlags are the flags of forget.
@@ -56,14 +54,14 @@ them is named; the exit code is 3 then. The host's transcripts and git are not t
 func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) error {
 	if f.everywhere != "" {
 		if f.all || len(ids) > 0 {
-			return fail.Usagef("forget --everywhere takes words or a session, and neither ids nor --all")
+			return cli.Usagef("forget --everywhere takes words or a session, and neither ids nor --all")
 		}
 		return runForgetEverywhere(ctx, a, f)
 	}
 	if f.all == (len(ids) > 0) {
-		return fail.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
+		return cli.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
 	}
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ type everywhereJSON struct {
 }
 
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -111,7 +109,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 		return err
 	}
 	if len(out.Left) > 0 {
-		return fail.WithFindings(len(out.Left))
+		return cli.WithFindings(len(out.Left))
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
@@ -143,7 +141,7 @@ It shows what it would do, and does it with --apply.`,
 }
 
 func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -153,7 +151,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
 	if errors.Is(err, api.ErrRetainRuns) {
 		a.ProgressDone()
-		return fail.Hint(err, "it does the same: look at what it left when it is done")
+		return cli.Hint(err, "it does the same: look at what it left when it is done")
 	}
 	a.ProgressDone()
 	if err != nil {

@@ -13,8 +13,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -43,7 +41,7 @@ else is an id.`,
   memkernel get ev-0123456789abcdef --session build-42`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return fail.Usagef("get takes one path or page id, got %d arguments", len(args))
+				return cli.Usagef("get takes one path or page id, got %d arguments", len(args))
 			}
 			return nil
 		},
@@ -69,7 +67,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -82,7 +80,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 		return a.WriteJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
-		return fail.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), c.Detail), "search cites what can be read")
+		return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), c.Detail), "search cites what can be read")
 	}
 	if c.Truncated {
 		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")
@@ -101,12 +99,12 @@ func refused(a *cli.App, arg, path string, err error) error {
 			return err
 		}
 	}
-	return fail.Hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
+	return cli.Hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
 }
 
 // runGet prints a page of a session; with none named, of any that has it.
 func runGet(ctx context.Context, a *cli.App, session, id string) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -133,13 +131,13 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	}
 	switch {
 	case c.Reason == reasonAmbiguous:
-		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
+		return cli.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
 	case c.Reason == api.GetBackendError:
-		return fail.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
+		return cli.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
 	case a.JSON:
 		return nil
 	case c.Reason == api.GetForgotten:
-		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
+		return cli.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
 	case c.Reason != api.GetOK:
 		return notFound(ctx, k, session, id, c)
 	}
@@ -158,15 +156,15 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 // notFound is the error for an id that nothing is known of, with the way on.
 func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
-		return fail.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
+		return cli.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
 			"a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
 	var none *api.NoSessionError
 	if _, err := k.Status(ctx, &api.StatusOptions{Session: session}); errors.As(err, &none) {
-		way = none.Error() + ": " + fail.HintFor(none) + "; a file is named by its path"
+		way = none.Error() + ": " + cli.HintFor(none) + "; a file is named by its path"
 	}
-	return fail.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
+	return cli.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
 }
 
 // reasonAmbiguous says that several sessions have an id, with different content; nowhere
@@ -199,7 +197,7 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case err != nil:
-			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(fail.PlainError(err)))
+			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(cli.PlainError(err)))
 		case c.Reason == api.GetOK:
 			ambiguous = ambiguous || found != nil && found.Text != c.Text
 			found, in = cmp.Or(found, c), append(in, key)

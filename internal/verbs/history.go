@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -73,7 +72,7 @@ func undoEdit(ctx context.Context, a *cli.App, edit string) error {
 	defer k.Close()
 	u, err := k.Editor().Undo(ctx, api.UndoRequest{Edit: edit, Private: a.Private()})
 	if err != nil {
-		return fail.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
+		return cli.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
 	}
 	doc := undoneJSON{"memkernel/undone/v1", u.Edit, u.Time, []string{}}
 	for _, f := range u.Files {
@@ -89,21 +88,21 @@ func undoEdit(ctx context.Context, a *cli.App, edit string) error {
 func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
 	switch {
 	case f.undo != "" && len(args) > 0:
-		return fail.Usagef("history --undo takes one change back, whatever files it changed: leave out %s", args[0])
+		return cli.Usagef("history --undo takes one change back, whatever files it changed: leave out %s", args[0])
 	case f.undo != "":
 		return undoEdit(ctx, a, f.undo)
 	}
 	if len(args) != 1 {
-		return fail.Usagef("history: name one file, or one of its entries as FILE:LINE")
+		return cli.Usagef("history: name one file, or one of its entries as FILE:LINE")
 	}
 	if f.limit < 0 {
-		return fail.Usagef("--limit %d: give how many versions to print, or 0 for all", f.limit)
+		return cli.Usagef("--limit %d: give how many versions to print, or 0 for all", f.limit)
 	}
 	path, line, ok := consolidation.PlaceOf(args[0])
 	if !ok {
 		path = args[0]
 	} else if line == 0 {
-		return fail.Usagef("%s: lines are counted from 1 on", args[0])
+		return cli.Usagef("%s: lines are counted from 1 on", args[0])
 	}
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -130,13 +129,13 @@ func hintHistory(err error) error {
 	var none *api.NoLineError
 	switch {
 	case errors.As(err, &none) && none.Near > 0:
-		return fail.Hint(err, "the nearest entry is memkernel history %s:%d; without a line it is the whole file", none.Path, none.Near)
+		return cli.Hint(err, "the nearest entry is memkernel history %s:%d; without a line it is the whole file", none.Path, none.Near)
 	case errors.As(err, &none):
-		return fail.Hint(err, "the file has no entry: memkernel history %s is the whole file", none.Path)
+		return cli.Hint(err, "the file has no entry: memkernel history %s is the whole file", none.Path)
 	case errors.Is(err, api.ErrNoHistory):
-		return fail.Hint(err, "name a file of memory from the workspace's folder on, such as MEMORY.md or memory/2026-03-09.md")
+		return cli.Hint(err, "name a file of memory from the workspace's folder on, such as MEMORY.md or memory/2026-03-09.md")
 	case errors.Is(err, api.ErrNoText):
-		return fail.Hint(err, "only text has entries and lines")
+		return cli.Hint(err, "only text has entries and lines")
 	}
 	return err
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/hook"
 )
@@ -46,7 +44,7 @@ event's folder, or the nearest above it that has a .memkernel.
 		Example: "  memkernel hook --host claude < event.json\n  memkernel hook install --host claude",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fail.Hint(fmt.Errorf("hook takes no argument, got %q", args[0]), "run '%s --help' for what it takes", cmd.CommandPath())
+				return cli.Hint(fmt.Errorf("hook takes no argument, got %q", args[0]), "run '%s --help' for what it takes", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -57,7 +55,7 @@ event's folder, or the nearest above it that has a .memkernel.
 	}
 	// A usage error's code is the one by which hosts are told to block.
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fail.Hint(err, "run '%s --help' for what it takes", cmd.CommandPath())
+		return cli.Hint(err, "run '%s --help' for what it takes", cmd.CommandPath())
 	})
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
@@ -76,7 +74,7 @@ func hostFlag(cmd *cobra.Command, p *string, usage string) {
 // hostNamed reads the flag. Its mistakes are no usage errors; see Hook.
 func hostNamed(name string) (hook.Host, error) {
 	if name == "" {
-		return "", fail.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
+		return "", cli.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
 	}
 	return hook.ParseHost(name)
 }
@@ -87,7 +85,7 @@ func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 		return err
 	}
 	if o.deadline <= 0 {
-		return fail.Hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
+		return cli.Hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
 	}
 	debug.SetGCPercent(400) // a process of so short a life is faster with fewer collections
 	opts := hook.Options{Host: h, StateDir: a.StateDir, Deadline: o.deadline, Problems: a.Err,
@@ -111,14 +109,14 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 		return nil, err
 	}
 	p, err := a.Embedder()
-	if err != nil || !setup.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
+	if err != nil || !cli.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
 		p = nil // words alone; what the configuration lacks, the verb search says
 	}
 	ko, err := a.KernelOptions(nil, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := setup.Keep(ctx, &a.Settings, ko); err != nil {
+	if err := cli.Keep(ctx, &a.Settings, ko); err != nil {
 		return nil, err
 	}
 	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours

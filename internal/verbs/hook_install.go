@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/serve/hook"
 )
@@ -57,7 +56,7 @@ func runHookInstall(a *cli.App, o *hookInstallFlags) error {
 		return err
 	}
 	if o.user && o.project {
-		return fail.Usagef("--user and --project name two different files: give one of them")
+		return cli.Usagef("--user and --project name two different files: give one of them")
 	}
 	path, err := settingsPath(a, h, o.user)
 	if err != nil {
@@ -106,7 +105,7 @@ func (o *hookInstallFlags) program() (string, error) {
 	}
 	name, self, err := thisProgram()
 	if err != nil {
-		return "", fail.Hint(err, "name it with --command")
+		return "", cli.Hint(err, "name it with --command")
 	}
 	if o.user {
 		name = self
@@ -154,7 +153,7 @@ func shellWord(path string) string {
 func settingsError(err error) error {
 	var e *settings.Error
 	if errors.As(err, &e) && !errors.Is(err, settings.ErrChanged) {
-		return fail.Hint(fmt.Errorf("edit settings: %w", err), "mend the file, or move it away, and add to it by hand what --print shows without it")
+		return cli.Hint(fmt.Errorf("edit settings: %w", err), "mend the file, or move it away, and add to it by hand what --print shows without it")
 	}
 	return fmt.Errorf("edit settings: %w", err)
 }

@@ -13,9 +13,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/imports"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/hook"
@@ -43,7 +41,7 @@ import:FORMAT the facts of a store.`,
   memkernel import ~/Downloads/chatgpt.zip ~/.mem0/history.db --apply`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail.Usagef("import needs the files or folders to bring in")
+				return cli.Usagef("import needs the files or folders to bring in")
 			}
 			return nil
 		},
@@ -114,7 +112,7 @@ type importer struct {
 func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) error {
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
-			return fail.Hint(fmt.Errorf("import: %w", err), "name files or folders that are there; doc/import.md says where programs keep them")
+			return cli.Hint(fmt.Errorf("import: %w", err), "name files or folders that are there; doc/import.md says where programs keep them")
 		}
 	}
 	ledger, err := imports.OpenLedger(a.StateDir)
@@ -129,7 +127,7 @@ func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) 
 			return err
 		}
 		im.mask = masker.Text
-		if im.k, err = a.Kernel(ctx, setup.Needs{Silent: true}); err != nil {
+		if im.k, err = a.Kernel(ctx, cli.Needs{Silent: true}); err != nil {
 			return err
 		}
 		defer im.k.Close()
@@ -180,7 +178,7 @@ func (im *importer) row(f imports.Format) *importedJSON {
 
 func (im *importer) lost(f imports.Format, err error) {
 	im.row(f).Lost++
-	im.doc.Unread = append(im.doc.Unread, fail.PlainError(err))
+	im.doc.Unread = append(im.doc.Unread, cli.PlainError(err))
 }
 
 func (im *importer) left(f imports.Format, place, why string) {
@@ -239,7 +237,7 @@ func (im *importer) seen(key string) bool {
 			return false
 		}
 		var err error
-		if k, err = im.a.Kernel(im.ctx, setup.Needs{Silent: true}); err != nil {
+		if k, err = im.a.Kernel(im.ctx, cli.Needs{Silent: true}); err != nil {
 			return false // whoever applies it hears of it
 		}
 		defer k.Close()
@@ -299,7 +297,7 @@ func (im *importer) failed(s *imports.Session, err error) error {
 	if im.ctx.Err() != nil {
 		return im.ctx.Err()
 	}
-	im.left(s.Format, s.Place, fail.PlainError(err))
+	im.left(s.Format, s.Place, cli.PlainError(err))
 	return nil
 }
 

@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -113,7 +111,7 @@ type triedJSON struct {
 func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	ctx := cmd.Context()
 	if cmd.Flags().Changed("state-dir") {
-		return fail.UsageWith("init takes no --state-dir: hosts find the state folder by its name, "+kernel.DefaultStateDir+", in the workspace", "name the folder with --workspace")
+		return cli.UsageWith("init takes no --state-dir: hosts find the state folder by its name, "+kernel.DefaultStateDir+", in the workspace", "name the folder with --workspace")
 	}
 	in, err := installer(a)
 	if err != nil {
@@ -131,13 +129,13 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	}
 	doc := &initJSON{Schema: "memkernel/init/v1", Workspace: in.Workspace, StateDir: a.StateDir}
 	if doc.Hosts, err = in.Find(o.hosts); err != nil {
-		return fail.Usagef("%s", err)
+		return cli.Usagef("%s", err)
 	}
 	if err := noHome(in); err != nil {
 		return err
 	}
 	if doc.Markdown, err = look(ctx, a); err != nil {
-		return fail.Hint(fmt.Errorf("look into %s: %w", in.Workspace, err), "name the project's folder with --workspace")
+		return cli.Hint(fmt.Errorf("look into %s: %w", in.Workspace, err), "name the project's folder with --workspace")
 	}
 	if doc.Files, err = in.Put(names(doc.Hosts), false); err != nil {
 		return recordError(err)
@@ -158,7 +156,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	doc.Applied = true
 	if p := doc.Sessions; p != nil && p.Found > 0 {
 		if err := p.take(ctx, a, o.past()); ctx.Err() == nil && err != nil {
-			a.Tip("past sessions are not read in: %s; leave them out with --no-sessions", fail.PlainError(err))
+			a.Tip("past sessions are not read in: %s; leave them out with --no-sessions", cli.PlainError(err))
 		} else if err != nil {
 			return err
 		}
@@ -190,7 +188,7 @@ func leftAlone(files []install.Change) error {
 		}
 	}
 	if n > 0 {
-		return fail.WithFindings(n)
+		return cli.WithFindings(n)
 	}
 	return nil
 }
@@ -206,7 +204,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, fail.Hint(fmt.Errorf("find the folder: %w", err), "name the project's folder with --workspace")
+		return nil, cli.Hint(fmt.Errorf("find the folder: %w", err), "name the project's folder with --workspace")
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -215,7 +213,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 		home = real
 	}
 	s := &install.Site{Workspace: dir, Home: home, Program: name, Shell: shellWord(name), Checkout: checkout(self), Getenv: os.Getenv, LookPath: exec.LookPath}
-	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: setup.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
+	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: cli.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
 }
 
 // checkout is the folder with the program's own source that it was built in, "" if it
@@ -253,7 +251,7 @@ func noHome(in *install.Installer) error {
 	if (in.Workspace != in.Home && in.Workspace != filepath.Dir(in.Workspace)) || store.Exists(in.State, "") {
 		return nil
 	}
-	return fail.Hint(fmt.Errorf("%s is no project: its agents would search everything below it", in.Workspace), "go to a project's folder first, or name one with --workspace")
+	return cli.Hint(fmt.Errorf("%s is no project: its agents would search everything below it", in.Workspace), "go to a project's folder first, or name one with --workspace")
 }
 
 func names(hosts []install.Host) (out []string) {
@@ -282,7 +280,7 @@ func (o *initFlags) consent(a *cli.App, anything bool) error {
 	case o.yes || o.dryRun || !anything:
 		return nil
 	case a.JSON || !a.Interactive():
-		return fail.Hint(errNotAsked, "--yes does it, --dry-run only looks")
+		return cli.Hint(errNotAsked, "--yes does it, --dry-run only looks")
 	case !a.Ask("Go on?"):
 		return errors.New("nothing was changed")
 	}
@@ -306,9 +304,9 @@ func lockError(in *install.Installer, err error) error {
 	var held *store.LockedError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &held):
-		return fail.Hint(err, "wait until it is through, and run this again")
+		return cli.Hint(err, "wait until it is through, and run this again")
 	case store.Unwritable(err):
-		return fail.Hint(fmt.Errorf("%s can't be written, so nothing was changed: %w", in.State.Where(""), err), "make the folder yours, and run this again")
+		return cli.Hint(fmt.Errorf("%s can't be written, so nothing was changed: %w", in.State.Where(""), err), "make the folder yours, and run this again")
 	}
 	return err
 }
@@ -316,9 +314,9 @@ func lockError(in *install.Installer, err error) error {
 // recordError adds the way out where the record can't be read or written.
 func recordError(err error) error {
 	if store.Unwritable(err) {
-		return fail.Hint(err, "make the state folder yours, and see that its disk has room")
+		return cli.Hint(err, "make the state folder yours, and see that its disk has room")
 	}
-	return fail.Hint(err, "move that file away; what it records is then not put back byte for byte, and 'memkernel uninstall' takes out the entries alone")
+	return cli.Hint(err, "move that file away; what it records is then not put back byte for byte, and 'memkernel uninstall' takes out the entries alone")
 }
 
 // indexAndTry makes the index, and searches it for something that it has.
@@ -328,19 +326,16 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 		doc.Indexed.Error = err.Error()
 		return
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Vectors: true})
+	k, err := a.Kernel(ctx, cli.Needs{Vectors: true})
 	if err != nil {
 		doc.Indexed.Error = err.Error()
 		return
 	}
 	defer k.Close()
 	opts := &api.ReindexOptions{Wait: 30 * time.Second}
-	bars := a.Bars()
-	if bars != nil {
-		opts.Progress = bars.Show
-	}
+	opts.Progress = a.IndexProgress()
 	r, err := k.Reindex(ctx, opts)
-	bars.Done()
+	a.ProgressDone()
 	if err != nil {
 		doc.Indexed.Error = err.Error()
 		return

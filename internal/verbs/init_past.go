@@ -11,8 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/serve/hook"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -95,7 +93,7 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 	if len(p.todo) == 0 {
 		return nil
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Silent: true})
+	k, err := a.Kernel(ctx, cli.Needs{Silent: true})
 	if err != nil {
 		return err
 	}
@@ -113,12 +111,12 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 			return ctx.Err()
 		}
 		if err != nil {
-			p.leave(f, fail.PlainError(err))
+			p.leave(f, cli.PlainError(err))
 		} else if read {
 			p.Read++
 			p.Bytes += f.size
 			for _, err := range lost {
-				p.leave(f, "a part of it: "+fail.PlainError(err))
+				p.leave(f, "a part of it: "+cli.PlainError(err))
 			}
 		}
 	}

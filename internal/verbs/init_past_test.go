@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -34,7 +33,7 @@ func TestPastLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			a := &cli.App{UI: &cli.UI{Out: io.Discard, Err: io.Discard}, Settings: setup.Settings{Workspace: dir, StateDir: filepath.Join(dir, kernel.DefaultStateDir), Config: config.Default()}}
+			a := &cli.App{UI: &cli.UI{Out: io.Discard, Err: io.Discard}, Settings: cli.Settings{Workspace: dir, StateDir: filepath.Join(dir, kernel.DefaultStateDir), Config: config.Default()}}
 			found := []install.Host{{Name: "claude"}}
 			for i, s := range "abcd" {
 				long := ""

@@ -12,8 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
@@ -114,7 +112,7 @@ func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) 
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -165,7 +163,7 @@ func runCheckpoint(ctx context.Context, a *cli.App, o *lifeFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -175,7 +173,7 @@ func runCheckpoint(ctx context.Context, a *cli.App, o *lifeFlags) error {
 		return err
 	}
 	if c == nil {
-		return fail.Hint(fmt.Errorf("checkpoint session %s: nothing has been captured of it", b.SessionKey), "plan or observe it first, or name its --transcript")
+		return cli.Hint(fmt.Errorf("checkpoint session %s: nothing has been captured of it", b.SessionKey), "plan or observe it first, or name its --transcript")
 	}
 	got, err := k.Get(ctx, b.SessionKey, string(c.Meta.CheckpointID))
 	if err != nil {
@@ -203,7 +201,7 @@ this is for hosts that compose their own prompts.`,
 }
 
 func runRestore(ctx context.Context, a *cli.App, session string) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/serve/hook"
 	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
@@ -55,7 +53,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Vectors: true, Notes: true, Follow: true})
+	k, err := a.Kernel(ctx, cli.Needs{Vectors: true, Notes: true, Follow: true})
 	if err != nil {
 		return err
 	}
@@ -79,7 +77,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 // mcpOptions are the flags as the server takes them.
 func mcpOptions(a *cli.App, o *mcpFlags) (*mcp.Options, error) {
 	if o.session != "" && o.host != "" {
-		return nil, fail.Usagef("--session names a session and --host the newest of a host: give one of them")
+		return nil, cli.Usagef("--session names a session and --host the newest of a host: give one of them")
 	}
 	opts := &mcp.Options{AllTools: o.all, Version: cli.Build().Version,
 		Logger: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -87,7 +85,7 @@ func mcpOptions(a *cli.App, o *mcpFlags) (*mcp.Options, error) {
 	if o.host != "" {
 		h, err := hook.ParseHost(o.host)
 		if err != nil {
-			return nil, fail.Usagef("%s", err)
+			return nil, cli.Usagef("%s", err)
 		}
 		opts.Session = func() string { return hook.Newest(a.StateDir, h) }
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
@@ -40,9 +39,9 @@ func (m *metricsFlags) check() error {
 	err := proxy.CheckListen(m.listen, m.remote)
 	switch {
 	case errors.Is(err, proxy.ErrRemote):
-		return fail.Hint(err, "name an address of this machine such as 127.0.0.1:9464, or add --metrics-remote if others are meant to reach it: /metrics asks for no password")
+		return cli.Hint(err, "name an address of this machine such as 127.0.0.1:9464, or add --metrics-remote if others are meant to reach it: /metrics asks for no password")
 	case err != nil:
-		return fail.Hint(err, "name host and port with --metrics, such as 127.0.0.1:9464")
+		return cli.Hint(err, "name host and port with --metrics, such as 127.0.0.1:9464")
 	}
 	return nil
 }
@@ -55,7 +54,7 @@ func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.B
 	}
 	t, err := telemetry.Open(ctx, telemetry.Options{Export: m.export, Listen: m.listen, Remote: m.remote, Version: cli.Build().Version, Prices: book, Hosts: hosts, Logger: log})
 	if err != nil {
-		return nil, fail.Hint(err, "another program may have the port: name another one with --metrics")
+		return nil, cli.Hint(err, "another program may have the port: name another one with --metrics")
 	}
 	if url := metricsURL(t); url != "" {
 		log.Info("metrics", "url", url)

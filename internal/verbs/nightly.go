@@ -16,8 +16,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -82,10 +80,10 @@ type nightlyJSON struct {
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if f.idle < 0 {
-		return fail.Usagef("--idle %v: give for how long, such as 30m", f.idle)
+		return cli.Usagef("--idle %v: give for how long, such as 30m", f.idle)
 	}
 	if f.once < 0 {
-		return fail.Usagef("--once %v: give for how long, such as 20h", f.once)
+		return cli.Usagef("--once %v: give for how long, such as 20h", f.once)
 	}
 	audit, err := auditRequest(a, &auditFlags{jobs: f.jobs})
 	if err != nil {
@@ -105,7 +103,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return err
 	}
 	if f.git {
-		if err := setup.NotInRows(&a.Settings, "--git commits the workspace's folder"); err != nil {
+		if err := cli.NotInRows(&a.Settings, "--git commits the workspace's folder"); err != nil {
 			return err
 		}
 	}
@@ -120,7 +118,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, api.ErrNightlyRuns) {
-		return fail.Hint(err, "wait for it, or call it at another time")
+		return cli.Hint(err, "wait for it, or call it at another time")
 	}
 	if err == nil && f.git && out.Skipped == "" {
 		err = g.commit(ctx, "nightly run")
@@ -150,7 +148,7 @@ func showNightly(a *cli.App, n *api.Nightly, commits []string) error {
 		_, err = a.Out.Write([]byte(nightlyText(&doc)))
 	}
 	if err == nil && n.Failed() {
-		err = fail.Hint(errSteps, "see the steps above; what was begun is finished by the next run")
+		err = cli.Hint(errSteps, "see the steps above; what was begun is finished by the next run")
 	}
 	return err
 }
@@ -236,7 +234,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	}
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
-		err = fail.WithFindings(len(loss.Lost))
+		err = cli.WithFindings(len(loss.Lost))
 	}
 	return err
 }

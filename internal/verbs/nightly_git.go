@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // commits commits memory's files in the workspace at dir, and nothing else; made are the
@@ -35,9 +35,9 @@ func (g *commits) git(ctx context.Context, args ...string) (string, error) {
 func (g *commits) commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return fail.Hint(err, "install git, or leave out --git")
+			return cli.Hint(err, "install git, or leave out --git")
 		}
-		return fail.Hint(err, "make the workspace a repository with 'git init', or leave out --git")
+		return cli.Hint(err, "make the workspace a repository with 'git init', or leave out --git")
 	}
 	paths := []string{"--", ":(glob)*.md", ":(glob)memory/**/*.md"}
 	changed, err := g.git(ctx, append([]string{"status", "--porcelain", "--untracked-files=all"}, paths...)...)
@@ -48,7 +48,7 @@ func (g *commits) commit(ctx context.Context, message string) error {
 		return err
 	}
 	if _, err := g.git(ctx, append([]string{"commit", "--quiet", "--only", "--message", "memory: " + message}, presentPaths(changed)...)...); err != nil {
-		return fail.Hint(err, "git must be able to commit here: a name and an address, and no hook that refuses")
+		return cli.Hint(err, "git must be able to commit here: a name and an address, and no hook that refuses")
 	}
 	id, err := g.git(ctx, "rev-parse", "--short", "HEAD")
 	if err == nil {

@@ -15,8 +15,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -84,7 +82,7 @@ type ObserveJSON struct {
 
 func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.transcript.Path == "" {
-		return fail.Usagef("observe needs --transcript FILE")
+		return cli.Usagef("observe needs --transcript FILE")
 	}
 	if st, err := os.Stat(o.transcript.Path); err == nil && st.IsDir() {
 		return observeFolder(ctx, a, o)
@@ -102,7 +100,7 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Notes: true})
 	if err != nil {
 		return err
 	}
@@ -127,7 +125,7 @@ type observeFolderJSON struct {
 // is named, and the others go on.
 func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.session != "" {
-		return fail.Usagef("--session names one session, and --transcript a folder of them")
+		return cli.Usagef("--session names one session, and --transcript a folder of them")
 	}
 	book, err := a.Book()
 	if err != nil {
@@ -138,7 +136,7 @@ func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return err
 	}
 	slices.Reverse(files)
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Notes: true})
 	if err != nil {
 		return err
 	}
@@ -150,13 +148,13 @@ func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: fail.PlainError(err)})
+			out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: cli.PlainError(err)})
 			continue
 		}
 		out.Sessions = append(out.Sessions, doc)
 		if !a.JSON {
 			if err := showObserved(a, doc); err != nil {
-				out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: fail.PlainError(err)})
+				out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: cli.PlainError(err)})
 			}
 		}
 	}
@@ -193,7 +191,7 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 	}
 	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
 	var rows *markdownstore.Store // nil if the Markdown is in the folder
-	if setup.InRows(&a.Settings) {
+	if cli.InRows(&a.Settings) {
 		var err error
 		if rows, err = a.OpenStore(ctx, true); err != nil {
 			return nil, err
@@ -292,7 +290,7 @@ func showObserved(a *cli.App, d *ObserveJSON) error {
 		}
 	}
 	if d.Conflicts > 0 {
-		return fail.Hint(fmt.Errorf("observe session %s: %d turns were committed before with other content", d.SessionKey, d.Conflicts),
+		return cli.Hint(fmt.Errorf("observe session %s: %d turns were committed before with other content", d.SessionKey, d.Conflicts),
 			"the host changed its past: commit the transcript under another --session")
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -31,7 +31,7 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 		return pl, true, nil
 	}
 	if head, rest, ok := cutBehindName(s); ok {
-		return pl, true, fail.Usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
+		return pl, true, cli.Usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
 	}
 	return pl, markdownstore.PathLike(s), nil
 }
@@ -54,7 +54,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return fail.Usagef("get %s: lines are counted from 1", display.Printable(s))
+			return cli.Usagef("get %s: lines are counted from 1", display.Printable(s))
 		}
 		*to = n
 		return nil
@@ -72,7 +72,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 	case first != "" && last == "":
 		pl.lines = 1
 	case last != "" && end < pl.from:
-		return fail.Usagef("get %s: line %d is before line %d", display.Printable(s), end, pl.from)
+		return cli.Usagef("get %s: line %d is before line %d", display.Printable(s), end, pl.from)
 	case last != "":
 		pl.lines = end - pl.from + 1
 	}

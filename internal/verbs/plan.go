@@ -10,8 +10,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -106,16 +104,16 @@ func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
 // check refuses flags that contradict each other.
 func (p *planFlags) check(cmd *cobra.Command) error {
 	if p.transcript.Path == "" && p.prompt == "" {
-		return fail.Usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
+		return cli.Usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
 	}
 	if p.at != 0 && p.prompt != "" {
-		return fail.Usagef("--at plans a call that happened and --prompt one that did not: give one of them")
+		return cli.Usagef("--at plans a call that happened and --prompt one that did not: give one of them")
 	}
 	if p.reserve > 0 && p.window > 0 && p.reserve >= p.window {
-		return fail.Usagef("--reserve %d leaves nothing of --context-window %d", p.reserve, p.window)
+		return cli.Usagef("--reserve %d leaves nothing of --context-window %d", p.reserve, p.window)
 	}
 	if p.all && !p.explain {
-		return fail.Usagef("--all goes with --explain")
+		return cli.Usagef("--all goes with --explain")
 	}
 	return nil
 }
@@ -186,7 +184,7 @@ func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) 
 // makePlan asks the kernel.
 func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.Book) error {
 	// Vectors are made only if it searches.
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -124,13 +122,13 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return runDrain(ctx, a)
 	}
 	if len(p.upstreams) == 0 {
-		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
+		return cli.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
 	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
 		if errors.Is(err, proxy.ErrRemote) {
-			return fail.Hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
+			return cli.Hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
 		}
-		return fail.Hint(err, "name host and port, such as 127.0.0.1:8377")
+		return cli.Hint(err, "name host and port, such as 127.0.0.1:8377")
 	}
 	if err := p.metrics.check(); err != nil {
 		return err
@@ -144,7 +142,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer t.Close(ctx)
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 	if err != nil {
 		return err
 	}
@@ -173,11 +171,11 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()
 	x, err := proxy.New(k, o)
 	if err != nil {
-		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
+		return cli.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
 	}
 	l, err := net.Listen("tcp", p.listen)
 	if err != nil {
-		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
+		return cli.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
 	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
 	defer unlist()
@@ -193,7 +191,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 	for _, text := range p.upstreams {
 		u, err := proxy.ParseUpstream(text)
 		if err != nil {
-			return proxy.Options{}, fail.Usagef("--upstream %s: %s", text, err)
+			return proxy.Options{}, cli.Usagef("--upstream %s: %s", text, err)
 		}
 		list = append(list, u)
 	}

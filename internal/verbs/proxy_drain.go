@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
@@ -53,7 +52,7 @@ func runDrain(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	if len(found) == 0 {
-		return fail.Hint(errors.New("no proxy runs for "+a.StateDir),
+		return cli.Hint(errors.New("no proxy runs for "+a.StateDir),
 			"name the workspace or the state directory that it was started with; what a session has can't be told once its proxy has ended")
 	}
 	doc := drainJSON{Schema: "memkernel/proxy_drain/v1", Fits: true, Proxies: []string{}, Sessions: []drainSession{}}
@@ -76,7 +75,7 @@ func runDrain(ctx context.Context, a *cli.App) error {
 		err = display.Drain(a.Out, shown, a.Style())
 	}
 	if err == nil && !doc.Fits {
-		return fail.Exit(fail.ExitError)
+		return cli.Exit(cli.ExitError)
 	}
 	return err
 }

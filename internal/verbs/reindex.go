@@ -14,8 +14,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -52,15 +50,15 @@ another model, the vectors of the old one are used until the new are complete.`,
 
 func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	if f.wait < 0 {
-		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+		return cli.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
 	if f.watch && a.JSON {
-		return fail.Usagef("--watch prints a line for every change: leave out --json")
+		return cli.Usagef("--watch prints a line for every change: leave out --json")
 	}
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
-	n := setup.Needs{Vectors: true, Follow: f.watch}
+	n := cli.Needs{Vectors: true, Follow: f.watch}
 	if f.watch {
 		n.Report = func(r api.SyncRun) { showRun(a, r) }
 	}
@@ -70,12 +68,9 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	}
 	defer k.Close()
 	opts := &api.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
-	bars := a.Bars()
-	if bars != nil {
-		opts.Progress = bars.Show
-	}
+	opts.Progress = a.IndexProgress()
 	r, err := k.Reindex(ctx, opts)
-	bars.Done()
+	a.ProgressDone()
 	if err != nil {
 		return indexError(err)
 	}
@@ -91,7 +86,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	if err != nil || r.EmbedErr == nil {
 		return err
 	}
-	return fail.Hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
+	return cli.Hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
 }
 
 // indexError adds the way out of an error of the index that a command line has.
@@ -105,15 +100,15 @@ func indexError(err error) error {
 	msg := fmt.Errorf("%s", strings.TrimSuffix(plain.Error(), ": "))
 	switch {
 	case errors.Is(err, index.ErrForeign):
-		return fail.Hint(msg, "move it away, name another state folder with --state-dir, or run 'memkernel reindex --full', which moves it aside")
+		return cli.Hint(msg, "move it away, name another state folder with --state-dir, or run 'memkernel reindex --full', which moves it aside")
 	case errors.Is(err, index.ErrNewer):
-		return fail.Hint(msg, "update memkernel, or run 'memkernel reindex --full', which moves it aside")
+		return cli.Hint(msg, "update memkernel, or run 'memkernel reindex --full', which moves it aside")
 	case errors.Is(err, index.ErrDamaged), errors.Is(err, index.ErrOlder), errors.Is(err, index.ErrMissing):
-		return fail.Hint(msg, "run 'memkernel reindex', which makes it anew from the Markdown files")
+		return cli.Hint(msg, "run 'memkernel reindex', which makes it anew from the Markdown files")
 	case errors.Is(err, index.ErrBusy):
-		return fail.Hint(msg, "try again when the other process is done, or wait longer with --wait")
+		return cli.Hint(msg, "try again when the other process is done, or wait longer with --wait")
 	}
-	return fail.Hint(msg, "%s", e.Hint)
+	return cli.Hint(msg, "%s", e.Hint)
 }
 
 // embedHint is the way on where texts have no vector.

@@ -16,8 +16,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -161,7 +159,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return err
 	}
 	doc := replay.NewDocument(session, r.view.View(), book)
-	st, err := setup.Billed(ctx, &a.Settings)
+	st, err := cli.Billed(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}
@@ -204,27 +202,27 @@ func writePicture(path string, results []*replay.Result, theme string) error {
 
 func (r *replayFlags) check() error {
 	if r.transcript.Path == "" {
-		return fail.Usagef("replay needs --transcript FILE")
+		return cli.Usagef("replay needs --transcript FILE")
 	}
 	if len(r.policies) == 1 && r.policies[0] == "all" {
 		r.policies = replay.Policies()
 	}
 	for _, p := range r.policies {
 		if _, _, err := replay.ParsePolicy(p); err != nil {
-			return fail.Usagef("--policy: %s", err)
+			return cli.Usagef("--policy: %s", err)
 		}
 	}
 	if r.picture != "" && len(r.policies) > display.PictureMost {
-		return fail.UsageWith(fmt.Sprintf("--picture shows %d policies at most, not %d", display.PictureMost, len(r.policies)), "name them with --policy")
+		return cli.UsageWith(fmt.Sprintf("--picture shows %d policies at most, not %d", display.PictureMost, len(r.policies)), "name them with --policy")
 	}
 	if r.picture == "-" {
-		return fail.Usagef("--picture names a file: standard output has the table")
+		return cli.Usagef("--picture names a file: standard output has the table")
 	}
 	if r.picture == "" && r.theme.Value != r.theme.Of[0] {
-		return fail.Usagef("--theme goes with --picture FILE")
+		return cli.Usagef("--theme goes with --picture FILE")
 	}
 	if r.ttl < 0 || r.limit < 0 {
-		return fail.Usagef("--ttl and --limit are not negative")
+		return cli.Usagef("--ttl and --limit are not negative")
 	}
 	return nil
 }

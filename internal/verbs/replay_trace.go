@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -81,7 +80,7 @@ func newDecisionJSON(d *kernel.TraceDifference) *decisionJSON {
 func replayDecisions(a *cli.App, path string, r io.Reader) error {
 	t, err := kernel.ReplayTrace(path, r)
 	if err != nil {
-		return fail.Hint(err, "a trace is trace.jsonl in a session's folder, or what mkbench paging --trace writes")
+		return cli.Hint(err, "a trace is trace.jsonl in a session's folder, or what mkbench paging --trace writes")
 	}
 	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
 		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
@@ -94,7 +93,7 @@ func replayDecisions(a *cli.App, path string, r io.Reader) error {
 		_, err = io.WriteString(a.Out, doc.text())
 	}
 	if err == nil && !doc.Same {
-		err = fail.WithFindings(1)
+		err = cli.WithFindings(1)
 	}
 	return err
 }
@@ -142,7 +141,7 @@ type differenceJSON struct {
 func replayPaging(a *cli.App, path string, r io.Reader) error {
 	turns, diff, err := paging.Replay(r)
 	if err != nil {
-		return fail.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what mkbench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
+		return cli.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what mkbench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
 	}
 	doc := traceJSON{Schema: "memkernel/bench_trace/v1", Turns: turns, Same: diff == nil}
 	if diff != nil {
@@ -157,7 +156,7 @@ func replayPaging(a *cli.App, path string, r io.Reader) error {
 		_, err = fmt.Fprintf(a.Out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
 	}
 	if err == nil && diff != nil {
-		err = fail.WithFindings(1)
+		err = cli.WithFindings(1)
 	}
 	return err
 }

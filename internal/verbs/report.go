@@ -11,8 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/ui"
 )
@@ -30,8 +28,8 @@ func reportVerb(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `report writes a session into one page that needs nothing but itself, no network and no
 script: what its prompts held, what happened, what it cost beside append-late, every
-call, the newest prompt block by block, and what was billed in this workspace. Secrets
-are masked, and texts shortened: look through it before you attach it to a bug report.
+call, and the newest prompt block by block. Secrets are masked, and texts shortened: look
+through it before you attach it to a bug report.
 
 The session is planned as replay plans it, in a folder that is thrown away.`,
 		Example: `  memkernel report --html session.html -t session.jsonl`,
@@ -51,7 +49,7 @@ The session is planned as replay plans it, in a folder that is thrown away.`,
 
 func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 	if r.transcript == "" || r.html == "" {
-		return fail.Usagef("report needs --html FILE and --transcript FILE")
+		return cli.Usagef("report needs --html FILE and --transcript FILE")
 	}
 	book, err := a.Book()
 	if err != nil {
@@ -69,7 +67,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	st, err := setup.Billed(ctx, &a.Settings)
+	st, err := cli.Billed(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -26,7 +24,7 @@ put aside.`,
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (req.SessionKey == "") == !req.Project {
-				return fail.Usagef("name the session with --session, or --project for what all sessions share")
+				return cli.Usagef("name the session with --session, or --project for what all sessions share")
 			}
 			return runSalvage(cmd.Context(), a, req)
 		},
@@ -44,7 +42,7 @@ type salvageJSON struct {
 }
 
 func runSalvage(ctx context.Context, a *cli.App, req api.SalvageRequest) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -60,7 +58,7 @@ func runSalvage(ctx context.Context, a *cli.App, req api.SalvageRequest) error {
 		showSalvaged(a, out)
 	}
 	if err == nil && !out.Sound && !out.Applied {
-		return fail.WithFindings(len(out.Lost) + len(out.Unfit) + len(out.Files))
+		return cli.WithFindings(len(out.Lost) + len(out.Unfit) + len(out.Files))
 	}
 	return err
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -60,7 +58,7 @@ what get takes; with the number of any other line it takes that.`,
 			if !cmd.Flags().Changed("wait") {
 				s.wait = -1
 			} else if s.wait < 0 {
-				return fail.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
+				return cli.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
 			}
 			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
 		},
@@ -83,9 +81,9 @@ what get takes; with the number of any other line it takes that.`,
 func queryArgs(cmd *cobra.Command, args []string) error {
 	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
 	case "":
-		return fail.Usagef("search needs a question")
+		return cli.Usagef("search needs a question")
 	case "-":
-		return fail.Usagef("search doesn't read its question from standard input: give it as arguments")
+		return cli.Usagef("search doesn't read its question from standard input: give it as arguments")
 	}
 	return nil
 }
@@ -93,25 +91,22 @@ func queryArgs(cmd *cobra.Command, args []string) error {
 func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) error {
 	switch {
 	case s.max < 1:
-		return fail.Usagef("--max-results %d: give a number from 1", s.max)
+		return cli.Usagef("--max-results %d: give a number from 1", s.max)
 	case !(s.min >= 0 && s.min <= 1):
-		return fail.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
+		return cli.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
 	}
 	if s.source != "" && s.source != api.SourceMemory && s.source != api.SourceSessions {
-		return fail.Usagef("--source %s: give memory or sessions", s.source)
+		return cli.Usagef("--source %s: give memory or sessions", s.source)
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Vectors: true, AsItIs: s.wait == 0})
+	k, err := a.Kernel(ctx, cli.Needs{Vectors: true, AsItIs: s.wait == 0})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
 	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
-	bars := a.Bars()
-	if bars != nil {
-		req.Progress = bars.Show
-	}
+	req.Progress = a.IndexProgress()
 	res, err := k.Search(ctx, req)
-	bars.Done()
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}
@@ -152,8 +147,8 @@ func concludeSearch(a *cli.App, res *retrieval.Result) error {
 		a.Tip("there is no index yet: run 'memkernel reindex'")
 	case len(res.Hits) == 0:
 		a.Tip("nothing found: %s", res.Detail)
-	case res.Err != nil && fail.HintFor(indexError(res.Err)) != "":
-		a.Tip("%s; %s", res.Detail, fail.HintFor(indexError(res.Err)))
+	case res.Err != nil && cli.HintFor(indexError(res.Err)) != "":
+		a.Tip("%s; %s", res.Detail, cli.HintFor(indexError(res.Err)))
 	case res.Err != nil || res.Detail != "" && res.Note == "":
 		a.Tip("%s", res.Detail)
 	}

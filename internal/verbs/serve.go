@@ -14,8 +14,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -63,7 +61,7 @@ func (d *noDoor) Check(*ServeFlags) error {
 	if d.listen == "" {
 		return nil
 	}
-	return fail.UsageWith("memkernel serve answers on a socket, and not over HTTP", "'memkernel-server serve --listen "+d.listen+"' does: see doc/service.md")
+	return cli.UsageWith("memkernel serve answers on a socket, and not over HTTP", "'memkernel-server serve --listen "+d.listen+"' does: see doc/service.md")
 }
 
 func (*noDoor) Help() string    { return "" }
@@ -116,9 +114,9 @@ and what hosts report as billed (doc/metrics.md).`,
 func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
 	switch {
 	case s.Idle < 0:
-		return fail.Usagef("--idle %v: give how long, such as 15m", s.Idle)
+		return cli.Usagef("--idle %v: give how long, such as 15m", s.Idle)
 	case s.Stdio && s.Idle > 0:
-		return fail.Usagef("--idle goes without --stdio: that ends with its input")
+		return cli.Usagef("--idle goes without --stdio: that ends with its input")
 	}
 	if err := cmp.Or(s.metrics.check(), door.Check(s)); err != nil {
 		return err
@@ -188,7 +186,7 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 	if err != nil {
 		return nil, nil, t, err
 	}
@@ -206,7 +204,7 @@ func (s *ServeFlags) Watch(ctx context.Context, a *cli.App, book *cachelayout.Bo
 // ServedElsewhere adds the way out where another process serves already.
 func ServedElsewhere(err error) error {
 	if errors.Is(err, serve.ErrServed) {
-		return fail.Hint(err, "end that one first: it has no address of its own, or another one")
+		return cli.Hint(err, "end that one first: it has no address of its own, or another one")
 	}
 	return err
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -46,7 +44,7 @@ that the book did not know when the call was observed is in no sum of costs.`,
 }
 
 func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
@@ -69,7 +67,7 @@ func statsHint(err error) error {
 	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &damage):
-		return fail.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
+		return cli.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
 	}
 	return err
 }

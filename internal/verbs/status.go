@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
@@ -35,7 +34,7 @@ keep of their own are named.`, api.MostSessions),
 }
 
 func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
-	k, err := a.Kernel(ctx, setup.Needs{})
+	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}

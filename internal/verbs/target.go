@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
@@ -43,7 +42,7 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
 		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow.Refusal(), Source: p.source.Of("", nil)}
 	if req.Model == "" {
-		return fail.Hint(fmt.Errorf("plan: the transcript names no model"), "name it with --model, such as --model claude-sonnet-4-6")
+		return cli.Hint(fmt.Errorf("plan: the transcript names no model"), "name it with --model, such as --model claude-sonnet-4-6")
 	}
 	if req.Now.IsZero() {
 		req.Now = t.time
@@ -84,7 +83,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 			n += len(calls) + 1
 		}
 		if n < 1 || n > len(calls) {
-			return target{}, fail.Usagef("--at %d: the %s view holds %d model calls", p.at, p.view.Value, len(calls))
+			return target{}, cli.Usagef("--at %d: the %s view holds %d model calls", p.at, p.view.Value, len(calls))
 		}
 		return before(msgs, calls, n)
 	case len(calls) == 0 || s.Dialect.Document() && open(msgs):
@@ -105,7 +104,7 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 		end--
 	}
 	if end == 0 {
-		return target{}, fail.Hint(fmt.Errorf("plan call %d: nothing comes before it", n), "choose a later call with --at, or plan the next with --prompt")
+		return target{}, cli.Hint(fmt.Errorf("plan call %d: nothing comes before it", n), "choose a later call with --at, or plan the next with --prompt")
 	}
 	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
 }
@@ -139,7 +138,7 @@ func readSystem(a *cli.App, path string) ([]memkernel.Part, error) {
 	for i, raw := range blocks {
 		var b struct{ Type, Text string }
 		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
-			return nil, fail.Hint(fmt.Errorf("read system prompt %s: block %d is no text block", path, i+1), `a block is {"type":"text","text":"…"}`)
+			return nil, cli.Hint(fmt.Errorf("read system prompt %s: block %d is no text block", path, i+1), `a block is {"type":"text","text":"…"}`)
 		}
 		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
 	}
@@ -157,7 +156,7 @@ func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(data, &raws); err != nil {
 		if json.Unmarshal(data, &wrapped) != nil || wrapped.Tools == nil {
-			return nil, fail.Hint(fmt.Errorf("read tools %s: %w", path, err), "the file holds a JSON list of tool definitions")
+			return nil, cli.Hint(fmt.Errorf("read tools %s: %w", path, err), "the file holds a JSON list of tool definitions")
 		}
 		raws = wrapped.Tools
 	}
@@ -190,7 +189,7 @@ func readMemories(a *cli.App, paths []string) ([]api.MemoryAnswer, error) {
 		}
 		answer, err := foreign.Parse(data, "")
 		if err != nil {
-			return nil, fail.Hint(fmt.Errorf("%s: %w", path, err), "give the JSON that qmd search --json, a Mem0 search or a Cognee search prints")
+			return nil, cli.Hint(fmt.Errorf("%s: %w", path, err), "give the JSON that qmd search --json, a Mem0 search or a Cognee search prints")
 		}
 		out = append(out, api.MemoryAnswer{Format: answer.Format, JSON: data})
 	}

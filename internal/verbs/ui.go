@@ -13,7 +13,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/setup"
 )
 
 // uiFlags are the flags of ui.
@@ -63,7 +62,7 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: true})
 	if err != nil {
 		return err
 	}

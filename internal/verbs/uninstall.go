@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -78,10 +77,10 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	}
 	found, err := in.Find(o.hosts)
 	if err != nil {
-		return fail.Usagef("%s", err)
+		return cli.Usagef("%s", err)
 	}
 	if o.state && len(o.hosts) > 0 {
-		return fail.Usagef("--state removes what all hosts share: leave out --host")
+		return cli.Usagef("--state removes what all hosts share: leave out --host")
 	}
 	doc := &uninstallJSON{Schema: "memkernel/uninstall/v1", Workspace: in.Workspace, StateDir: a.StateDir}
 	if doc.Files, err = in.TakeOut(o.hosts, false); err != nil {

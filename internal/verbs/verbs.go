@@ -7,28 +7,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/program"
 )
 
-var verb = program.NewVerb
+var verb = cli.NewVerb
 
 // Groups returns the table, what is needed first or most often first; serve and proxy make the verbs of these names.
-func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
-	return []program.Group{
-		{ID: "start", Title: "Start here", Verbs: []program.Verb{
+func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
+	return []cli.Group{
+		{ID: "start", Title: "Start here", Verbs: []cli.Verb{
 			verb("init", "give the coding agents on this machine a memory of this folder", initVerb, "install setup enable"),
 			verb("uninstall", "take memkernel out of this folder's settings again", uninstallVerb, "deinit disable"),
 			verb("status", "print what is stored, where, and how big it is", statusVerb, "info ls list sessions state"),
 			verb("ui", "open a window on sessions, prompts, memory and costs", uiVerb, "web dashboard browser gui window"),
 			verb("doctor", "find what is wrong, and print how to mend it", doctorVerb, "diagnose health fix repair"),
-			verb("config [KEY...]", "print every setting and where its value came from", program.Config, "settings set options env"),
+			verb("config [KEY...]", "print every setting and where its value came from", cli.ConfigVerb, "settings set options env"),
 		}},
-		{ID: "memory", Title: "Memory (what the workspace's Markdown says)", Verbs: []program.Verb{
+		{ID: "memory", Title: "Memory (what the workspace's Markdown says)", Verbs: []cli.Verb{
 			verb("search QUERY…", "search memory, and cite what is found", searchVerb, "find query grep ask recall lookup"),
 			verb("get PATH[:FROM[:LINES]] | PAGE-ID", "print lines of a memory file, or the content of a pointer", getVerb, "show cat read open view print"),
 			verb("reindex", "bring the index up to date with the Markdown files", reindexVerb, "index update refresh sync ingest"),
 		}},
-		{ID: "session", Title: "Sessions (what was said, and going on from it)", Verbs: []program.Verb{
+		{ID: "session", Title: "Sessions (what was said, and going on from it)", Verbs: []cli.Verb{
 			verb("observe --transcript FILE", "store every finished turn of a transcript", observeVerb, "add commit record load remember"),
 			verb("import PATH…", "bring in sessions and memory of other programs", importVerb, "chatgpt mem0 archive bring"),
 			verb("checkpoint", "write a checkpoint of a session's work, and print it", checkpointVerb, "save snapshot"),
@@ -37,14 +36,14 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			verb("reset", "write down a session's results, and begin it anew", resetVerb, "new restart clear"),
 			verb("forget ID... | --all", "remove pages, blobs or a session for good", forgetVerb, "delete remove rm erase drop purge"),
 		}},
-		{ID: "context", Title: "Context (what a model call contains, and costs)", Verbs: []program.Verb{
+		{ID: "context", Title: "Context (what a model call contains, and costs)", Verbs: []cli.Verb{
 			verb("plan --transcript FILE", "plan one model call of a session, and explain it", Plan, "explain prompt context build assemble"),
 			verb("compact", "make room in a session now, or before its host does", compactVerb, "compress shrink summarize summarise trim cut truncate"),
 			verb("stats", "print what was billed, what was planned, and what cuts saved", statsVerb, "usage cost costs bill billing metrics"),
 			verb("report --html FILE", "write a session into one page, secrets masked", reportVerb, "html bug attach"),
-			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", program.Prices, "models pricing price"),
+			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", cli.PricesVerb, "models pricing price"),
 		}},
-		{ID: "upkeep", Title: "Upkeep (memory and its files in order)", Verbs: []program.Verb{
+		{ID: "upkeep", Title: "Upkeep (memory and its files in order)", Verbs: []cli.Verb{
 			verb("audit", "find stale, oversized, doubled or contradictory memory", auditVerb, "lint inspect review"),
 			verb("curate", "bring a day's decisions and lessons into MEMORY.md", curateVerb, "consolidate promote distill merge"),
 			verb("why ENTRY…", "print where an entry of memory comes from, and why it is kept", whyVerb, "evidence provenance blame reason source"),
@@ -56,7 +55,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			verb("salvage --session KEY | --project", "keep what is sound of a damaged session, and list what is lost", salvageVerb, "recover rescue"),
 			verb("retain", "remove what is older than the configuration keeps it", retainVerb, "gc clean cleanup expire vacuum"),
 		}},
-		{ID: "hosts", Title: "Hosts (agents and clients)", Verbs: []program.Verb{
+		{ID: "hosts", Title: "Hosts (agents and clients)", Verbs: []cli.Verb{
 			verb("hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hookVerb, "hooks"),
 			verb("mcp", "serve memory to a client of the Model Context Protocol", mcpVerb, "tools"),
 			verb("serve", "serve hosts of any language by JSON-RPC", serve, "daemon server start run listen rpc"),
@@ -64,16 +63,16 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			verb("gain", "print the proxy's bills, and an estimate of them without it", gainVerb, "saved savings saving"),
 			verb("proxy --upstream URL", "plan each request on its way to a model's API", proxy, "gateway forward"),
 		}},
-		{ID: "developers", Title: "Developers (measuring, scripts)", Verbs: []program.Verb{
+		{ID: "developers", Title: "Developers (measuring, scripts)", Verbs: []cli.Verb{
 			verb("replay --transcript FILE", "compare context policies over a recorded session", Replay, "simulate compare"),
-			verb("version", "print the version", program.Version, "about"),
-			verb("man [FOLDER]", "write the man pages", program.Man, "manual docs"),
+			verb("version", "print the version", cli.VersionVerb, "about"),
+			verb("man [FOLDER]", "write the man pages", cli.ManVerb, "manual docs"),
 		}},
 	}
 }
 
 // Add adds verbs to a group.
-func Add(groups []program.Group, id string, more ...program.Verb) {
+func Add(groups []cli.Group, id string, more ...cli.Verb) {
 	for i := range groups {
 		if groups[i].ID == id {
 			groups[i].Verbs = append(groups[i].Verbs, more...)
@@ -87,8 +86,8 @@ func Opening(root *cobra.Command) string {
 of it each model call gets: within a token budget, with a warm cache, and explained.
 
 To begin, in the folder of your project:
-` + program.Step(root, "", "init", "set up memory for your agents") +
-		program.Step(root, "init", "reindex", "read the Markdown that is there") +
-		program.Step(root, "", "search QUESTION", "ask it") +
-		program.Step(root, "", "plan -t SESSION.jsonl --explain", "see what a call would contain")
+` + cli.Step(root, "", "init", "set up memory for your agents") +
+		cli.Step(root, "init", "reindex", "read the Markdown that is there") +
+		cli.Step(root, "", "search QUESTION", "ask it") +
+		cli.Step(root, "", "plan -t SESSION.jsonl --explain", "see what a call would contain")
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -36,7 +35,7 @@ changes nothing.`,
 func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) error {
 	name := strings.TrimSpace(strings.Join(args, " "))
 	if name == "" {
-		return fail.Usagef("why: name an entry, as FILE:LINE, by its id, or by words of it")
+		return cli.Usagef("why: name an entry, as FILE:LINE, by its id, or by words of it")
 	}
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -47,9 +46,9 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 	a.ProgressDone()
 	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
 		if len(none.Places) > 0 {
-			return fail.Hint(err, "name one of them: memkernel why %s", none.Places[0])
+			return cli.Hint(err, "name one of them: memkernel why %s", none.Places[0])
 		}
-		return fail.Hint(err, "memkernel search finds its place, which names it: FILE:LINE")
+		return cli.Hint(err, "memkernel search finds its place, which names it: FILE:LINE")
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -59,9 +58,9 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 	if err != nil {
 		end()
 		if errors.Is(err, ui.ErrNotLocal) {
-			return nil, nil, fail.UsageWith(err.Error(), "on another machine, open a tunnel to it")
+			return nil, nil, cli.UsageWith(err.Error(), "on another machine, open a tunnel to it")
 		}
-		return nil, nil, fail.Hint(err, "port 0 takes a free one")
+		return nil, nil, cli.Hint(err, "port 0 takes a free one")
 	}
 	return s, end, nil
 }

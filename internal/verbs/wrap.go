@@ -19,8 +19,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/meter"
@@ -100,7 +98,7 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
   memkernel wrap --log proxy.log -- my-agent --port 9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail.Usagef("wrap needs a command behind --, such as memkernel wrap -- claude")
+				return cli.Usagef("wrap needs a command behind --, such as memkernel wrap -- claude")
 			}
 			return nil
 		},
@@ -122,13 +120,13 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return fail.Hint(fmt.Errorf("%s: %w", args[0], err), "install it, or give its path")
+		return cli.Hint(fmt.Errorf("%s: %w", args[0], err), "install it, or give its path")
 	}
 	book, err := a.Book()
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
+	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
 	if err != nil {
 		return err
 	}
@@ -173,7 +171,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return childErr
 	}
 	if code != 0 {
-		return fail.Exit(code)
+		return cli.Exit(code)
 	}
 	return nil
 }
@@ -185,7 +183,7 @@ func (w *wrapFlags) logger() (*slog.Logger, func(), error) {
 	}
 	f, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, fail.Hint(err, "give --log a file that can be written")
+		return nil, nil, cli.Hint(err, "give --log a file that can be written")
 	}
 	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
 }
@@ -217,7 +215,7 @@ func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.
 		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
-			return out, fail.Hint(fmt.Errorf("%s: %w", cmp.Or(set.name, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+			return out, cli.Hint(fmt.Errorf("%s: %w", cmp.Or(set.name, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -306,7 +304,7 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 	a.LeaveInterrupts()
 	a.AllowGrace(childGrace)
 	if err := c.Start(); err != nil {
-		return 0, fail.Hint(fmt.Errorf("%s: %w", args[0], err), "the command could not be started")
+		return 0, cli.Hint(fmt.Errorf("%s: %w", args[0], err), "the command could not be started")
 	}
 	ended := make(chan struct{})
 	go func() {

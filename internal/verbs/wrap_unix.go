@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // end asks a process to end.
@@ -16,7 +16,7 @@ func end(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended b
 // killed is the code of a command that ended by a signal.
 func killed(e *exec.ExitError) int {
 	if s, ok := e.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-		return fail.ExitSignal + int(s.Signal())
+		return cli.ExitSignal + int(s.Signal())
 	}
-	return fail.ExitError
+	return cli.ExitError
 }

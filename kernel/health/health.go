@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 )
 
 // Severity is how much a finding matters.
@@ -163,8 +163,8 @@ type Report struct {
 
 // Run runs the checks of a table over one subject, in order.
 func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) error {
-	within := progress.Within(ctx, "check")
-	for _, c := range progress.Over(ctx, "check", table) {
+	within := longwork.Within(ctx, "check")
+	for _, c := range longwork.Over(ctx, "check", table) {
 		r.Checks = append(r.Checks, CheckRun{ID: c.Code, Title: c.Title})
 		if err := c.Run(within, subject, r); err != nil {
 			return err

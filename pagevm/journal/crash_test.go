@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 )
 
 // Processes die at any step of what they write, by a kill or with the power, one after
@@ -15,7 +15,7 @@ import (
 // the rest, a beginning.
 func TestJournalCrash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := memstore.New()
+		s := storetest.New()
 		var want []string   // what was appended, of which the first firm records are synced
 		firm, least := 0, 0 // least is how many of them have to be read
 		var may [][]string  // what may be there instead, for what was under way
@@ -33,14 +33,14 @@ func TestJournalCrash(t *testing.T) {
 			want, firm, may = got, min(firm, len(got)), nil
 			at, part := rapid.IntRange(1, 25).Draw(t, "dies at"), rapid.IntRange(0, 400).Draw(t, "part")
 			step := 0
-			s.SetFault(func(op memstore.Op, _ string) error {
+			s.SetFault(func(op storetest.Op, _ string) error {
 				if step++; step < at {
 					return nil
 				}
-				if op == memstore.Write || op == memstore.Patch {
-					return &memstore.Partial{N: part, Err: memstore.ErrCrash}
+				if op == storetest.Write || op == storetest.Patch {
+					return &storetest.Partial{N: part, Err: storetest.ErrCrash}
 				}
-				return memstore.ErrCrash
+				return storetest.ErrCrash
 			})
 			for op := 0; op < 8 && step < at; op++ {
 				want, firm, may = act(t, j, fmt.Sprint(life, op), want, firm)

@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Lost is a stretch of a journal that can't be used.
@@ -58,7 +58,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
-	if err := s.lines(data, head, progress.Of(ctx)); err != nil {
+	if err := s.lines(data, head, longwork.ProgressOf(ctx)); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	if size := int64(len(data)); head != nil && size < head.Off && (head.Next == nil || size < head.Next.Off) {
@@ -70,7 +70,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 }
 
 // lines takes the lines apart, sound and lost.
-func (s *Salvage) lines(data []byte, head *journalHead, tell progress.Func) error {
+func (s *Salvage) lines(data []byte, head *journalHead, tell longwork.Progress) error {
 	r := newLineReader(s.j.path, bytes.NewReader(data), 0, 0)
 	open := "" // the unit whose lines these are
 	// The sum over all before, as it was counted and as the line before records, if
@@ -124,7 +124,7 @@ func firstLine(b []byte) []byte {
 }
 
 // begins is what a record looks like that can't be read any more.
-var begins = lazyregexp.New(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
+var begins = textutil.LazyRegexp(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
 
 // lose notes a line that can't be used and goes on behind it.
 func (s *Salvage) lose(r *lineReader, err error) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -22,7 +22,7 @@ func place(path string) (store.Store, string) {
 	return store.Files(dir), name
 }
 
-var inMemory = memstore.New()
+var inMemory = storetest.New()
 
 // memoryDir is a folder in memory for tests of what is above the disk.
 func memoryDir(t *testing.T) string {

@@ -14,18 +14,18 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/canary"
+	"github.com/memkernel/memkernel/internal/hostile"
 )
 
 // Secrets of all kinds are masked, in a text, in a JSON string, and in a JSON string
 // within one.
 func TestMaskKinds(t *testing.T) {
-	for _, file := range []string{canary.Kinds, canary.More} {
+	for _, file := range []string{hostile.SecretKinds, hostile.MoreSecrets} {
 		for seed := range uint64(5) {
-			for _, s := range canary.Texts(file, seed) {
+			for _, s := range hostile.Texts(file, seed) {
 				for form, in := range map[string]string{"text": s.Text, "among others": "Here you are.\n" + s.Text + "\nThat is all.\n"} {
 					out, found := (*Masker)(nil).Find(in)
-					if left := canary.Left(out, s.Secrets); left != nil || found == nil {
+					if left := hostile.SecretsLeft(out, s.Secrets); left != nil || found == nil {
 						t.Errorf("%s, %s: %q is left of\n%s", s.Kind, form, left, out)
 					}
 					if again, n := (*Masker)(nil).Find(out); again != out || n != nil {
@@ -39,7 +39,7 @@ func TestMaskKinds(t *testing.T) {
 
 // What is no secret stays.
 func TestMaskNone(t *testing.T) {
-	for _, s := range canary.Texts(canary.None, 0) {
+	for _, s := range hostile.Texts(hostile.NoSecrets, 0) {
 		if out, found := (*Masker)(nil).Find(s.Text); out != s.Text || found != nil {
 			t.Errorf("%v\n%s\n%s", found, s.Text, out)
 		}
@@ -100,7 +100,7 @@ func othersText(t testing.TB, f func(path, text string)) {
 				return err
 			}
 			// Made of secrets, or of what looks like some, as tests of servers are.
-			if strings.HasSuffix(path, "_test.go") || filepath.Ext(path) == ".txtar" || strings.Contains(path, "internal/canary/") || strings.HasPrefix(filepath.Base(path), "mask") || filepath.Base(path) == "nosecrets.txt" {
+			if strings.HasSuffix(path, "_test.go") || filepath.Ext(path) == ".txtar" || strings.Contains(path, "internal/hostile/") || strings.HasPrefix(filepath.Base(path), "mask") || filepath.Base(path) == "nosecrets.txt" {
 				return nil
 			}
 			if filepath.Ext(path) != ".jsonl" {
@@ -156,7 +156,7 @@ func TestMaskOfOthersText(t *testing.T) {
 // In a string of JSON, with letters beyond ASCII escaped or not, and in a string of
 // JSON within one, secrets are masked too, and it stays JSON.
 func TestMaskKindsInJSON(t *testing.T) {
-	for _, s := range canary.Texts(canary.Kinds, 5) {
+	for _, s := range hostile.Texts(hostile.SecretKinds, 5) {
 		plain, err := json.Marshal(map[string]string{"command": s.Text, "description": "see"})
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestMaskKindsInJSON(t *testing.T) {
 				continue // Go's escapes are not all JSON's
 			}
 			out, _ := (*Masker)(nil).Find(in)
-			if left := canary.Left(out, s.Secrets); left != nil || !json.Valid([]byte(out)) {
+			if left := hostile.SecretsLeft(out, s.Secrets); left != nil || !json.Valid([]byte(out)) {
 				t.Errorf("%s, %s: %q is left of\n%s", s.Kind, form, left, out)
 			}
 			if again, n := (*Masker)(nil).Find(out); again != out || n != nil {
@@ -184,11 +184,11 @@ func TestMaskKindsInJSON(t *testing.T) {
 func TestMaskEscapedLines(t *testing.T) {
 	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	n, left := 0, 0
-	for _, file := range []string{canary.Kinds, canary.More, canary.None} {
-		for _, x := range canary.Texts(file, 8) {
+	for _, file := range []string{hostile.SecretKinds, hostile.MoreSecrets, hostile.NoSecrets} {
+		for _, x := range hostile.Texts(file, 8) {
 			in := `12:01 got \n` + escape.Replace(x.Text) + `\n end`
 			out, masked := Mask(in)
-			if n++; len(canary.Left(out, x.Secrets)) > 0 {
+			if n++; len(hostile.SecretsLeft(out, x.Secrets)) > 0 {
 				left++
 			}
 			if len(x.Secrets) == 0 && masked > 0 {

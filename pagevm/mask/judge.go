@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // A judge reports whether what a rule of this package's own table found is a secret.
@@ -76,7 +76,7 @@ func basicPair(v string) (user, pw string, ok bool) {
 // encoded judges a value of a Kubernetes Secret.
 func encoded(_, v string) bool { return len(v) >= 4 && !placeholder(v) && !code(v) && !sample(v) }
 
-var callChain = lazyregexp.New(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
+var callChain = textutil.LazyRegexp(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
 
 // chain reports whether v is a chain of names, as code has them.
 func chain(v string) bool {
@@ -160,7 +160,7 @@ func digitOrSign(v string) bool {
 }
 
 // terms are words with digits that people write about passwords.
-var terms = lazyregexp.New(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
+var terms = textutil.LazyRegexp(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
 
 // spoken judges a value in a sentence. In quotes it may be a word; else it has to
 // differ from words and names: digits among letters, or signs, or capitals, inside.

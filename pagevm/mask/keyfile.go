@@ -5,7 +5,7 @@ import (
 	"encoding/csv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // keyBase64 finds base64 of private keys and of JSON with secrets in it, on one line or
@@ -33,7 +33,7 @@ func keyBase64(s string) (out [][2]int) {
 
 // keyHead begins base64 of private keys without a PEM line, of PKCS #12 files and of keys
 // of minisign.
-var keyHead = lazyregexp.New(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
+var keyHead = textutil.LazyRegexp(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
 
 // keyBodies finds what keyHead begins, on one line or broken into lines.
 func keyBodies(s string) (out [][2]int) {
@@ -45,9 +45,9 @@ func keyBodies(s string) (out [][2]int) {
 	return out
 }
 
-var secretInJSON = lazyregexp.New(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
+var secretInJSON = textutil.LazyRegexp(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
 
-var keyEndLine = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+var keyEndLine = textutil.LazyRegexp(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 
 // keyTails finds the lines of private keys whose head is missing, as after tail.
 func keyTails(s string) (out [][2]int) {
@@ -114,7 +114,7 @@ func passwordColumns(s string) (out [][2]int) {
 	return out
 }
 
-var secretColumn = lazyregexp.New(`^(?:(?:login_)?pass(?:w(?:or)?d)?|passwort|passord|secret|(?:api_?|access_|auth_)?(?:token|key)|pin)$`)
+var secretColumn = textutil.LazyRegexp(`^(?:(?:login_)?pass(?:w(?:or)?d)?|passwort|passord|secret|(?:api_?|access_|auth_)?(?:token|key)|pin)$`)
 
 // secretColumns returns the names of a table's columns to the last one of secrets, "" for other
 // columns, if line is the table's first.

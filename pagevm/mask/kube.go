@@ -3,7 +3,7 @@ package mask
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -114,6 +114,6 @@ func flowEntries(s string, from, to int) (out [][2]int) {
 }
 
 var (
-	flowData  = lazyregexp.New(`(?:d|stringD)ata\\*["']?[ ]*:\s*\{([^{}]*)\}`)
-	flowValue = lazyregexp.New(`:\s*\\*["']?([^\s"'\\,{}]+)`)
+	flowData  = textutil.LazyRegexp(`(?:d|stringD)ata\\*["']?[ ]*:\s*\{([^{}]*)\}`)
+	flowValue = textutil.LazyRegexp(`:\s*\\*["']?([^\s"'\\,{}]+)`)
 )

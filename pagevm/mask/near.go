@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -19,13 +19,13 @@ const minValue = 16
 
 var (
 	// secretName finds names of secrets, in the middle of longer ones too.
-	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|invalid key|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
+	secretName = textutil.LazyRegexp(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|invalid key|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
 	// otherName are names of what is no secret though a word of it is one of these.
-	otherName = lazyregexp.New(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
+	otherName = textutil.LazyRegexp(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
 	// otherValue stands between such a name and what is known to be no secret.
-	otherValue = lazyregexp.New(`(?i)hash|sha-?\d|md5|digest|checksum|integrity|h1:|fingerprint|commit|public|etag|uuid|\bids?\b|_id\b|revision|trace|\brequest=|encrypted|blob|image|version|count|usage|(?-i:[a-z]Id\b)`)
+	otherValue = textutil.LazyRegexp(`(?i)hash|sha-?\d|md5|digest|checksum|integrity|h1:|fingerprint|commit|public|etag|uuid|\bids?\b|_id\b|revision|trace|\brequest=|encrypted|blob|image|version|count|usage|(?-i:[a-z]Id\b)`)
 	// identifier begins like what services hand out to name a thing.
-	identifier = lazyregexp.New(`^(?:h\d:|sha\d+[-:]|(?:toolu|call|msg|req|resp|rs|fc|run|thread|asst|chatcmpl|file|price|prod|cus|sub|pi|pk|acct|evt|ws|item|srvtoolu|batch|cmpl|conv|org|proj|user|usr|team|session|sess|build|dpl|prj|img|i|vpc|subnet|sg|ami|vol|snap|eni|rtb|igw)[_-])|\.\w{1,5}:\d`)
+	identifier = textutil.LazyRegexp(`^(?:h\d:|sha\d+[-:]|(?:toolu|call|msg|req|resp|rs|fc|run|thread|asst|chatcmpl|file|price|prod|cus|sub|pi|pk|acct|evt|ws|item|srvtoolu|batch|cmpl|conv|org|proj|user|usr|team|session|sess|build|dpl|prj|img|i|vpc|subnet|sg|ami|vol|snap|eni|rtb|igw)[_-])|\.\w{1,5}:\d`)
 )
 
 // nearSecrets finds what looks generated behind the name of a secret, whatever the syntax:
@@ -120,11 +120,11 @@ func inBase64Word(name string) bool {
 func nameByte(c byte) bool { return setURL.has(c) || c == '.' }
 
 var (
-	uuid     = lazyregexp.New(`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?::fx)?$`)
-	apiName  = lazyregexp.New(`(?i)^[^\n]*\bapi\b[^\n]*$`)
-	uuidName = lazyregexp.New(`(?:[A-Z]_(?:TOKEN|SECRET|(?:API|AUTH|SDK|ACCESS|SECRET|LICENSE|INTEGRATION)_KEY)|[aA]piKey|[gG]enieKey)$`)
-	keyName  = lazyregexp.New(`(?i)(?:token|secret|(?:api|app|access|auth|admin|license|service)[_-]?key|invalid key)$`)
-	secretID = lazyregexp.New(`(?i)secret[_ ]?id["']?[ :=]+["']?$`)
+	uuid     = textutil.LazyRegexp(`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?::fx)?$`)
+	apiName  = textutil.LazyRegexp(`(?i)^[^\n]*\bapi\b[^\n]*$`)
+	uuidName = textutil.LazyRegexp(`(?:[A-Z]_(?:TOKEN|SECRET|(?:API|AUTH|SDK|ACCESS|SECRET|LICENSE|INTEGRATION)_KEY)|[aA]piKey|[gG]enieKey)$`)
+	keyName  = textutil.LazyRegexp(`(?i)(?:token|secret|(?:api|app|access|auth|admin|license|service)[_-]?key|invalid key)$`)
+	secretID = textutil.LazyRegexp(`(?i)secret[_ ]?id["']?[ :=]+["']?$`)
 )
 
 func valueByte(c byte) bool { return setURL.has(c) || strings.IndexByte("+/=.:~%", c) >= 0 }
@@ -170,10 +170,10 @@ func unguessable(v string) bool {
 }
 
 // affix is what an issuer puts before or after hexadecimal digits.
-var affix = lazyregexp.New(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2}$|NRAL$`)
+var affix = textutil.LazyRegexp(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2}$|NRAL$`)
 
 // bootToken is one by which a machine joins a cluster of Kubernetes.
-var bootToken = lazyregexp.New(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
+var bootToken = textutil.LazyRegexp(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 
 // classes counts the bytes of v by their class.
 func classes(v string) (upper, lower, digit, other int) {
@@ -192,7 +192,7 @@ func classes(v string) (upper, lower, digit, other int) {
 	return upper, lower, digit, other
 }
 
-var words = lazyregexp.New(`[A-Z]?[a-z]{2,}`)
+var words = textutil.LazyRegexp(`[A-Z]?[a-z]{2,}`)
 
 // spelt counts the letters of v that make words.
 func spelt(v string) (n int) {

@@ -3,7 +3,7 @@ package mask
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -99,17 +99,17 @@ var passwordSet = setOf(func(c byte) bool { return c > ' ' && c < 0x7f && string
 
 var (
 	// wordsAndDigits is how people make a password: words in one, digits, and perhaps a sign.
-	wordsAndDigits = lazyregexp.New(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
-	size           = lazyregexp.New(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
+	wordsAndDigits = textutil.LazyRegexp(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
+	size           = textutil.LazyRegexp(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
 	// userBefore finds a user's name that a password follows at once.
-	userBefore = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*(?:\s+(?:with|con|avec|mit|com|is|ist|es|est|è))?\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
+	userBefore = textutil.LazyRegexp(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*(?:\s+(?:with|con|avec|mit|com|is|ist|es|est|è))?\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
 	// twoWords is how others make one: two words, of which one has a capital, and a number.
-	twoWords    = lazyregexp.New(`^(?:[a-z]{4,}[-_.][A-Z][a-z]{3,}|[A-Z][a-z]{3,}[-_][A-Z]?[a-z]{3,})\d{2,4}[!*#?$%&+^~@]?$`)
-	duration    = lazyregexp.New(`^(?:\d+[a-z]{1,2})+$`)
-	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
+	twoWords    = textutil.LazyRegexp(`^(?:[a-z]{4,}[-_.][A-Z][a-z]{3,}|[A-Z][a-z]{3,}[-_][A-Z]?[a-z]{3,})\d{2,4}[!*#?$%&+^~@]?$`)
+	duration    = textutil.LazyRegexp(`^(?:\d+[a-z]{1,2})+$`)
+	digitGroups = textutil.LazyRegexp(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
-	operator    = lazyregexp.New(`^[a-z\d_.-]+(?:[&^%*#@?]|&&)[a-z\d_.-]+$|&0x|^[A-Za-z_]{8,}[+-]1$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
-	dicedDigits = lazyregexp.New(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)
+	operator    = textutil.LazyRegexp(`^[a-z\d_.-]+(?:[&^%*#@?]|&&)[a-z\d_.-]+$|&0x|^[A-Za-z_]{8,}[+-]1$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
+	dicedDigits = textutil.LazyRegexp(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)
 )
 
 const passwordSigns = "!*#?$%&^~@+"

@@ -5,11 +5,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // phraseName finds the words that introduce the recovery phrase of a wallet.
-var phraseName = lazyregexp.New(`(?i)mnemo|mnémo|seed|recover|wallet|phrase|bip-?39|semilla|cartera|monedero|portefeuille|portafogli|brieftasche|recupera|récup|wiederherstell|助记|助記|復元|ニーモニック|シード|복구|시드|니모닉|сид|мнемони|фраз`)
+var phraseName = textutil.LazyRegexp(`(?i)mnemo|mnémo|seed|recover|wallet|phrase|bip-?39|semilla|cartera|monedero|portefeuille|portafogli|brieftasche|recupera|récup|wiederherstell|助记|助記|復元|ニーモニック|シード|복구|시드|니모닉|сид|мнемони|фраз`)
 
 // seedPhrases finds twelve words or more in a row that are numbered or follow a phraseName.
 func seedPhrases(s string) (out [][2]int) {

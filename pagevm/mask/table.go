@@ -3,14 +3,14 @@ package mask
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // ownRules are secrets that are known by what precedes them: an option of a
 // command, a field of a connection string, a line of a file of credentials. Each row
 // has the words that it is looked for by, an expression, and a judge of what the
 // expression's first group that matched holds. To add one, write texts with and
-// without secrets into internal/canary first.
+// without secrets into internal/hostile first.
 //
 // In expressions <arg> is a value on a command line, in quotes or not; <str> one in
 // quotes; <b32> base32 of a seed, <eol> is where a line or a string ends, <num> a line's number in a listing,
@@ -322,7 +322,7 @@ func xmlText(name, v string) bool {
 	return strings.Count(v, " ") <= 1 && given(name, v) && (len(v) >= 5)
 }
 
-var sessionName = lazyregexp.New(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
+var sessionName = textutil.LazyRegexp(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
 
 // cookie judges a cookie's value by its name: that of a session, and random.
 func cookie(name, v string) bool {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -62,7 +62,7 @@ func baseTool(tool string) string {
 // and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
 	k, ps := classifyCall(tool, input)
-	return k, slices.DeleteFunc(ps, func(p string) bool { return !visible.Name(p) })
+	return k, slices.DeleteFunc(ps, func(p string) bool { return !textutil.IsVisible(p) })
 }
 
 func classifyCall(tool, input string) (Kind, []string) {

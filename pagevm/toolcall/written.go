@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Text is what a call that changes files writes into them, as far as its arguments tell.
@@ -61,7 +61,7 @@ func Written(tool, input string) Text {
 }
 
 // quoted is a word in quotes of a command.
-var quoted = lazyregexp.New(`"[^"]*"|'[^']*'`)
+var quoted = textutil.LazyRegexp(`"[^"]*"|'[^']*'`)
 
 // patch reads a patch in the Codex format: what its lines add, and what they find.
 func (t *Text) patch(body string) {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Format names the system that an answer comes from.
@@ -108,7 +108,7 @@ func (r *Record) Check() error {
 	switch {
 	case !named(r.Format):
 		return fmt.Errorf("format %q names no system: use 1 to 32 of a-z, 0-9, '.', '_' and '-'", clip(string(r.Format)))
-	case !visible.Name(r.ID + r.Source + r.User + r.Agent + r.Run):
+	case !textutil.IsVisible(r.ID + r.Source + r.User + r.Agent + r.Run):
 		return errors.New("its id, source or owner holds characters that can't be shown")
 	case strings.TrimSpace(r.Text) == "":
 		return errors.New("it has no text")

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/canary"
+	"github.com/memkernel/memkernel/internal/hostile"
 )
 
 // TestHooksWriteNoSecret: a transcript full of secrets, prompts with them, and a
 // failure that quotes them leave none in the folder of the state or the workspace.
 func TestHooksWriteNoSecret(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 21)
+	texts := hostile.Texts(hostile.SecretKinds, 21)
 	p := newProject(t, memoryFiles)
 	var lines strings.Builder
 	parent := "null"

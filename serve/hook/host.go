@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -93,7 +93,7 @@ func HostNames() []string {
 
 // ParseHost reads a host's name, as people write it.
 func ParseHost(name string) (Host, error) {
-	if h := Host(nearest.Host(name, HostNames())); h.row().name == h {
+	if h := Host(textutil.MeantHost(name, HostNames())); h.row().name == h {
 		return h, nil
 	}
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -131,7 +131,7 @@ func (n *news) missed(session *transcript.Session) {
 
 // linesNews reads on in a transcript that only grows, a record a line.
 func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
-	wide := textcode.IsUTF16(f)
+	wide := textutil.IsUTF16(f)
 	if wide || from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
 		from = seam{}
 	}

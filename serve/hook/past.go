@@ -12,7 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -91,9 +91,9 @@ func sessionID(h Host, path string) (string, error) {
 		}
 		return id != ""
 	}
-	if !jsonl.Find(textcode.Reader(f), maxFirst, 1, named) {
+	if !jsonl.Find(textutil.UTF8Reader(f), maxFirst, 1, named) {
 		// It may be one document over many lines.
-		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textcode.Reader(f)).Decode(&head) == nil {
+		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textutil.UTF8Reader(f)).Decode(&head) == nil {
 			id = first(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -92,7 +92,7 @@ type Host struct {
 // machine. Names that are written otherwise become the hosts' own, in place.
 func (s *Site) Find(names []string) ([]Host, error) {
 	for i, n := range names {
-		if names[i] = nearest.Host(n, Names()); !slices.Contains(Names(), names[i]) {
+		if names[i] = textutil.MeantHost(n, Names()); !slices.Contains(Names(), names[i]) {
 			return nil, fmt.Errorf("unknown host %q: give one of %s", n, strings.Join(Names(), ", "))
 		}
 	}

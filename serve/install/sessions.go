@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textcode"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // What is looked at to find sessions: so many files, and so much of each.
@@ -86,7 +86,7 @@ func folderOf(path string) string {
 		} `json:"data"`
 		CWD string `json:"cwd"`
 	}
-	jsonl.Find(textcode.Reader(f), maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
+	jsonl.Find(textutil.UTF8Reader(f), maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
 	return cmp.Or(meta.Payload.CWD, meta.Data.Context.CWD, meta.CWD)
 }
 

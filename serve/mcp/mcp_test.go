@@ -15,7 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/mcp"
@@ -302,7 +302,7 @@ func TestFewTools(t *testing.T) {
 
 func TestNoResourceLeadsOut(t *testing.T) {
 	r := connect(t, tools.Options{Private: true})
-	for _, p := range append(escapes.Paths(), escapes.Plant(t, r.dir)...) {
+	for _, p := range append(hostile.Paths(), hostile.Plant(t, r.dir)...) {
 		for _, uri := range []string{"memkernel://memory/" + p, "memkernel://memory/" + strings.ReplaceAll(p, "/", "%2F")} {
 			got, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
 			if err == nil {

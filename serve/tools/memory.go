@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -138,7 +138,7 @@ func spotOf(said string) (spot, error) {
 	if leads(rest) {
 		return out, wrongf("Path %s would escape %s directory", clean(said), memoryRoot)
 	}
-	if !visible.Name(rest) && rest != "" {
+	if !textutil.IsVisible(rest) && rest != "" {
 		return out, wrongf("Path %s has characters that can't be shown: use another name.", clean(said))
 	}
 	out.rel = strings.Trim(path.Clean("/"+rest), "/")
@@ -173,7 +173,7 @@ func leads(p string) bool {
 
 // clean is a path as an answer may quote it.
 func clean(p string) string {
-	if visible.Name(p) && len(p) <= 300 {
+	if textutil.IsVisible(p) && len(p) <= 300 {
 		return p
 	}
 	return strconv.QuoteToASCII(p[:min(len(p), 300)])

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/tools"
@@ -165,9 +165,9 @@ func TestMemoryToolBadInput(t *testing.T) {
 
 // Whatever a path tries, nothing outside of memory is read, written, moved or taken away.
 func TestMemoryToolPaths(t *testing.T) {
-	b := open(t, map[string]string{"AGENTS.md": "rules\n", "SOUL.md": "soul\n", "memory/there.md": "there\n", "memory/.facts/x.md": "facts\n", "memory/.hidden/x.md": escapes.Secret,
-		"memory/node_modules/x.md": escapes.Secret, "memory/notes.txt": escapes.Secret, "memory/SESSION-STATE.md": escapes.Secret, "memory/working-buffer.md": escapes.Secret, "src/code.md": escapes.Secret})
-	escapes.Plant(t, b.dir)
+	b := open(t, map[string]string{"AGENTS.md": "rules\n", "SOUL.md": "soul\n", "memory/there.md": "there\n", "memory/.facts/x.md": "facts\n", "memory/.hidden/x.md": hostile.Outside,
+		"memory/node_modules/x.md": hostile.Outside, "memory/notes.txt": hostile.Outside, "memory/SESSION-STATE.md": hostile.Outside, "memory/working-buffer.md": hostile.Outside, "src/code.md": hostile.Outside})
+	hostile.Plant(t, b.dir)
 	if err := os.Symlink("there.md", filepath.Join(b.dir, "memory/alias.md")); err != nil {
 		t.Skip(err)
 	}
@@ -182,13 +182,13 @@ func TestMemoryToolPaths(t *testing.T) {
 		"/memories/Memory.md", "/memories/MEMORY.MD", "/memories/mEmOrY.md", "/memories/MEMORY.md/x.md", "/memories/There.md", "/memories/there.md/../../AGENTS.md", "/memories/there.md/x.md",
 		"/etc/passwd", "/memories/../../../../../../etc/passwd", "/memories/2020-01-01.md", "/memories/" + strings.Repeat("a", 300) + ".md",
 	}
-	for _, p := range escapes.Paths() {
+	for _, p := range hostile.Paths() {
 		attacks = append(attacks, p)
 		if strings.Contains(p, "..") || strings.ContainsAny(p, "\\\x00") {
 			attacks = append(attacks, "/memories/"+p)
 		}
 	}
-	for _, name := range escapes.Names() {
+	for _, name := range hostile.Names() {
 		if utf8.ValidString(name) { // no JSON holds another one
 			attacks = append(attacks, "/memories/"+name)
 		}
@@ -203,11 +203,11 @@ func TestMemoryToolPaths(t *testing.T) {
 			{"command": "rename", "old_path": p, "new_path": "/memories/got.md"},
 			{"command": "rename", "old_path": "/memories/there.md", "new_path": p},
 		} {
-			if got, isError := b.memory(o, in); !isError || strings.Contains(got, escapes.Secret) {
+			if got, isError := b.memory(o, in); !isError || strings.Contains(got, hostile.Outside) {
 				t.Errorf("%q: %q", in, got)
 			}
 		}
-		if got, isError := b.memory(o, object{"command": "view", "path": p}); strings.Contains(got, escapes.Secret) || !isError && p != "/memories/alias.md" {
+		if got, isError := b.memory(o, object{"command": "view", "path": p}); strings.Contains(got, hostile.Outside) || !isError && p != "/memories/alias.md" {
 			t.Errorf("view %q: %q", p, got)
 		}
 	}
@@ -226,7 +226,7 @@ func TestMemoryToolPaths(t *testing.T) {
 		}
 	}
 	// Unusual names are names.
-	for _, name := range escapes.Plausible() {
+	for _, name := range hostile.Plausible() {
 		b.says(object{"command": "create", "path": "/memories/" + name, "file_text": "x"}, "File created successfully at: /memories/"+name)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/escapes"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
@@ -248,11 +248,11 @@ func TestAbsence(t *testing.T) {
 
 func TestEscapes(t *testing.T) {
 	b := open(t, map[string]string{"memory/fine.md": "fine\n"})
-	links := escapes.Plant(t, b.dir)
+	links := hostile.Plant(t, b.dir)
 	b.reindex()
-	for _, p := range append(links, escapes.Paths()...) {
+	for _, p := range append(links, hostile.Paths()...) {
 		for _, from := range []int{1, 2} {
-			if a := b.call(private, tools.MemoryGet, object{"path": p, "from": from}); a.Text != "" || a.Reason == "OK" || strings.Contains(a.Detail, escapes.Secret) {
+			if a := b.call(private, tools.MemoryGet, object{"path": p, "from": from}); a.Text != "" || a.Reason == "OK" || strings.Contains(a.Detail, hostile.Outside) {
 				t.Errorf("memory_get %q: %+v", p, a)
 			}
 		}
@@ -264,11 +264,11 @@ func TestEscapes(t *testing.T) {
 			t.Errorf("memory_append %q: %+v", p, a)
 		}
 	}
-	if a := b.call(private, tools.MemorySearch, object{"query": escapes.Secret}); len(a.Results) != 0 {
+	if a := b.call(private, tools.MemorySearch, object{"query": hostile.Outside}); len(a.Results) != 0 {
 		t.Errorf("what lies outside is found: %+v", a)
 	}
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(b.dir), "outside.md"))
-	if err != nil || string(data) != escapes.Secret+"\n" {
+	if err != nil || string(data) != hostile.Outside+"\n" {
 		t.Errorf("outside.md was written: %q %v", data, err)
 	}
 }

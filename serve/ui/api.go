@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -772,7 +772,7 @@ func differ(was, would *api.ContextPlan) []Change {
 	}
 	for i := range would.Table.Pages {
 		p := &would.Table.Pages[i]
-		c := Change{Page: p.ID, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), To: p.Level, Tokens: p.ShownTokens, Kind: "changed", From: pagevm.Gone}
+		c := Change{Page: p.ID, Type: string(p.Type), Tool: textutil.Visible(p.Tool), Path: textutil.Visible(p.Path), To: p.Level, Tokens: p.ShownTokens, Kind: "changed", From: pagevm.Gone}
 		if j, ok := before[p.ID]; ok {
 			c.From = was.Table.Pages[j].Level
 			delete(before, p.ID)
@@ -785,7 +785,7 @@ func differ(was, would *api.ContextPlan) []Change {
 	}
 	for id, i := range before {
 		if p := &was.Table.Pages[i]; p.Level != pagevm.Gone {
-			out = append(out, Change{Page: id, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), From: p.Level, To: pagevm.Gone, Tokens: p.ShownTokens, Kind: "left"})
+			out = append(out, Change{Page: id, Type: string(p.Type), Tool: textutil.Visible(p.Tool), Path: textutil.Visible(p.Path), From: p.Level, To: pagevm.Gone, Tokens: p.ShownTokens, Kind: "left"})
 		}
 	}
 	sortChanges(out)
@@ -889,7 +889,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 			l.Tokens, l.Shown = tokens[l.Level], l.Level == p.Level
 		}
 		if out.Type == "" {
-			out.Type, out.Tool, out.Path = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path)
+			out.Type, out.Tool, out.Path = string(p.Type), textutil.Visible(p.Tool), textutil.Visible(p.Path)
 		}
 	}
 	t.mu.Lock()
@@ -921,7 +921,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	}
 	add(pagevm.Full, c.Text)
 	if p := c.Page; p != nil {
-		out.Type, out.Tool, out.Path, out.Key, out.Bytes, out.Masked, out.Created = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path), p.MessageKey, p.Bytes, p.Masked, p.Created.UTC()
+		out.Type, out.Tool, out.Path, out.Key, out.Bytes, out.Masked, out.Created = string(p.Type), textutil.Visible(p.Tool), textutil.Visible(p.Path), p.MessageKey, p.Bytes, p.Masked, p.Created.UTC()
 		for i := range p.Reps {
 			if p.Reps[i].Level != pagevm.Full {
 				add(p.Reps[i].Level, p.Reps[i].Text)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
@@ -158,7 +158,7 @@ func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]s
 		if p.Place != paging.InSpan && p.Place != paging.Nowhere {
 			continue
 		}
-		o := OutPage{Page: p.ID, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), Tokens: p.Tokens.Full, Place: string(p.Place), Span: p.Span}
+		o := OutPage{Page: p.ID, Type: string(p.Type), Tool: textutil.Visible(p.Tool), Path: textutil.Visible(p.Path), Tokens: p.Tokens.Full, Place: string(p.Place), Span: p.Span}
 		if s := at(lives[p.ID], n+1); s != nil && s.Level == pagevm.Gone {
 			o.Left = s.Call
 		}
@@ -185,7 +185,7 @@ func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]s
 			c.Kind = "came back"
 		}
 		if r := rows[id]; r != nil {
-			c.Type, c.Tool, c.Path = string(r.Type), visible.Text(r.Tool), visible.Text(r.Path)
+			c.Type, c.Tool, c.Path = string(r.Type), textutil.Visible(r.Tool), textutil.Visible(r.Path)
 		}
 		out.Changes = append(out.Changes, c)
 	}
@@ -254,7 +254,7 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 
 // of fills in what is known of the page; recalled is the one that was recalled for this call.
 func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string) {
-	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), visible.Text(row.Tool), visible.Text(row.Path), row.Level, row.ShownTokens
+	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), textutil.Visible(row.Tool), textutil.Visible(row.Path), row.Level, row.ShownTokens
 	b.Levels = LevelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
 	b.Floor, b.Pin = row.Floor.String(), string(row.Pin)
 	switch row.Place {

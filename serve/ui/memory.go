@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -123,7 +123,7 @@ func (s *Server) file(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := visible.Text(s.o.Masker.Lines(c.Text))
+	text := textutil.Visible(s.o.Masker.Lines(c.Text))
 	out := &File{Schema: "memkernel/ui_file/v1", Path: c.Path, Reason: string(c.Reason), Detail: c.Detail, Bytes: len(c.Text), Lines: bytes.Count([]byte(c.Text), []byte("\n")), Entries: []Item{}}
 	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
 		if len(out.Entries) == mostItems {

@@ -47,7 +47,6 @@ const (
 
 // report is what the page of a session shows.
 type report struct {
-	Style     template.CSS
 	Version   string
 	Session   *Session
 	Head      *Head
@@ -58,7 +57,6 @@ type report struct {
 	Calls     []CallRow
 	Shortened bool
 	Last      *Call
-	Stats     template.HTML
 }
 
 type reportPlot struct {
@@ -67,8 +65,8 @@ type reportPlot struct {
 }
 
 // Report writes one session into one page that needs nothing but itself: no network, no
-// script. Secrets are masked. Of the options those count that say how it is planned; st is what
-// was billed in the workspace, nil to leave that out.
+// script. Secrets are masked. Of the options those count that say how it is planned; st holds
+// the bills of the workspace, from which the session's own is taken.
 func Report(ctx context.Context, w io.Writer, path, version string, o Options, st *billing.Report, progress func(done, all int)) error {
 	o.settle()
 	t, err := newTrack(path, o.Plan, o.Prices, st.Session)
@@ -85,7 +83,7 @@ func Report(ctx context.Context, w io.Writer, path, version string, o Options, s
 	if len(found) != 1 {
 		return fmt.Errorf("read session %s: it is no file", path)
 	}
-	out := &report{Style: template.CSS(display.PageStyle), Version: version, Session: s.document(found[0], t), Regions: regionNames[:]}
+	out := &report{Version: version, Session: s.document(found[0], t), Regions: regionNames[:]}
 	out.Head = out.Session.Head
 	last := -1
 	t.look(func(rows []row, all int) {
@@ -110,9 +108,6 @@ func Report(ctx context.Context, w io.Writer, path, version string, o Options, s
 		}
 	}
 	out.Plots = reportPlots(out.Timeline, out.Head.Simulated)
-	if st != nil && st.Total.Calls > 0 {
-		out.Stats = template.HTML(display.StatsSections(st, o.Location)) // it escapes what it shows
-	}
 	if err := reportPage.Execute(w, out); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -141,17 +136,15 @@ func (t *track) wait(ctx context.Context, progress func(done, all int)) error {
 
 // reportPlots draws a timeline.
 func reportPlots(t *Timeline, simulated bool) (out []reportPlot) {
-	add := func(title string, p display.PagePlot) {
-		out = append(out, reportPlot{title, template.HTML(p.SVG())}) // it escapes what it shows
-	}
-	held := display.PagePlot{Unit: "tokens"}
+	add := func(title string, p plot) { out = append(out, reportPlot{title, p.svg()}) }
+	held := plot{unit: "tokens"}
 	for _, s := range t.Regions {
 		values, any := make([]float64, len(s.Tokens)), false
 		for i, n := range s.Tokens {
 			values[i], any = float64(n), any || n > 0
 		}
 		if any {
-			held.Series = append(held.Series, display.PageSeries{Name: s.Name, Colour: "var(--" + s.Name + ")", Values: values})
+			held.series = append(held.series, plotSeries{s.Name, "var(--" + s.Name + ")", values})
 		}
 	}
 	add("What the prompt held", held)
@@ -159,8 +152,7 @@ func reportPlots(t *Timeline, simulated bool) (out []reportPlot) {
 	if !simulated {
 		without, with = "without memkernel, about", "billed"
 	}
-	add("Running bill, answers included", display.PagePlot{Unit: "dollars", Lines: true, Series: []display.PageSeries{
-		{Name: without, Colour: "var(--without)", Values: known(t.Without)}, {Name: with, Colour: "var(--carry)", Values: known(t.Running)}}})
+	add("Running bill, answers included", plot{"dollars", true, []plotSeries{{without, "var(--without)", known(t.Without)}, {with, "var(--carry)", known(t.Running)}}})
 	predicted, billed, any := make([]float64, len(t.Billed)), make([]float64, len(t.Billed)), false
 	for i := range t.Billed {
 		if t.Billed[i] != nil {
@@ -168,8 +160,7 @@ func reportPlots(t *Timeline, simulated bool) (out []reportPlot) {
 		}
 	}
 	if any {
-		add("Predicted against billed, the host's own prompts", display.PagePlot{Unit: "tokens", Lines: true, Series: []display.PageSeries{
-			{Name: "billed", Colour: "var(--billed)", Values: billed}, {Name: "predicted", Colour: "var(--planned)", Values: predicted}}})
+		add("Predicted against billed, the host's own prompts", plot{"tokens", true, []plotSeries{{"billed", "var(--billed)", billed}, {"predicted", "var(--planned)", predicted}}})
 	}
 	return out
 }

@@ -337,3 +337,17 @@ func TestCutsOfTheRecord(t *testing.T) {
 		t.Errorf("%d cuts for $%.4f, the head has %+v", cuts, cost, head)
 	}
 }
+
+// A plot's axis ends at a round number, bars are stacked, and names are escaped.
+func TestPlot(t *testing.T) {
+	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
+		p := plot{lines: true, series: []plotSeries{{values: []float64{v}}}}
+		if got := p.top(); got < want*0.999 || got > want*1.001 {
+			t.Errorf("the axis of %v ends at %v, want %v", v, got, want)
+		}
+	}
+	p := plot{unit: "tokens", series: []plotSeries{{"<a>", "red", []float64{30}}, {"b", "blue", []float64{40}}}}
+	if got := string(p.svg()); p.top() != 80 || strings.Contains(got, "<a>") {
+		t.Errorf("drew %s", got)
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/sessions"
@@ -94,7 +94,7 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 	}
 	for i := range report.Sessions {
 		st := &report.Sessions[i]
-		f := found{id: "k" + short(st.Key), name: visible.Text(st.Key), source: fromState, key: st.Key, bytes: st.JournalBytes + st.ProjectionBytes, status: st}
+		f := found{id: "k" + short(st.Key), name: textutil.Visible(st.Key), source: fromState, key: st.Key, bytes: st.JournalBytes + st.ProjectionBytes, status: st}
 		for _, l := range st.Lines {
 			if l.LastStart.After(f.modified) {
 				f.modified = l.LastStart
@@ -103,7 +103,7 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 		out = append(out, f)
 	}
 	for _, o := range report.Others {
-		out = append(out, found{id: "k" + short(o.Key), name: visible.Text(o.Key), source: fromState, key: o.Key, bytes: o.Bytes, modified: o.Last})
+		out = append(out, found{id: "k" + short(o.Key), name: textutil.Visible(o.Key), source: fromState, key: o.Key, bytes: o.Bytes, modified: o.Last})
 	}
 	slices.SortStableFunc(out, func(a, b found) int { return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.id, b.id)) })
 	s.list, s.report, s.listed = out, report, time.Now()
@@ -116,7 +116,7 @@ func transcripts(ctx context.Context, path string) (out []found) {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}
-		out = append(out, found{id: "t" + short(path), name: visible.Text(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), source: fromTranscript, path: path, bytes: size, modified: modified})
+		out = append(out, found{id: "t" + short(path), name: textutil.Visible(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), source: fromTranscript, path: path, bytes: size, modified: modified})
 	}
 	st, err := os.Stat(path)
 	switch {

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -76,7 +76,7 @@ func (o *Options) settle() {
 
 // mask takes secrets out of a text, and shows what can't be seen, or turns the order of
 // writing round.
-func (o *Options) mask(s string) string { return visible.Text(o.Masker.Text(s)) }
+func (o *Options) mask(s string) string { return textutil.Visible(o.Masker.Text(s)) }
 
 // begin is how a text begins, secrets taken out. What lies far behind the end is not looked
 // at: a text may have many megabytes.

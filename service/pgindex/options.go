@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
@@ -46,8 +46,8 @@ const (
 )
 
 var (
-	schemaName = lazyregexp.New(`^[a-z_][a-z0-9_]{0,62}$`)
-	ownerName  = lazyregexp.New(`^[\pL\pN][\pL\pN._-]{0,99}$`)
+	schemaName = textutil.LazyRegexp(`^[a-z_][a-z0-9_]{0,62}$`)
+	ownerName  = textutil.LazyRegexp(`^[\pL\pN][\pL\pN._-]{0,99}$`)
 )
 
 // check fills in the defaults and refuses what can't be.

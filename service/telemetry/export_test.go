@@ -21,16 +21,15 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
 	server "github.com/memkernel/memkernel/service/internal/verbs"
 	"github.com/memkernel/memkernel/service/telemetry"
 )
 
 // command is a program with the verbs that export.
-var command = &program.Program{Name: "memkernel-server", Opening: func(*cobra.Command) string { return "" }, Groups: []program.Group{{ID: "hosts", Verbs: []program.Verb{
-	program.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return server.Serve(a) }, ""),
-	program.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) }, ""),
+var command = &cli.Program{Name: "memkernel-server", Opening: func(*cobra.Command) string { return "" }, Groups: []cli.Group{{ID: "hosts", Verbs: []cli.Verb{
+	cli.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return server.Serve(a) }, ""),
+	cli.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) }, ""),
 }}}}
 
 // canary is in everything that is said, and in the names of session, folder and key.

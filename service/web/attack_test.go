@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/service/token"
 )
 
@@ -264,9 +264,9 @@ func attacks(t *testing.T, h *house) {
 	try("blob by tool, escaped", prefix, rpc("tools.call", fmt.Sprintf(`{"session_key":"a/one","name":"memory_get","arguments":{"path":"\u00%02x%s"}}`, blobOther[0], blobOther[1:])))
 	try("forget a blob", prefix, rpc("forget", `{"session_key":"a/one","ids":["`+blobOther+`"],"apply":true}`))
 	try("forget another", prefix, rpc("forget", `{"session_key":"z/other","all":true,"apply":true}`))
-	try("updates of another", prefix, rpc("write", `{"session_key":"a/one","updates":[{"key":"rule","field":"text","op":"set_with_version","version":1,"value":"planted","scope":"session","session":"z/other","evidence_ref":"session:`+safename.Of("a/one")+`"}]}`))
-	try("updates of another, observed", prefix, rpc("flush", `{"session_key":"a/one","updates":[{"key":"rule","field":"text","op":"append","value":"planted","scope":"session","session":"z/other","evidence_ref":"session:`+safename.Of("a/one")+`"}]}`))
-	try("updates of all", prefix, rpc("write", `{"session_key":"a/one","project":true,"updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"planted","scope":"project","evidence_ref":"session:`+safename.Of("a/one")+`"}]}`))
+	try("updates of another", prefix, rpc("write", `{"session_key":"a/one","updates":[{"key":"rule","field":"text","op":"set_with_version","version":1,"value":"planted","scope":"session","session":"z/other","evidence_ref":"session:`+textutil.SafeName("a/one")+`"}]}`))
+	try("updates of another, observed", prefix, rpc("flush", `{"session_key":"a/one","updates":[{"key":"rule","field":"text","op":"append","value":"planted","scope":"session","session":"z/other","evidence_ref":"session:`+textutil.SafeName("a/one")+`"}]}`))
+	try("updates of all", prefix, rpc("write", `{"session_key":"a/one","project":true,"updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"planted","scope":"project","evidence_ref":"session:`+textutil.SafeName("a/one")+`"}]}`))
 	try("base of another", prefix, rpc("peek", `{"session_key":"a/one","model":"claude-sonnet-4-6","form":"body","conversation":{"base":"`+otherBase+`"}}`))
 	try("private search", prefix, rpc("search", `{"session_key":"a/one","private":true,"query":"otter violet long result"}`))
 	try("shared search", prefix, rpc("search", `{"session_key":"a/one","query":"otter violet long result"}`))
@@ -354,7 +354,7 @@ func attacks(t *testing.T, h *house) {
 // pageOf gives a session a page.
 func pageOf(h *house, secret, key, word string) {
 	h.t.Helper()
-	if w := h.well(secret, "write", `{"session_key":"`+key+`","updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"`+word+`","scope":"session","evidence_ref":"session:`+safename.Of(key)+`"}]}`); w["rejected"] != nil {
+	if w := h.well(secret, "write", `{"session_key":"`+key+`","updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"`+word+`","scope":"session","evidence_ref":"session:`+textutil.SafeName(key)+`"}]}`); w["rejected"] != nil {
 		h.t.Fatal(w)
 	}
 }

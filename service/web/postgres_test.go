@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
 	"github.com/memkernel/memkernel/service/postgres"
 	"github.com/memkernel/memkernel/service/token"
@@ -50,7 +50,7 @@ func machine(t *testing.T, dsn string, super *pgx.Conn) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { all.Close() })
-	root := func(tenant string) string { return "shop/tenants/" + safename.Of(tenant) }
+	root := func(tenant string) string { return "shop/tenants/" + textutil.SafeName(tenant) }
 	rows := func(tenant string) map[string]string {
 		out := map[string]string{}
 		rows, err := super.Query(context.Background(), `SELECT f.path, md5(coalesce((SELECT string_agg(p.data, '' ORDER BY p.off) FROM pieces AS p WHERE p.root=f.root AND p.content=f.content), '')) FROM files AS f JOIN roots AS r ON r.id=f.root WHERE r.name=$1::text`, root(tenant))

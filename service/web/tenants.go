@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
@@ -185,7 +185,7 @@ func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 // tenant's.
 func (t *Tenants) folders(name string) (workspace, state string, err error) {
 	dir := filepath.Join(t.Root, "tenants")
-	own := filepath.Join(dir, safename.Of(name))
+	own := filepath.Join(dir, textutil.SafeName(name))
 	workspace, state = filepath.Join(own, "workspace"), filepath.Join(own, "state")
 	for _, path := range []string{dir, own, workspace, state} {
 		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // evalSample is a small set: two notes and two questions.
@@ -35,7 +35,7 @@ func evalSample(t *testing.T) string {
 func TestEval(t *testing.T) {
 	dir := evalSample(t)
 	code, out, stderr := invoke(t, "eval", "--set", dir, "--json")
-	if code != fail.ExitOK || stderr != "" {
+	if code != cli.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	var doc struct {
@@ -54,7 +54,7 @@ func TestEval(t *testing.T) {
 		t.Errorf("intervals %v", i)
 	}
 	code, out, _ = invoke(t, "eval", "--set", dir, "--set", dir, "--with", "unit=chunk", "--color", "never")
-	if code != fail.ExitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
+	if code != cli.ExitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -69,7 +69,7 @@ func TestEvalTuned(t *testing.T) {
 			Value  float64 `json:"value"`
 		} `json:"ablation"`
 	}
-	if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
+	if code != cli.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	if len(doc.With) != 1 || doc.With[0] != "feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
@@ -81,7 +81,7 @@ func TestEvalTuned(t *testing.T) {
 		}
 	}
 	code, out, stderr = invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--leave-one-out", "--color", "never")
-	if code != fail.ExitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
+	if code != cli.ExitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
 		t.Errorf("exit %d, %s%s", code, stderr, out)
 	}
 }
@@ -98,21 +98,21 @@ func TestEvalBad(t *testing.T) {
 		code int
 		want string
 	}{
-		{"eval", fail.ExitUsage, "--set DIR"},
-		{"eval --set " + dir + " --vectors right", fail.ExitUsage, "--mode hybrid"},
-		{"eval --set " + dir + " --mode hybrid", fail.ExitUsage, "embedding.provider"},
-		{"eval --set " + dir + " --mode hybrid --vectors right --ablate", fail.ExitUsage, "leave out --mode"},
-		{"eval --known-items --set " + dir, fail.ExitUsage, "--workspace"},
-		{"eval --known-items --n 0 --workspace " + dir, fail.ExitUsage, "--n 0"},
-		{"eval --set " + dir + " --with session", fail.ExitUsage, "name=value"},
-		{"eval --set " + dir + " --with session=much", fail.ExitUsage, "no number"},
-		{"eval --set " + dir + " --with nothing=1", fail.ExitUsage, "no such setting"},
-		{"eval --set " + dir + " --with unit=word", fail.ExitUsage, "passage, chunk or place"},
-		{"eval --set " + dir + " --set " + bad + " --questions x", fail.ExitUsage, "one set"},
-		{"eval --set " + dir + " --without luck", fail.ExitUsage, "there are before"},
-		{"eval --set " + dir + " --leave-one-out", fail.ExitUsage, "two sets"},
-		{"eval --set " + bad, fail.ExitError, "qa.jsonl:2"},
-		{"eval --set " + filepath.Join(dir, "nowhere"), fail.ExitError, "qa.jsonl"},
+		{"eval", cli.ExitUsage, "--set DIR"},
+		{"eval --set " + dir + " --vectors right", cli.ExitUsage, "--mode hybrid"},
+		{"eval --set " + dir + " --mode hybrid", cli.ExitUsage, "embedding.provider"},
+		{"eval --set " + dir + " --mode hybrid --vectors right --ablate", cli.ExitUsage, "leave out --mode"},
+		{"eval --known-items --set " + dir, cli.ExitUsage, "--workspace"},
+		{"eval --known-items --n 0 --workspace " + dir, cli.ExitUsage, "--n 0"},
+		{"eval --set " + dir + " --with session", cli.ExitUsage, "name=value"},
+		{"eval --set " + dir + " --with session=much", cli.ExitUsage, "no number"},
+		{"eval --set " + dir + " --with nothing=1", cli.ExitUsage, "no such setting"},
+		{"eval --set " + dir + " --with unit=word", cli.ExitUsage, "passage, chunk or place"},
+		{"eval --set " + dir + " --set " + bad + " --questions x", cli.ExitUsage, "one set"},
+		{"eval --set " + dir + " --without luck", cli.ExitUsage, "there are before"},
+		{"eval --set " + dir + " --leave-one-out", cli.ExitUsage, "two sets"},
+		{"eval --set " + bad, cli.ExitError, "qa.jsonl:2"},
+		{"eval --set " + filepath.Join(dir, "nowhere"), cli.ExitError, "qa.jsonl"},
 	} {
 		code, out, stderr := invoke(t, strings.Fields(tc.args)...)
 		if code != tc.code || !strings.Contains(stderr, tc.want) || out != "" {
@@ -140,7 +140,7 @@ func TestEvalModes(t *testing.T) {
 	}{{"", .5}, {"--mode vectors --vectors right", 1}, {"--mode hybrid --vectors right", .75}} { // a word that stands there comes before what vectors find
 		code, out, stderr := invoke(t, append([]string{"eval", "--set", dir, "--json"}, strings.Fields(tc.args)...)...)
 		var doc report
-		if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
+		if code != cli.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
 			t.Fatalf("%s: exit %d, %s", tc.args, code, stderr)
 		}
 		if doc.MRR != tc.mrr || doc.Plain.Questions != 2 || doc.Plain.MRR != .5 || len(doc.Plain.Differences) == 0 || !strings.Contains("--mode words"+tc.args, "--mode "+doc.Mode) {
@@ -161,7 +161,7 @@ func TestEvalWorkspace(t *testing.T) {
 	}
 	for with, doc := range map[string]any{"unit=passage": &known, "unit=place": &places} {
 		code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../../testdata/workspace", "--n", "5", "--json", "--with", with)
-		if err := json.Unmarshal([]byte(out), doc); code != fail.ExitOK || err != nil {
+		if err := json.Unmarshal([]byte(out), doc); code != cli.ExitOK || err != nil {
 			t.Fatalf("exit %d, %v, %s", code, err, stderr)
 		}
 	}
@@ -176,7 +176,7 @@ func TestEvalWorkspace(t *testing.T) {
 	}
 	before := listed(t, "../../../testdata/workspace")
 	code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../../testdata/workspace", "--n", "5")
-	if code != fail.ExitOK || !strings.Contains(out, "identifier ") {
+	if code != cli.ExitOK || !strings.Contains(out, "identifier ") {
 		t.Errorf("exit %d, %s%s", code, stderr, out)
 	}
 	if after := listed(t, "../../../testdata/workspace"); after != before {

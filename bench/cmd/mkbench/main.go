@@ -14,28 +14,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/verbs"
-	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/internal/cli"
 	shared "github.com/memkernel/memkernel/internal/verbs"
 )
 
 func main() { os.Exit(command.Main()) }
 
-var command = &program.Program{
+var command = &cli.Program{
 	Name: "mkbench", Short: "measure memkernel: policies, search, paging, predictions",
 	Opening: func(*cobra.Command) string {
 		return "mkbench measures memkernel on recorded sessions and on questions with known answers.\nNothing is sent anywhere but to an embedding provider that a configuration names."
 	},
-	Groups: []program.Group{
-		{ID: "sessions", Title: "Recorded sessions (policies, bills, tasks)", Verbs: []program.Verb{
-			program.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
-			program.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
-			program.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
-			program.NewVerb("tasks", "work on scripted tasks under each policy, and count what is solved", verbs.Tasks, "solve"),
+	Groups: []cli.Group{
+		{ID: "sessions", Title: "Recorded sessions (policies, bills, tasks)", Verbs: []cli.Verb{
+			cli.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
+			cli.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
+			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
+			cli.NewVerb("tasks", "work on scripted tasks under each policy, and count what is solved", verbs.Tasks, "solve"),
 		}},
-		{ID: "memory", Title: "Memory and paging", Verbs: []program.Verb{
-			program.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
-			program.NewVerb("paging", "the evaluation of the ClawVM paper, or a workload of your own", verbs.Paging, "clawvm paper workload"),
-			program.NewVerb("version", "print the version", program.Version, "about"),
+		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{
+			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
+			cli.NewVerb("paging", "the evaluation of the ClawVM paper, or a workload of your own", verbs.Paging, "clawvm paper workload"),
+			cli.NewVerb("version", "print the version", cli.VersionVerb, "about"),
 		}},
 	},
 }

@@ -18,10 +18,8 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/internal/verbs"
 )
 
@@ -58,7 +56,7 @@ func beginning(t *testing.T, lines int) string {
 
 // TestPatterns compiles every pattern of the linked packages.
 func TestPatterns(t *testing.T) {
-	if lazyregexp.CompileAll() == 0 {
+	if textutil.CompileAll() == 0 {
 		t.Error("no pattern")
 	}
 }
@@ -137,7 +135,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)
 		var doc map[string]any
-		if err := json.Unmarshal([]byte(stdout), &doc); code != fail.ExitOK || stderr != "" || err != nil || !strings.HasPrefix(stdout, "{\n  \"schema\": ") {
+		if err := json.Unmarshal([]byte(stdout), &doc); code != cli.ExitOK || stderr != "" || err != nil || !strings.HasPrefix(stdout, "{\n  \"schema\": ") {
 			t.Errorf("%s: exit %d, stderr %q, %v, %.60s", name, code, stderr, err, stdout)
 			continue
 		}
@@ -155,18 +153,18 @@ func TestJSONKeepsItsContract(t *testing.T) {
 // TestReplayTrace decides the trace of a session again.
 func TestReplayTrace(t *testing.T) {
 	ws := t.TempDir()
-	planner := &program.Program{Name: "memkernel", Opening: func(*cobra.Command) string { return "" },
-		Groups: []program.Group{{ID: "context", Verbs: []program.Verb{program.NewVerb("plan", "plan a call", verbs.Plan, "")}}}}
+	planner := &cli.Program{Name: "memkernel", Opening: func(*cobra.Command) string { return "" },
+		Groups: []cli.Group{{ID: "context", Verbs: []cli.Verb{cli.NewVerb("plan", "plan a call", verbs.Plan, "")}}}}
 	for _, n := range []int{20, 60} {
 		var out, errs bytes.Buffer
 		u := &cli.UI{In: strings.NewReader(""), Out: &out, Err: &errs}
-		if code := planner.Run(t.Context(), u, []string{"plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"}); code != fail.ExitOK {
+		if code := planner.Run(t.Context(), u, []string{"plan", "-t", beginning(t, n), "--commit", "--session", "s", "--workspace", ws, "-q"}); code != cli.ExitOK {
 			t.Fatalf("plan: exit %d, %s", code, errs.String())
 		}
 	}
 	for name, want := range map[string]string{"trace.jsonl": "every one the same", "journal.jsonl": "hint: a trace is trace.jsonl"} {
 		code, stdout, stderr := invoke(t, "replay", "--trace", filepath.Join(ws, ".memkernel", "sessions", "s", name))
-		if (code == fail.ExitOK) != (name == "trace.jsonl") || !strings.Contains(stdout+stderr, want) {
+		if (code == cli.ExitOK) != (name == "trace.jsonl") || !strings.Contains(stdout+stderr, want) {
 			t.Errorf("%s: exit %d, no %q in %s%s", name, code, want, stdout, stderr)
 		}
 	}

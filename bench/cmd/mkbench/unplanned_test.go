@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // odd is a session with calls of every kind that can't be planned: nothing before the
@@ -47,7 +47,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 	for policies, calls := range map[string]string{"all": " 3 calls, window 20,900, fixed part 900 ", "memkernel,append-late,oracle": "calls 3 3 3 not planned 3 3 3 "} {
 		args[4] = policies
 		code, text, stderr := invoke(t, args...)
-		if code != fail.ExitOK || stderr != "" {
+		if code != cli.ExitOK || stderr != "" {
 			t.Fatalf("exit %d, %s", code, stderr)
 		}
 		flat := strings.Join(strings.Fields(text), " ")
@@ -59,7 +59,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 	}
 	args[4] = "all"
 	code, text, stderr := invoke(t, append(args, "--json")...)
-	if code != fail.ExitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	var doc struct {
@@ -86,15 +86,15 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 		}
 	}
 	code, text, stderr = invoke(t, "economics", "-t", path, "--room", "20k", "--regime", "claude-5m", "--no-curve")
-	if want := "Calls of odd that are in no figure: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != fail.ExitOK || !strings.Contains(text, want) {
+	if want := "Calls of odd that are in no figure: 1 `answered`, 1 `does_not_fit`, 1 `no_messages`"; code != cli.ExitOK || !strings.Contains(text, want) {
 		t.Errorf("economics: exit %d, %s, no %q in\n%s", code, stderr, want, text)
 	}
 	code, text, stderr = invoke(t, "predict", "-t", path)
-	if code != fail.ExitOK || !strings.Contains(text, "odd.jsonl: 1 calls have no bill") {
+	if code != cli.ExitOK || !strings.Contains(text, "odd.jsonl: 1 calls have no bill") {
 		t.Errorf("predict: exit %d, %s\n%s", code, stderr, text)
 	}
 	code, text, _ = invoke(t, "predict", "-t", path, "--json")
-	if want := `"not_compared":{"first":1,"not_billed":1}`; code != fail.ExitOK || !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(text), want) {
+	if want := `"not_compared":{"first":1,"not_billed":1}`; code != cli.ExitOK || !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(text), want) {
 		t.Errorf("predict: exit %d, no %s in\n%s", code, want, text)
 	}
 }

@@ -1,4 +1,8 @@
-// Package storetest holds what every store of package store has to do, for tests of one.
+// Package storetest tests stores: the contract that every store of package store must fulfil,
+// and a store in memory ([Store]) that fails on demand. SetFault refuses a write, does part of
+// one, or lets the process die in the middle of it; SetUnread refuses reads; Restart returns
+// what the next process finds after a kill, or after a power cut that lost, tore and reordered
+// unsynced bytes.
 package storetest
 
 import (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -91,7 +91,7 @@ func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[st
 		return nil, err
 	}
 	needed := map[string]bool{}
-	for _, f := range progress.Over(ctx, "journal", folders) {
+	for _, f := range longwork.Over(ctx, "journal", folders) {
 		if gone[f] {
 			continue
 		}

@@ -2,7 +2,7 @@
 // folder is and what it is called, which folders there are, who has one locked, which are
 // not used any more and have ended, which of their files are damaged.
 //
-// A session's folder has the name that package safename makes of its key, and says
+// A session's folder has the name that textutil.SafeName makes of its key, and says
 // itself whose it is, in [WhoseFile], before anything else is written to it. A folder
 // of another key is an error: two keys never share one.
 //
@@ -19,8 +19,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Folders of the state directory.
@@ -79,12 +79,12 @@ func Find(state store.Store, key string) (string, error) {
 	if store.OutOfReach(err) {
 		return "", err
 	}
-	names := []string{safename.Of(key), safename.Before(key), key}
+	names := []string{textutil.SafeName(key), textutil.SafeNameBefore(key), key}
 	if err == nil {
 		names = append([]string{name}, names...)
 	}
 	for _, n := range names {
-		if !safename.Valid(n) {
+		if !textutil.IsSafeName(n) {
 			continue
 		}
 		if there, err := store.Find(In(state, n), ""); there || err != nil {

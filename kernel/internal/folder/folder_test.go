@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 )
 
 // session makes the folder of a key as a kernel does: the owner first, then the journal.
@@ -34,7 +34,7 @@ func session(t *testing.T, state store.Store, key string) (name string) {
 }
 
 func TestKeysAndFolders(t *testing.T) {
-	state := memstore.New()
+	state := storetest.New()
 	keys := []string{"main", "Main", "agent:bob:chat/7", "日本語", "a b", "..", "con", "\xff\xfe", "x" + string(make([]byte, 300))}
 	seen := map[string]string{}
 	for _, key := range keys {
@@ -71,21 +71,21 @@ func TestEndSurvivesDeath(t *testing.T) {
 		far := time.Now().Add(time.Hour) // whatever was written is older
 		return End(ctx, state, name, Tombstone{Key: "main", Last: old, Reason: "retention"}, far, far.Add(time.Hour))
 	}
-	steps, whole := 0, memstore.New()
+	steps, whole := 0, storetest.New()
 	name := session(t, whole, "main")
-	whole.SetFault(func(memstore.Op, string) error { steps++; return nil })
+	whole.SetFault(func(storetest.Op, string) error { steps++; return nil })
 	if done, err := end(whole, name); err != nil || !done || steps < 4 {
 		t.Fatalf("%d steps: %v, %v", steps, done, err)
 	}
 	for at := 1; at <= steps; at++ {
 		for _, power := range []func(int) int{nil, rng.IntN} {
 			what := fmt.Sprintf("death at step %d, power cut: %v", at, power != nil)
-			state := memstore.New()
+			state := storetest.New()
 			name, other := session(t, state, "main"), session(t, state, "other")
 			step := 0
-			state.SetFault(func(memstore.Op, string) error {
+			state.SetFault(func(storetest.Op, string) error {
 				if step++; step == at {
-					return memstore.ErrCrash
+					return storetest.ErrCrash
 				}
 				return nil
 			})

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/nearest"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Near are the keys of all sessions, those most like a key first.
@@ -44,5 +44,5 @@ func distance(a, b string) int {
 	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {
 		return 0
 	}
-	return nearest.Distance(x, y)
+	return textutil.Distance(x, y)
 }

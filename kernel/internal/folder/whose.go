@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
@@ -51,7 +51,7 @@ func readWhose(dir store.Store, name string) (string, bool, error) {
 	case w.Bytes != nil:
 		w.Key = string(w.Bytes)
 	}
-	if safename.Of(w.Key) != name && safename.Before(w.Key) != name {
+	if textutil.SafeName(w.Key) != name && textutil.SafeNameBefore(w.Key) != name {
 		return "", false, fmt.Errorf("read %s: it says the key %q, whose folder has another name: restore the file from a backup, or move the session's folder away", path, w.Key)
 	}
 	return w.Key, true, nil
@@ -77,7 +77,7 @@ func asBytes(key string) []byte {
 
 // Of is the name of a session's folder in a state directory.
 func Of(state store.Store, key string) (string, error) {
-	name, old := safename.Of(key), safename.Before(key)
+	name, old := textutil.SafeName(key), textutil.SafeNameBefore(key)
 	if name == old {
 		return name, nil
 	}
@@ -111,7 +111,7 @@ func wasOf(state store.Store, name, key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !safename.Hashed(key)), nil
+	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !textutil.IsHashedName(key)), nil
 }
 
 // listed reports whether a session's folder has a name to the letter: some disks find it
@@ -167,11 +167,11 @@ func beginning(dir store.Store, name string) ([]byte, error) {
 // name.
 func KeyIn(state store.Store, name string) (string, error) {
 	dir := In(state, name)
-	if safename.Of(name) == name && !safename.Hashed(name) {
+	if textutil.SafeName(name) == name && !textutil.IsHashedName(name) {
 		return name, nil // it can be no other's
 	}
 	key, ok, err := readWhose(dir, name)
-	if err != nil || ok || !safename.Hashed(name) {
+	if err != nil || ok || !textutil.IsHashedName(name) {
 		if !ok {
 			key = name
 		}
@@ -182,7 +182,7 @@ func KeyIn(state store.Store, name string) (string, error) {
 		return name, err
 	}
 	for _, n := range named {
-		if n != name && safename.Before(n) == name {
+		if n != name && textutil.SafeNameBefore(n) == name {
 			return n, nil
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/workers"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -119,7 +119,7 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	}
 	all := make([]made, len(msgs))
 	var next atomic.Int64
-	workers.Run(len(msgs), func() {
+	longwork.Run(len(msgs), func() {
 		own := *g
 		for i := int(next.Add(1)) - 1; i < len(msgs) && !g.stopped(); i = int(next.Add(1)) - 1 {
 			own.Out = &all[i].out

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
@@ -64,7 +64,7 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 	if project {
 		folders = append(folders, folder.Project)
 	}
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		s, unlock, err := in.Sessions.Visit(ctx, f, false)
 		if err != nil {
 			r.Add(folder.Unreadable(f, err))
@@ -125,7 +125,7 @@ func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.R
 		}
 		all = append(all, info.Hash)
 	}
-	for _, hash := range progress.Over(ctx, unit, all) {
+	for _, hash := range longwork.Over(ctx, unit, all) {
 		if err := b.Verify(hash); store.OutOfReach(err) {
 			f := folder.Unreadable("", err)
 			f.What = before + f.What

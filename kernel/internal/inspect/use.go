@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -38,7 +38,7 @@ func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 	if err != nil || key == "" {
 		return u, err
 	}
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		if ctx.Err() != nil {
 			return u, ctx.Err()
 		}

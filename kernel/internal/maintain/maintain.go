@@ -14,7 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -150,7 +150,7 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 		return nil, err
 	}
 	var out []consolidation.Extra
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		c, _, err := checkpoint.NewStore(folder.In(k.State, f)).Latest()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)

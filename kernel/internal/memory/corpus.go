@@ -15,7 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -156,7 +156,7 @@ func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.Sk
 			return fs.SkipDir
 		case err == nil && !e.IsDir() && (!e.Type().IsRegular() || mediaType(name) == ""):
 			return nil
-		case err == nil && !visible.Name(name):
+		case err == nil && !textutil.IsVisible(name):
 			skip(skipped, name, nameless)
 			if e.IsDir() {
 				return fs.SkipDir

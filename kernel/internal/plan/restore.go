@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/workers"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -113,7 +113,7 @@ func captureAhead(d *deciding) (wait func()) {
 		return func() {} // whoever needs it tells of it
 	}
 	var st checkpoint.State
-	made := workers.Aside(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
+	made := longwork.Aside(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
 	return func() {
 		made()
 		ws.Tell(&st)

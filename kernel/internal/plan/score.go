@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/workers"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -92,7 +92,7 @@ func (a *scores) find() {
 	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
 	a.d.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
-	workers.Run(len(a.found), func() {
+	longwork.Run(len(a.found), func() {
 		for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
 			a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
 			for j := range a.found[i] {

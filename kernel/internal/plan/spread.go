@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
@@ -131,7 +131,7 @@ func largest(text string) (names []string) {
 	}
 	slices.SortStableFunc(all, func(a, b represent.Section) int { return cmp.Compare(len(b.Text), len(a.Text)) })
 	for _, s := range all[:min(len(all), largestSections)] {
-		r := []rune(visible.Text(s.Heading))
+		r := []rune(textutil.Visible(s.Heading))
 		if len(r) > 60 {
 			r = append(r[:59], '…')
 		}

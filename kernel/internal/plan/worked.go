@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
@@ -50,13 +50,13 @@ func (m *measured) workedText(gone func(i int) bool) string {
 			}
 			kind, paths := toolcall.Classify(c.Name, c.Input)
 			for _, p := range paths {
-				if !visible.Name(p) {
+				if !textutil.IsVisible(p) {
 					continue
 				}
 				use(files, p, newest, kind == toolcall.CallEdit)
 				stays[p] = stays[p] || !gone(i)
 			}
-			if cmd := toolcall.Command(c.Name, c.Input); cmd != "" && len(cmd) <= maxCommand && visible.Name(cmd) {
+			if cmd := toolcall.Command(c.Name, c.Input); cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
 				use(commands, cmd, newest, false)
 				stays[cmd] = stays[cmd] || !gone(i)
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
@@ -22,7 +22,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 	}
 	before := req.Now.Add(-req.Sessions)
 	named := map[string]bool(nil)
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -45,7 +45,7 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	if n := len([]rune(w.folded)); n < leastWords {
 		return nil, fmt.Errorf("forget everywhere: %q is too short: give at least %d characters, or the key of a session", req.Words, leastWords)
 	}
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		if err := k.forgetWords(ctx, f, &w, &req, out); err != nil {
 			return nil, fmt.Errorf("forget everywhere: %w", err)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
@@ -47,7 +47,7 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 	}
 	known, gone := map[string]bool{}, map[string]bool{}
 	var changed, blobs []string
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		b, err := k.promiseForget(ctx, f, &req, out, known, gone)
 		if err != nil {
 			return nil, fmt.Errorf("forget: %w", err)
@@ -215,7 +215,7 @@ func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[st
 
 // finishForget removes what was promised. Opening a session to be written does it.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		s, unlock, err := k.Sessions.Visit(ctx, f, true)
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)

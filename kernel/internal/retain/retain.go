@@ -8,7 +8,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -65,7 +65,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 		return nil, fmt.Errorf("retain: %w", err)
 	}
 	var read []string
-	for _, f := range progress.Over(ctx, "session", folders) {
+	for _, f := range longwork.Over(ctx, "session", folders) {
 		if gone[f] {
 			continue // it would have ended
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
@@ -149,7 +149,7 @@ func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, 
 			held[h] = true
 		}
 	}
-	for _, h := range progress.Over(ctx, "blob", slices.Sorted(maps.Keys(held))) {
+	for _, h := range longwork.Over(ctx, "blob", slices.Sorted(maps.Keys(held))) {
 		bad := s.Blobs.Verify(h)
 		if store.OutOfReach(bad) {
 			return nil, bad

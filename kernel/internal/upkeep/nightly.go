@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -59,7 +59,7 @@ func (k *Keeper) night(ctx context.Context, n *Night) ([]api.NightlyStep, error)
 	}
 	var out []api.NightlyStep
 	failed := ""
-	for _, j := range progress.Over(ctx, "step", n.Jobs) {
+	for _, j := range longwork.Over(ctx, "step", n.Jobs) {
 		if failed != "" {
 			out = append(out, api.NightlyStep{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
 			continue

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/summary"
@@ -134,7 +134,7 @@ func section(text string) string {
 }
 
 // anItem is a line that begins an item: of a list, or tagged without one.
-var anItem = lazyregexp.New(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
+var anItem = textutil.LazyRegexp(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
 
 // listed are the items of a list, each on one line with all that is indented below it, which
 // may say when it holds. What stands around the list is talk.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -32,7 +32,7 @@ func (h *BufferHead) String() string {
 	return fmt.Sprintf("## %s, %s of session %s, %.0f %% full, message %d", h.At.UTC().Format(time.RFC3339), h.What, h.session, 100*h.full, h.captured)
 }
 
-var bufferHeading = lazyregexp.New(`^## (\S+Z), (turn \d+|dump) of session (\S+), (\d+) % full, message (\d+)$`)
+var bufferHeading = textutil.LazyRegexp(`^## (\S+Z), (turn \d+|dump) of session (\S+), (\d+) % full, message (\d+)$`)
 
 func parseHead(l string) (h BufferHead, ok bool) {
 	m := bufferHeading.FindStringSubmatch(strings.TrimSpace(l))
@@ -110,7 +110,7 @@ func Buffered(text string) []BufferEntry {
 }
 
 // bufferTitle is the first line of a cycle.
-var bufferTitle = lazyregexp.New(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
+var bufferTitle = textutil.LazyRegexp(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
 
 // ForeignBuffer is a text of the buffer without the kernel's entries: those that hold
 // nothing but lines of the kernel's form, up to their markers. One that somebody wrote

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -124,7 +124,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // asksToRemember are the words by which users ask for a memory, in the languages
 // that we were sure of. Each has to begin a line or a sentence: talk about
 // remembering is none.
-var asksToRemember = lazyregexp.New(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
+var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
 	`remember (?:this|that|to|:)|don'?t forget (?:this|that|to)|keep in mind that|make a note (?:that|of)|` +
 	`merk(?:e)? dir|vergiss nicht|denk daran|` +
 	`recuerda que|acu[eé]rdate de|no olvides|ten en cuenta que|anota que|` +

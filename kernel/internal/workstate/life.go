@@ -12,8 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -252,7 +252,7 @@ func (k *Keeper) Spent() store.Stats {
 }
 
 // checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
-var checkpointID = lazyregexp.New(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
+var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
 // IsCheckpoint reports whether an id is that of a checkpoint or of a section of one.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
@@ -53,9 +53,9 @@ const stateEnd = "<!-- /memkernel:state -->"
 
 // stateBegin also matches the marks of earlier versions, which have two more members.
 var (
-	stateBegin = lazyregexp.New(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) (?:through=[0-9a-f]* )?at=(\S+) (?:before=[a-z0-9-]* )?sum=([0-9a-f]+) -->$`)
-	ownerForm  = lazyregexp.New(`^## Session state of ("(?:[^"\\]|\\.)*"), `)
-	briefForm  = lazyregexp.New(`^- \[session\] ("(?:[^"\\]|\\.)*"), (\S+): (.*)$`)
+	stateBegin = textutil.LazyRegexp(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) (?:through=[0-9a-f]* )?at=(\S+) (?:before=[a-z0-9-]* )?sum=([0-9a-f]+) -->$`)
+	ownerForm  = textutil.LazyRegexp(`^## Session state of ("(?:[^"\\]|\\.)*"), `)
+	briefForm  = textutil.LazyRegexp(`^- \[session\] ("(?:[^"\\]|\\.)*"), (\S+): (.*)$`)
 )
 
 // ParseStateFile finds the first section that has both its marks. Line ends of either

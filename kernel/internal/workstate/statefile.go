@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -165,7 +165,7 @@ func (k *Keeper) withoutSession(f StateFile) string {
 		return f.without()
 	default:
 		first := others[0]
-		sec = Section{Owner: safename.Of(first.Key), At: first.At}
+		sec = Section{Owner: textutil.SafeName(first.Key), At: first.At}
 		sec.setBody(first.Key, []checkpoint.Line{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
 	}
 	return f.with(sec)

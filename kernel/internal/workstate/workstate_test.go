@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -80,7 +80,7 @@ func keeper(t *testing.T) (*workstate.Keeper, *desk, string) {
 	}
 	o := workstate.Options{Thresholds: func(int, int) checkpoint.Thresholds { return checkpoint.DefaultThresholds() },
 		BufferAt: .6}
-	return &workstate.Keeper{Options: o, Session: d, Files: memstore.New(), Private: md, Shared: md.Shared(), Mask: masker}, d, dir
+	return &workstate.Keeper{Options: o, Session: d, Files: storetest.New(), Private: md, Shared: md.Shared(), Mask: masker}, d, dir
 }
 
 func says(role memkernel.Role, key, text string) memkernel.Message {
@@ -168,7 +168,7 @@ func TestWhatIsLeftIsGoneOnFrom(t *testing.T) {
 		from api.Net
 	}{
 		{func() {}, api.NetCheckpoint},
-		{func() { k.Files = memstore.New() }, api.NetSessionState},
+		{func() { k.Files = storetest.New() }, api.NetSessionState},
 		{func() { os.Remove(filepath.Join(dir, workstate.StatePath)) }, api.NetBuffer},
 		{func() { os.Remove(filepath.Join(dir, workstate.BufferPath)) }, api.NetJournal},
 		{func() { observed = summary.State{} }, ""},

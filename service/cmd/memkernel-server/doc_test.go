@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/contract"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/service/internal/verbs"
 )
 
@@ -75,7 +74,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append([]string{"--workspace", ws, "--quiet", "--json"}, args...)...)
 		var doc map[string]any
-		if err := json.Unmarshal([]byte(stdout), &doc); code != fail.ExitOK || stderr != "" || err != nil {
+		if err := json.Unmarshal([]byte(stdout), &doc); code != cli.ExitOK || stderr != "" || err != nil {
 			t.Errorf("%s: exit %d, stderr %q, %v", name, code, stderr, err)
 			continue
 		}

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // listening is a server that runs in this process.
@@ -57,7 +56,7 @@ func listen(t *testing.T, args ...string) *listening {
 		return code
 	}
 	t.Cleanup(func() {
-		if code := l.stop(); code != fail.ExitOK {
+		if code := l.stop(); code != cli.ExitOK {
 			t.Errorf("serve: exit %d, %s", code, &stderr)
 		}
 	})
@@ -93,7 +92,7 @@ func newToken(t *testing.T, args ...string) (secret, id string) {
 	t.Helper()
 	code, stdout, stderr := invoke(t, append([]string{"token", "create", "--json"}, args...)...)
 	var doc struct{ ID, Token string }
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != fail.ExitOK {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != cli.ExitOK {
 		t.Fatalf("exit %d, %v, %s", code, err, stderr)
 	}
 	return doc.Token, doc.ID
@@ -130,19 +129,19 @@ func TestListen(t *testing.T) {
 	if status, body := l.call(other, "pages", `{}`); status != 403 {
 		t.Errorf("a tenant's token: %d %s", status, body)
 	}
-	if code, _, stderr := invoke(t, "token", "revoke", id, "--workspace", ws); code != fail.ExitOK {
+	if code, _, stderr := invoke(t, "token", "revoke", id, "--workspace", ws); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
 	if status, body := l.call(secret, "pages", `{}`); status != 401 {
 		t.Errorf("revoked: %d %s", status, body)
 	}
-	if code, _, stderr := invoke(t, "serve", "--listen", "127.0.0.1:0", "--workspace", ws); code != fail.ExitError || !strings.Contains(stderr, "serves this state folder already") || !strings.Contains(stderr, "hint") {
+	if code, _, stderr := invoke(t, "serve", "--listen", "127.0.0.1:0", "--workspace", ws); code != cli.ExitError || !strings.Contains(stderr, "serves this state folder already") || !strings.Contains(stderr, "hint") {
 		t.Errorf("a second one: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := invoke(t, "serve", "--listen", strings.TrimPrefix(l.url, "http://"), "--workspace", t.TempDir()); code != fail.ExitError || !strings.Contains(stderr, "hint: another program may have the port") {
+	if code, _, stderr := invoke(t, "serve", "--listen", strings.TrimPrefix(l.url, "http://"), "--workspace", t.TempDir()); code != cli.ExitError || !strings.Contains(stderr, "hint: another program may have the port") {
 		t.Errorf("a port that is taken: exit %d, %s", code, stderr)
 	}
-	if code := l.stop(); code != fail.ExitOK {
+	if code := l.stop(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 	if res, err := http.Get(l.url + "/healthz"); err == nil {

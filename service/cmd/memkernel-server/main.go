@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/service/internal/databases"
 	server "github.com/memkernel/memkernel/service/internal/verbs"
@@ -21,15 +20,15 @@ func init() { config.ForServer() }
 
 func main() { os.Exit(command.Main()) }
 
-var command = &program.Program{
+var command = &cli.Program{
 	Name: "memkernel-server", Short: "memkernel for several machines: state in PostgreSQL, HTTP, tenants",
 	Opening: opening, Groups: groups(), Databases: databases.PostgreSQL{},
 }
 
-func groups() []program.Group {
+func groups() []cli.Group {
 	all := verbs.Groups(server.Serve, func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) })
-	verbs.Add(all, "memory", program.NewVerb("migrate --state --to STORE", "move sessions or memory into a database, or back into files", server.Migrate, "move copy convert export"))
-	verbs.Add(all, "hosts", program.NewVerb("token", "make, list and revoke the tokens of serve --listen", server.Token, "auth key keys login secret permission"))
+	verbs.Add(all, "memory", cli.NewVerb("migrate --state --to STORE", "move sessions or memory into a database, or back into files", server.Migrate, "move copy convert export"))
+	verbs.Add(all, "hosts", cli.NewVerb("token", "make, list and revoke the tokens of serve --listen", server.Token, "auth key keys login secret permission"))
 	return all
 }
 
@@ -39,7 +38,7 @@ func opening(root *cobra.Command) string {
 index in PostgreSQL, tokens and tenants, HTTP (doc/service.md, doc/scaling.md).
 
 To begin:
-` + program.Step(root, "", "config", "see the settings: store.* names the database") +
-		program.Step(root, "", "token create --help", "make a token for a program") +
-		program.Step(root, "", "serve --listen 127.0.0.1:8731", "answer it")
+` + cli.Step(root, "", "config", "see the settings: store.* names the database") +
+		cli.Step(root, "", "token create --help", "make a token for a program") +
+		cli.Step(root, "", "serve --listen 127.0.0.1:8731", "answer it")
 }

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/endpoint"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/safename"
-	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/service/pgindex"
@@ -26,7 +25,7 @@ import (
 type PostgreSQL struct{}
 
 // State opens the database that keeps the state.
-func (PostgreSQL) State(ctx context.Context, s *setup.Settings) (setup.Database, error) {
+func (PostgreSQL) State(ctx context.Context, s *cli.Settings) (cli.Database, error) {
 	at, err := database(s)
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (PostgreSQL) State(ctx context.Context, s *setup.Settings) (setup.Database,
 }
 
 // Index returns the index that a database keeps. Nothing is opened yet.
-func (PostgreSQL) Index(s *setup.Settings) (api.Backend, error) {
+func (PostgreSQL) Index(s *cli.Settings) (api.Backend, error) {
 	o, err := postgresOptions(s)
 	if err != nil {
 		return api.Backend{}, err
@@ -56,7 +55,7 @@ func (PostgreSQL) Index(s *setup.Settings) (api.Backend, error) {
 }
 
 // bucketOf is the bucket that keeps what is large; its name is "" if there is none.
-func bucketOf(s *setup.Settings) (postgres.Bucket, error) {
+func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
 	b := &s.Config.Store.Blobs.S3
 	if b.Bucket == "" {
 		return postgres.Bucket{}, nil
@@ -71,9 +70,9 @@ func bucketOf(s *setup.Settings) (postgres.Bucket, error) {
 		value, err := endpoint.Key(string(v.env))
 		switch {
 		case err != nil:
-			return in, fail.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
+			return in, cli.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
 		case value == "" && (v.env != "" || v.into != &in.SessionToken):
-			return in, fail.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
+			return in, cli.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
 				"put it there, or name another variable by %s", key)
 		}
 		*v.into = value
@@ -82,7 +81,7 @@ func bucketOf(s *setup.Settings) (postgres.Bucket, error) {
 }
 
 // BoundByPolicies refuses a database whose user could not keep tenants apart in it.
-func BoundByPolicies(ctx context.Context, s *setup.Settings) error {
+func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 	if s.Config.Store.Backend != "postgres" {
 		return nil
 	}
@@ -95,7 +94,7 @@ func BoundByPolicies(ctx context.Context, s *setup.Settings) error {
 
 // tenantRoot names the state of a tenant in a database. No two of a server share one, and none
 // is the beginning of another.
-func tenantRoot(root, tenant string) string { return root + "/tenants/" + safename.Of(tenant) }
+func tenantRoot(root, tenant string) string { return root + "/tenants/" + textutil.SafeName(tenant) }
 
 // place is where a database keeps the state.
 type place struct {
@@ -105,17 +104,17 @@ type place struct {
 }
 
 // database is where the state is kept, where a database keeps it.
-func database(s *setup.Settings) (at place, err error) {
+func database(s *cli.Settings) (at place, err error) {
 	p := &s.Config.Store.Postgres
 	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
 	dsn := os.Getenv(string(p.DSNEnv))
 	switch {
 	case p.DSNEnv == "":
-		err = fail.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
+		err = cli.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
 	case root == "":
-		err = fail.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
+		err = cli.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
 	case dsn == "":
-		err = fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+		err = cli.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 	}
 	if err != nil {
 		return at, err
@@ -145,7 +144,7 @@ func postgresBackend(o pgindex.Options) api.Backend {
 }
 
 // postgresOptions are those of the configuration.
-func postgresOptions(s *setup.Settings) (pgindex.Options, error) {
+func postgresOptions(s *cli.Settings) (pgindex.Options, error) {
 	p := &s.Config.Index.Postgres
 	o := pgindex.Options{DSN: string(p.DSN), Workspace: p.Workspace, Agent: p.Agent,
 		Private: func(path string) bool {
@@ -155,14 +154,14 @@ func postgresOptions(s *setup.Settings) (pgindex.Options, error) {
 	if p.DSNEnv != "" {
 		o.DSN = os.Getenv(string(p.DSNEnv))
 		if o.DSN == "" {
-			return o, fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+			return o, cli.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 		}
 	}
 	switch {
 	case o.DSN == "":
-		return o, fail.Hint(fmt.Errorf("no database is named"), "set index.postgres.dsn, or index.postgres.dsn_env if it holds a password")
+		return o, cli.Hint(fmt.Errorf("no database is named"), "set index.postgres.dsn, or index.postgres.dsn_env if it holds a password")
 	case o.Workspace == "":
-		return o, fail.Hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
+		return o, cli.Hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
 	}
 	return o, nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/setup"
 )
 
 func init() { config.ForServer() }
@@ -51,7 +51,7 @@ func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 		if err := set(c); err != nil {
 			return "", err
 		}
-		s := &setup.Settings{Workspace: dir, StateDir: dir, Config: c}
+		s := &cli.Settings{Workspace: dir, StateDir: dir, Config: c}
 		p, err1 := postgresOptions(s)
 		shared := p.Private != nil && !p.Private("memory/a.md")
 		p.Private = nil

@@ -11,15 +11,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Form is how an address is written.
 const Form = "write postgres://user@host/database, or host=… dbname=…"
 
 var (
-	hostPair     = lazyregexp.New(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
-	passwordPair = lazyregexp.New(`(?:^|\s|[?&])password\s*=`)
+	hostPair     = textutil.LazyRegexp(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
+	passwordPair = textutil.LazyRegexp(`(?:^|\s|[?&])password\s*=`)
 )
 
 func isURL(dsn string) bool {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Bucket keeps large contents beside the database: package bucket has one.
@@ -53,7 +53,7 @@ type objects struct {
 }
 
 func (b *objects) init(o Options) {
-	*b = objects{bucket: o.Bucket, above: o.Above, grace: o.Grace, folder: safename.Of(o.Root) + "/", apart: isNamedByHash}
+	*b = objects{bucket: o.Bucket, above: o.Above, grace: o.Grace, folder: textutil.SafeName(o.Root) + "/", apart: isNamedByHash}
 }
 
 // isNamedByHash reports whether a name is its content's hash, as a blob's is: it is never

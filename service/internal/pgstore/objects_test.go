@@ -17,7 +17,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
@@ -621,7 +620,7 @@ func TestMoveThroughABucket(t *testing.T) {
 	o, s3 := bucketed(t)
 	o.Above = 1000
 	s := open(t, o)
-	first := memstore.New()
+	first := storetest.New()
 	k, err := kernel.Open(t.Context(), t.TempDir(), &kernel.Options{Store: inStore{first}, StateDir: t.TempDir(), Memory: kernel.MemoryOptions{Off: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -642,7 +641,7 @@ func TestMoveThroughABucket(t *testing.T) {
 	if n, _ := objects(t, o, s, s3); n == 0 {
 		t.Fatal("nothing came to the bucket")
 	}
-	last := memstore.New()
+	last := storetest.New()
 	back, err := kernel.MoveState(t.Context(), state{s}, inStore{last}, kernel.MoveOptions{RemoveSource: true})
 	if err != nil || back.Documents != there.Documents || back.Bytes != there.Bytes || !back.Removed {
 		t.Fatal(back, err)

@@ -18,11 +18,9 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/verbs"
-	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -72,26 +70,26 @@ func (l *listenFlags) quotas() web.Quotas {
 func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 	switch {
 	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
-		return fail.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
+		return cli.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
 	case l.address == "":
 		return nil
 	case (l.cert == "") != (l.key == ""):
-		return fail.Usagef("--tls-cert and --tls-key go together")
+		return cli.Usagef("--tls-cert and --tls-key go together")
 	case s.Stdio:
-		return fail.Usagef("--listen prints its address: it goes without --stdio")
+		return cli.Usagef("--listen prints its address: it goes without --stdio")
 	case min(l.calls, l.sessions) < 0:
-		return fail.Usagef("--quota-calls and --quota-sessions: give a number from 1 on, or 0 for any number")
+		return cli.Usagef("--quota-calls and --quota-sessions: give a number from 1 on, or 0 for any number")
 	case l.mostTenants < 1:
-		return fail.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
+		return cli.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
 	case l.tenants && (s.Socket || s.UI != "" || s.Idle > 0):
-		return fail.Usagef("--tenants goes without --socket, --ui and --idle")
+		return cli.Usagef("--tenants goes without --socket, --ui and --idle")
 	}
 	err := proxy.CheckListen(l.address, l.insecure || l.cert != "")
 	switch {
 	case errors.Is(err, proxy.ErrRemote):
-		return fail.Hint(err, "give --tls-cert and --tls-key, or name an address of this machine such as 127.0.0.1:8731; --insecure lets tokens and prompts travel in the clear")
+		return cli.Hint(err, "give --tls-cert and --tls-key, or name an address of this machine such as 127.0.0.1:8731; --insecure lets tokens and prompts travel in the clear")
 	case err != nil:
-		return fail.Hint(err, "name host and port with --listen, such as 127.0.0.1:8731")
+		return cli.Hint(err, "name host and port with --listen, such as 127.0.0.1:8731")
 	}
 	return nil
 }
@@ -100,7 +98,7 @@ func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 func (l *listenFlags) listen() (net.Listener, string, error) {
 	at, err := web.Listen(l.address, l.cert, l.key)
 	if err != nil {
-		return nil, "", fail.Hint(err, "another program may have the port, or the files are no certificate and key in PEM")
+		return nil, "", cli.Hint(err, "another program may have the port, or the files are no certificate and key in PEM")
 	}
 	scheme := "http://"
 	if l.cert != "" {
@@ -196,7 +194,7 @@ func (l *listenFlags) Alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags
 }
 
 func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (err error) {
-	if err := setup.CheckTenants(&a.Settings); err != nil {
+	if err := cli.CheckTenants(&a.Settings); err != nil {
 		return err
 	}
 	book, err := a.Book()
@@ -212,7 +210,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 		return err
 	}
 	defer t.Close(ctx)
-	workers.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls have half of the processors
+	longwork.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls have half of the processors
 	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: l.mostTenants}
 	release, err := tenants.Hold()
 	if err != nil {
@@ -263,7 +261,7 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 		if err != nil {
 			return nil, err
 		}
-		k, err := own.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+		k, err := own.Kernel(ctx, cli.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 		if err != nil {
 			return nil, errors.Join(err, own.Close())
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // migrateFlags are the flags of migrate.
@@ -41,13 +40,13 @@ An index is not moved: set index.backend, and reindex makes it from the files.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case m.state && m.memory:
-				return fail.Usagef("--state and --memory are two moves: give one of them, then the other")
+				return cli.Usagef("--state and --memory are two moves: give one of them, then the other")
 			case m.memory:
 				return moveMemory(cmd.Context(), a, m)
 			case m.state:
 				return moveState(cmd.Context(), a, m)
 			}
-			return fail.UsageWith("migrate needs to know what to move: --state or --memory", "an index is not moved: set index.backend, and 'memkernel reindex' makes it from the files")
+			return cli.UsageWith("migrate needs to know what to move: --state or --memory", "an index is not moved: set index.backend, and 'memkernel reindex' makes it from the files")
 		},
 	}
 	f := cmd.Flags()

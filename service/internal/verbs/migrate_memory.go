@@ -8,8 +8,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -19,17 +17,17 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	if f.remove && f.to == "postgres" {
-		return fail.UsageWith("--remove-source takes no Markdown out of a project's folder", "take it out yourself if it is to be in the database alone")
+		return cli.UsageWith("--remove-source takes no Markdown out of a project's folder", "take it out yourself if it is to be in the database alone")
 	}
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
-	release, err := setup.NoDaemon(a.StateDir)
+	release, err := cli.NoDaemon(a.StateDir)
 	if err != nil {
 		return err
 	}
 	defer release()
-	folder, rows, include, err := setup.Places(ctx, &a.Settings)
+	folder, rows, include, err := cli.Places(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}
@@ -43,7 +41,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	a.ProgressDone()
 	var conflict *markdownstore.CopyConflictError
 	if errors.As(err, &conflict) {
-		return fail.Hint(err, "make each the same in both places, or take it out of one, and run it again")
+		return cli.Hint(err, "make each the same in both places, or take it out of one, and run it again")
 	}
 	if err != nil {
 		return err
@@ -68,13 +66,13 @@ func checkMove(f *migrateFlags, flag string) error {
 	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
 	switch {
 	case f.to == "":
-		return fail.Usagef("migrate %s needs to know where to: --to postgres or --to files", flag)
+		return cli.Usagef("migrate %s needs to know where to: --to postgres or --to files", flag)
 	case other == "":
-		return fail.Usagef("--to %q is none of files, postgres", f.to)
+		return cli.Usagef("--to %q is none of files, postgres", f.to)
 	case f.from != "" && f.from != other:
-		return fail.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
+		return cli.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
 	case f.wait < 0:
-		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+		return cli.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
 	return nil
 }

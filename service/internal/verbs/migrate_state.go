@@ -6,7 +6,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/service/token"
 )
@@ -16,7 +15,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err := checkMove(f, "--state"); err != nil {
 		return err
 	}
-	release, err := setup.NoDaemon(a.StateDir)
+	release, err := cli.NoDaemon(a.StateDir)
 	if err != nil {
 		return err
 	}

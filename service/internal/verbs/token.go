@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/service/token"
 )
@@ -81,7 +80,7 @@ write can add to it, and all of its sessions find it.`,
 			now := time.Now()
 			if cmd.Flags().Changed("expires") {
 				if expires.Duration <= 0 {
-					return fail.Usagef("--expires: give how long it is good for, such as 90d")
+					return cli.Usagef("--expires: give how long it is good for, such as 90d")
 				}
 				r.Expires = now.Add(time.Duration(expires.Duration)).UTC().Truncate(time.Second)
 			}
@@ -196,7 +195,7 @@ func newTokenRevoke(a *cli.App) *cobra.Command {
 		Short: "end a token; a running server refuses it from its next request on",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fail.Usagef("token revoke takes one id, got %d arguments", len(args))
+				return cli.Usagef("token revoke takes one id, got %d arguments", len(args))
 			}
 			return nil
 		},
@@ -208,7 +207,7 @@ func newTokenRevoke(a *cli.App) *cobra.Command {
 			}
 			t, err := kept.Revoke(args[0], now)
 			if errors.Is(err, token.ErrNone) {
-				return fail.Hint(err, "'memkernel-server token list' has the ids")
+				return cli.Hint(err, "'memkernel-server token list' has the ids")
 			}
 			if err != nil {
 				return err

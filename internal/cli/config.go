@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// ConfigVerb is the verb config.
+func ConfigVerb(a *App) *cobra.Command {
+	var sample bool
+	cmd := &cobra.Command{
+		Long: `config prints the settings as they hold, as a configuration file would have them:
+the defaults, over them the file, over it the flags. doc/config.md explains each. With
+names of settings or of sections, it prints these alone, and where each value came from;
+with economy, what each of its choices has cost and kept as well.`,
+		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml
+  memkernel config workspace.max_tokens retrieval`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(a, sample, args) },
+	}
+	cmd.Flags().BoolVar(&sample, "sample", false, "a file to start from: all settings with their meaning, as comments")
+	return cmd
+}
+
+// ConfigJSON is the document of config.
+type ConfigJSON struct {
+	Schema string `json:"schema"`
+	// Files are the configuration files that were read, the one that counts most last; File is
+	// that one, "" if there is none.
+	File  string   `json:"file"`
+	Files []string `json:"files"`
+	// Values are all settings, in the order of doc/config.md.
+	Values []settingJSON `json:"values"`
+}
+
+type settingJSON struct {
+	// Key is the full name, such as plan.reserve.
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	// Unit is what a number counts: tokens, bytes, seconds, or "".
+	Unit string `json:"unit"`
+	// Text is the value as a file would spell it, such as 30d; a list has commas.
+	Text string `json:"text"`
+	// From is default, file or flag.
+	From string `json:"from"`
+	// Place is file and line, or the flag; "" for a default.
+	Place string `json:"place"`
+}
+
+func runConfig(a *App, sample bool, names []string) error {
+	keys, err := settings(a, names)
+	switch {
+	case err != nil:
+		return err
+	case sample && a.JSON:
+		return Usagef("--sample is a file of comments and has no --json")
+	case sample && len(names) > 0:
+		return Usagef("--sample has all settings: leave out %q", names[0])
+	case a.JSON:
+		return a.WriteJSON(configDocument(a, keys))
+	case len(names) > 0:
+		for _, s := range configDocument(a, keys).Values {
+			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
+			if s.Key == "economy" {
+				if err := showEconomy(a); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	text := a.Config.YAML()
+	if sample {
+		text = config.Sample()
+	}
+	if _, err := a.Data().Write([]byte(text)); err != nil {
+		return err
+	}
+	if !sample && len(a.ConfigFiles) == 0 {
+		a.Tip("there is no configuration file; --sample prints one to start from")
+	}
+	return nil
+}
+
+// showEconomy prints what each choice has cost and kept.
+func showEconomy(a *App) error {
+	m, err := document.MeasuredEconomy()
+	if err != nil {
+		return err
+	}
+	return display.Economy(a.Out, m, a.Style())
+}
+
+// settings are those of the names, each a setting's or a section's; all if there is none.
+func settings(a *App, names []string) ([]config.Key, error) {
+	all := a.Config.Keys()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []config.Key
+	for _, name := range names {
+		n := len(out)
+		for _, k := range all {
+			if k.Name == name || strings.HasPrefix(k.Name, name+".") {
+				out = append(out, k)
+			}
+		}
+		if len(out) == n {
+			hint := "run 'memkernel config' for all of them"
+			if near := textutil.Nearest(name, a.SettingNames()); len(near) > 0 {
+				hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+			}
+			return nil, UsageWith(fmt.Sprintf("there is no setting %q", name), hint)
+		}
+	}
+	return out, nil
+}
+
+func configDocument(a *App, keys []config.Key) ConfigJSON {
+	doc := ConfigJSON{Schema: "memkernel/config/v1", Files: document.List(a.ConfigFiles)}
+	if n := len(doc.Files); n > 0 {
+		doc.File = doc.Files[n-1]
+	}
+	for _, k := range keys {
+		s := settingJSON{Key: k.Name, Value: k.Value(), Unit: k.Unit(), Text: k.String(), From: "default"}
+		switch o := a.Config.Origin(k.Name); {
+		case o.Flag != "":
+			s.From, s.Place = "flag", o.String()
+		case o.File != "":
+			s.From, s.Place = "file", o.String()
+		}
+		doc.Values = append(doc.Values, s)
+	}
+	return doc
+}

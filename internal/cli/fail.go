@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// The codes that the program ends with.
+const (
+	ExitOK       = 0
+	ExitError    = 1
+	ExitUsage    = 2
+	ExitFindings = 3
+	// A process that ends by a signal ends with 128 and its number.
+	ExitSignal = 128
+)
+
+// UsageError is a mistake in how the program was called.
+type UsageError struct{ msg, Hint string }
+
+func (e *UsageError) Error() string { return e.msg }
+
+// Usagef makes a usage error whose hint is the verb's help.
+func Usagef(format string, args ...any) error {
+	return &UsageError{msg: fmt.Sprintf(format, args...)}
+}
+
+// UsageWith makes a usage error with a hint of its own.
+func UsageWith(msg, hint string) error { return &UsageError{msg, hint} }
+
+// hinted is an error with a way out.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// Hint adds a way out to an error.
+func Hint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// WithFindings is the end of a check that went well and found n things.
+func WithFindings(n int) error { return &Findings{n} }
+
+// Findings tells that a check went well and found something.
+type Findings struct{ n int }
+
+func (e *Findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
+
+// Exit is the end of a command that ended with a code of its own, and has said why.
+func Exit(code int) error { return &Ended{code} }
+
+// Ended tells with which code a command that was run ended.
+type Ended struct{ Code int }
+
+func (e *Ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
+
+// PlainError is an error without the hint that it carries.
+func PlainError(err error) string {
+	var line *transcript.LineError
+	if errors.As(err, &line) && line.Hint != "" {
+		return strings.TrimSuffix(err.Error(), " ("+line.Hint+")")
+	}
+	return err.Error()
+}
+
+// HintFor finds the way out of an error.
+func HintFor(err error) string {
+	var h *hinted
+	var line *transcript.LineError
+	var small *budget.TooSmallError
+	var none *api.NoSessionError
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.As(err, &none):
+		return none.Hint("'memkernel status --all' lists all") + "; plan --commit and observe begin one, as does any verb with its --transcript"
+	case errors.Is(err, transcript.ErrUnread):
+		return fmt.Sprintf("check that it is the session's own file and whole; --dialect, one of %v, says how it is written", transcript.Dialects())
+	case errors.As(err, &line):
+		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
+	case errors.As(err, &small):
+		return fmt.Sprintf("the window must hold the reserve (%d) and the fixed part (%d): use a larger --context-window, a smaller --reserve, or less in --system, --tools and --fixed-tokens", small.Reserve, small.Fixed)
+	case errors.Is(err, api.ErrAnswered), errors.Is(err, api.ErrNoMessages):
+		return "add a user prompt with --prompt, or choose an earlier call with --at"
+	case errors.Is(err, transcript.ErrEmpty):
+		return "a session that has not begun can be planned with --prompt alone, without --transcript"
+	case errors.Is(err, transcript.ErrUnknownDialect):
+		return fmt.Sprintf("name it with --dialect, one of %v", transcript.Dialects())
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the path; it is taken relative to the current folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "check who owns the file, or put the state elsewhere with --state-dir"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "run it again, or allow more open files ('ulimit -n'); nothing was taken for damaged"
+	case errors.Is(err, syscall.EIO):
+		return "run it again; if it lasts, see to the disk; nothing was taken for damaged"
+	}
+	return ""
+}

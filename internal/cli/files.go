@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// InRows reports whether the workspace's Markdown is kept in the database.
+func InRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
+
+// NotInRows refuses what needs the Markdown in a folder; what is said of it is what.
+func NotInRows(s *Settings, what string) error {
+	if !InRows(s) {
+		return nil
+	}
+	return Hint(fmt.Errorf("%s, and the workspace's Markdown is in the database: %s", what, s.Config.Origin(workspaceKey)),
+		"'memkernel-server migrate --memory --to files --workspace FOLDER' writes it to a folder")
+}
+
+const workspaceKey = "store.workspace"
+
+// Keep has a kernel keep its state, and the workspace's files, where they are configured to
+// be.
+func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
+	if o.Store, err = s.Stored(ctx); err != nil {
+		return err
+	}
+	o.Memory.Files, err = keptFiles(ctx, s)
+	return err
+}
+
+// keptFiles keep the workspace's Markdown, nil if its folder does.
+func keptFiles(ctx context.Context, s *Settings) (markdownstore.Files, error) {
+	if !InRows(s) || !s.Config.Workspace.Enabled {
+		return nil, nil
+	}
+	db, err := s.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Workspace(), nil
+}
+
+// OpenStore opens the workspace's files as a door sees them; nil if memory is off.
+func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.Store, error) {
+	if !s.Config.Workspace.Enabled {
+		return nil, nil
+	}
+	o := s.storeOptions()
+	o.Private, o.Now = private, time.Now
+	files, err := keptFiles(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if files != nil {
+		return markdownstore.New(files, &o), nil
+	}
+	st, err := markdownstore.Open(s.Workspace, &o)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
+	}
+	return st, nil
+}
+
+// Places are the workspace's folder and its rows in the database, whichever is used. Of
+// the folder the Markdown that is memory there, by include; of the rows all.
+func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
+	c := *s.Config
+	c.Store.Workspace = "folder"
+	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFiles: s.ConfigFiles, Config: &c, Databases: s.Databases}
+	if err := local.OwnChoice(); err != nil {
+		return nil, nil, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	o := local.storeOptions()
+	o.Private, o.Settle = true, nil
+	if folder, err = markdownstore.Open(s.Workspace, &o); err != nil {
+		return nil, nil, nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
+	}
+	db, err := s.State(ctx)
+	if err != nil {
+		folder.Close()
+		return nil, nil, nil, err
+	}
+	all := o
+	all.Include, all.Exclude, all.NoGitignore = slices.Concat(markdownstore.Everything(), o.Include), nil, true
+	return folder, markdownstore.New(db.Workspace(), &all), o.Include, nil
+}

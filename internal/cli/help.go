@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel/internal/display"
+)
+
+// helpVerb prints help on a verb, or explains the words that all of them use.
+func (p *Program) helpVerb(a *App) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [VERB | terms [WORD...]]", GroupID: p.Groups[0].ID, SuggestFor: []string{"terms", "glossary"},
+		Short: "print help on a verb; 'help terms' explains the words used",
+		Long:  "help prints help on a verb. 'help terms' explains the words that help, explanations and\ndocuments use: all of them, or those that are named.",
+		Example: `  memkernel help plan
+  memkernel help terms
+  memkernel help terms page pointer`,
+		ValidArgsFunction: completeHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "terms" {
+				return showTerms(a, args[1:])
+			}
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return UnknownVerb(about, rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+func completeHelp(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	if len(args) > 0 && args[0] == "terms" {
+		return Beginning(typed, termNames()), cobra.ShellCompDirectiveNoFileComp
+	}
+	of, _, err := cmd.Root().Find(args)
+	if err != nil || of == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, c := range of.Commands() {
+		if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
+			out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
+		}
+	}
+	if len(args) == 0 && strings.HasPrefix("terms", typed) {
+		out = append(out, cobra.CompletionWithDesc("terms", "what the words mean"))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// showTerms explains the words that are asked for, or all.
+func showTerms(a *App, asked []string) error {
+	text, unknown := Terms(asked, a.Style().Width)
+	if unknown != "" {
+		return UsageWith(fmt.Sprintf("%q is none of the words explained", unknown), "run 'memkernel help terms' for all")
+	}
+	_, err := io.WriteString(a.Out, text)
+	return err
+}
+
+// help prints what a verb does and how it is called: examples, verbs and flags, in the
+// width of the screen.
+func help(a *App, cmd *cobra.Command) {
+	width := a.Style().Width
+	var b strings.Builder
+	for p := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
+		b.WriteString(paragraph(p, width) + "\n\n")
+	}
+	b.WriteString("Usage:\n")
+	if !cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " ") { // it takes something itself
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s VERB [flags]\n", cmd.CommandPath())
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.ReplaceAll(cmd.Example, "  memkernel ", "  "+cmd.Root().Name()+" "))
+	}
+	for _, g := range cmd.Groups() {
+		verbRows(&b, g.Title, cmd, g.ID, width)
+	}
+	verbRows(&b, "Verbs", cmd, "", width)
+	flagRows(&b, "Flags", cmd.LocalFlags(), width)
+	flagRows(&b, "Flags of every verb", cmd.InheritedFlags(), width)
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nRun '%s VERB --help' for more on a verb.\n", cmd.CommandPath())
+	}
+	io.WriteString(a.Out, b.String())
+}
+
+// paragraph breaks text anew; where a line is indented it is a table and stays.
+func paragraph(p string, width int) string {
+	if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+		return p
+	}
+	return strings.Join(display.Wrap(p, width), "\n")
+}
+
+// verbRows lists the verbs of a group.
+func verbRows(b *strings.Builder, title string, cmd *cobra.Command, group string, width int) {
+	const name = 11
+	for _, c := range cmd.Commands() {
+		if c.GroupID != group || !c.IsAvailableCommand() && c.Name() != "help" {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(b, "\n%s:\n", title)
+			title = ""
+		}
+		for i, l := range display.Wrap(c.Short, width-name-4) {
+			fmt.Fprintf(b, "  %-*s  %s\n", name, []string{c.Name(), ""}[min(i, 1)], l)
+		}
+	}
+}
+
+// flagRows lists flags: what each takes, then what it does.
+func flagRows(b *strings.Builder, title string, set *pflag.FlagSet, width int) {
+	const name = 24
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		if title != "" {
+			fmt.Fprintf(b, "\n%s:\n", title)
+			title = ""
+		}
+		spelled, does := flagRow(f)
+		lines := display.Wrap(does, width-name-4)
+		if len(spelled) > name {
+			fmt.Fprintf(b, "  %s\n", spelled)
+			spelled = ""
+		}
+		for i, l := range lines {
+			fmt.Fprintf(b, "  %-*s  %s\n", name, []string{spelled, ""}[min(i, 1)], l)
+		}
+	})
+}
+
+// flagRow is how a flag is written, and what it does, its default included.
+func flagRow(f *pflag.Flag) (spelled, does string) {
+	kind, does := pflag.UnquoteUsage(f)
+	if c, ok := f.Value.(*Choice); ok {
+		kind, does = "word", does+": "+strings.Join(c.Of, ", ")
+	}
+	spelled = "    --" + f.Name
+	if f.Shorthand != "" {
+		spelled = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if kind != "" && f.NoOptDefVal == "" {
+		spelled += " " + strings.ToUpper(kind)
+	}
+	if !slices.Contains([]string{"", "false", "0", "0s", "[]"}, f.DefValue) && !strings.Contains(does, "(default") {
+		does += " (default " + f.DefValue + ")"
+	}
+	return spelled, does
+}

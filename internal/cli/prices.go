@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+)
+
+// PricesVerb is the verb prices.
+func PricesVerb(a *App) *cobra.Command {
+	cmd := &cobra.Command{
+		Long: `prices lists what the price book knows: windows, cache behaviour and prices in US
+dollars per million tokens, each with the day it was checked and its source. With
+names it lists the models whose id contains one of them. A model that is not in
+the book is unpriced, never free.`,
+		Example: `  memkernel prices opus
+  memkernel prices import api.json > prices.json
+  memkernel plan -t session.jsonl --prices prices.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrices(a, args) },
+	}
+	a.PricesFlag(cmd)
+	cmd.AddCommand(newPricesImport(a))
+	return cmd
+}
+
+// PricesJSON is the document of prices.
+type PricesJSON struct {
+	Schema string `json:"schema"`
+	// Models are ordered by id, then by date.
+	Models []priceJSON `json:"models"`
+}
+
+type priceJSON struct {
+	ID        string `json:"id"`
+	Provider  string `json:"provider"`
+	Tokenizer string `json:"tokenizer"`
+	// ContextWindow and MaxOutput are 0 if unknown.
+	ContextWindow int `json:"context_window"`
+	MaxOutput     int `json:"max_output"`
+	// MinCacheTokens is the smallest prefix that is cached.
+	MinCacheTokens int `json:"min_cache_tokens"`
+	// Cache is how the provider caches, TTLSeconds the lifetimes on offer.
+	Cache      string `json:"cache"`
+	TTLSeconds []int  `json:"ttl_seconds"`
+	// PreservedThinking reports whether thinking is bound to its prefix.
+	PreservedThinking bool `json:"preserved_thinking"`
+	// DropsThinking reports whether the provider drops thinking whose prefix changed;
+	// others refuse the request.
+	DropsThinking bool `json:"drops_thinking"`
+	// EffectiveFrom is the first day of these prices, "" for ever, AsOf the day they were
+	// checked.
+	EffectiveFrom string `json:"effective_from"`
+	AsOf          string `json:"as_of"`
+	Source        string `json:"source"`
+	Note          string `json:"note"`
+	Priced        bool   `json:"priced"`
+	// Tiers have the base tier first.
+	Tiers []cachelayout.Tier `json:"tiers"`
+}
+
+func runPrices(a *App, names []string) error {
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	models := chooseModels(book.Models(), names)
+	if a.JSON {
+		doc := PricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
+		for i := range models {
+			doc.Models = append(doc.Models, priceDocument(&models[i]))
+		}
+		return a.WriteJSON(doc)
+	}
+	if len(models) == 0 {
+		a.Tip("no model's id contains %s", strings.Join(names, " or "))
+		return nil
+	}
+	return display.Prices(a.Out, models, a.Style())
+}
+
+// chooseModels keeps the models whose id contains one of the names.
+func chooseModels(all []cachelayout.Model, names []string) []cachelayout.Model {
+	if len(names) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(m cachelayout.Model) bool {
+		return !slices.ContainsFunc(names, func(n string) bool {
+			return strings.Contains(strings.ToLower(m.ID), strings.ToLower(n))
+		})
+	})
+}
+
+func priceDocument(m *cachelayout.Model) priceJSON {
+	p := priceJSON{ID: m.ID, Provider: m.Provider, Tokenizer: m.Tokenizer, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput,
+		MinCacheTokens: m.MinCacheTokens, Cache: string(m.Cache), TTLSeconds: []int{}, PreservedThinking: m.PreservedThinking, DropsThinking: m.DropsThinking,
+		EffectiveFrom: m.EffectiveFrom, AsOf: m.AsOf, Source: m.Source, Note: m.Note, Priced: m.Priced(), Tiers: document.List(m.Tiers)}
+	for _, t := range m.TTLs {
+		p.TTLSeconds = append(p.TTLSeconds, int(t/time.Second))
+	}
+	return p
+}
+
+// newPricesImport converts a public catalogue that the user has fetched.
+func newPricesImport(a *App) *cobra.Command {
+	format := Choice{Value: "models.dev", Of: []string{"models.dev"}}
+	var output string
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "convert models.dev's price catalogue to the price book's form",
+		Long: `import reads models.dev's catalogue, https://models.dev/api.json, which you have
+fetched (it never opens a connection), and writes a price file for --prices. Only stated
+prices are taken: what the catalogue leaves out stays unknown.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return Usagef("prices import takes one file, got %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], output) },
+	}
+	cmd.Flags().Var(&format, "format", "the catalogue")
+	cmd.Flags().StringVarP(&output, "output", "o", "-", "`file` to write, - for standard output; an existing one is kept")
+	return cmd
+}
+
+func importPrices(a *App, path, output string) error {
+	in, err := a.OpenFile(path)
+	if err != nil {
+		return fmt.Errorf("import prices: %w", err)
+	}
+	defer in.Close()
+	rows, skipped, err := cachelayout.Import(in)
+	if err != nil {
+		return Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/schema.json has them in memkernel/prices/v1")
+	}
+	if output == "-" {
+		err = cachelayout.WriteRows(a.Data(), rows)
+	} else {
+		err = writeNew(output, rows)
+	}
+	if err != nil {
+		return err
+	}
+	a.Tip("%s imported, %d left out", display.Plural(len(rows), "row"), len(skipped))
+	for _, s := range skipped[:min(len(skipped), 3)] {
+		a.Tip("left out: %s: %s", s.ID, s.Reason)
+	}
+	return nil
+}
+
+// writeNew writes a price file and never over another one.
+func writeNew(path string, rows []cachelayout.Row) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if os.IsExist(err) {
+		return Hint(fmt.Errorf("write prices: %s exists already", path), "choose another name, or remove it first")
+	}
+	if err != nil {
+		return fmt.Errorf("write prices: %w", err)
+	}
+	err = cachelayout.WriteRows(f, rows)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// userConfig is the user's own configuration file, "" where the system names no folder
+// for such files. It counts in every project.
+func userConfig() string {
+	dir, err := os.UserConfigDir()
+	if err != nil || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "memkernel", configName)
+}
+
+// Read reads the settings: over the defaults the user's own file, and over that the file
+// that the user named, or else the state folder's. That one may be somebody else's, as the
+// project that it came with; see [config.Project].
+func (s *Settings) Read() error {
+	if err := s.read(s.StateDir); err != nil {
+		return err
+	}
+	return s.OwnChoice()
+}
+
+func (s *Settings) read(stateDir string) error {
+	s.Config, s.ConfigFiles = config.Default(), nil
+	if filepath.Clean(stateDir) == filepath.Join(s.Workspace, kernel.DefaultStateDir) {
+		if _, err := store.FilesIn(s.Workspace, kernel.DefaultStateDir); err != nil {
+			return Hint(err, "if you made it so, name the folder that it leads to with --state-dir")
+		}
+	}
+	if own := userConfig(); own != "" {
+		if err := checkOwner(own); err != nil {
+			return err
+		}
+		if err := s.over(own, config.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if s.ConfigPath != "" {
+		return s.over(s.ConfigPath, config.User)
+	}
+	if _, err := store.Files(stateDir).Stat(configName); store.Foreign(err) {
+		return Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
+	}
+	if err := s.over(filepath.Join(stateDir, configName), config.Project); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// over reads a file over the settings.
+func (s *Settings) over(path string, by config.Writer) error {
+	err := s.Config.Over(path, by)
+	var mistake *config.Error
+	switch {
+	case err == nil:
+		s.ConfigFiles = append(s.ConfigFiles, path)
+		return nil
+	case errors.As(err, &mistake) && mistake.Hint != "":
+		return Hint(fmt.Errorf("read configuration: %w", err), "%s", mistake.Hint)
+	}
+	return fmt.Errorf("read configuration: %w", err)
+}
+
+// checkOwner refuses a file that other users of the machine may have written.
+func checkOwner(path string) error {
+	i, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || i.Mode().Perm()&0o022 == 0 {
+		return nil
+	}
+	return Hint(fmt.Errorf("read configuration: %s: others may write it (mode %#o)", path, i.Mode().Perm()), "look through it, then say 'chmod 600 %s'", path)
+}
+
+// Ignored says in one line which settings of the project's own file have no effect, "" if
+// all have one.
+func (s *Settings) Ignored() string { return s.IgnoredIn("") }
+
+// IgnoredIn is Ignored for the settings whose names begin with a prefix.
+func (s *Settings) IgnoredIn(prefix string) string {
+	var keys []string
+	for _, i := range s.Config.Ignored() {
+		if strings.HasPrefix(i.Key, prefix) {
+			keys = append(keys, fmt.Sprintf("%s (line %d)", i.Key, i.Origin.Line))
+		}
+	}
+	if keys == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: ignored, since a project's own file may trust nobody more than you do: %s", s.Config.Ignored()[0].Origin.File, strings.Join(keys, ", "))
+}
+
+// AllowIgnored is what to do about settings that were ignored.
+func (s *Settings) AllowIgnored() string {
+	return fmt.Sprintf("if they are yours, put them into %s for every project, or name the file with --config", userConfig())
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// Run executes one command line and returns the exit code.
+func (p *Program) Run(ctx context.Context, u *UI, args []string) int {
+	u.Name, u.Out, u.Err = p.Name, display.TextScreen(u.Out), display.TextScreen(u.Err)
+	if len(args) > 0 && p.Elsewhere[args[0]] != "" { // its flags are none of ours
+		return u.Report(UsageWith(fmt.Sprintf("unknown verb %q", args[0]), p.Elsewhere[args[0]]))
+	}
+	a := &App{UI: u}
+	a.Databases = p.Databases
+	root := p.Root(a)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, a.Close())
+	var usage *UsageError
+	if errors.As(err, &usage) && usage.Hint == "" {
+		usage.Hint = fmt.Sprintf("run '%s --help' for what it takes", cmd.CommandPath())
+	}
+	return u.Report(err)
+}
+
+// Root builds the whole command tree.
+func (p *Program) Root(a *App) *cobra.Command {
+	root := &cobra.Command{
+		Use:           p.Name,
+		Short:         p.Short,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return rootRun(a, cmd, args) },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if !configured(cmd) {
+				return nil
+			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return groupError(err)
+			}
+			return a.Prepare(cmd)
+		},
+	}
+	// Not cobra's own: its templates would link text/template, and with that all methods
+	// of all types, a tenth of the program.
+	root.Flags().BoolP(versionFlag, "v", false, "print the version")
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) { help(a, cmd) })
+	a.SharedFlags(root)
+	for _, g := range p.Groups {
+		root.AddGroup(&cobra.Group{ID: g.ID, Title: g.Title})
+		for _, v := range g.Verbs {
+			cmd := v.Command(a)
+			cmd.Use, cmd.Short, cmd.GroupID, cmd.SuggestFor = v.Use, v.Summary, g.ID, v.Alike
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommand(p.helpVerb(a))
+	root.InitDefaultHelpCmd()
+	root.SetCompletionCommandGroupID(p.Groups[len(p.Groups)-1].ID)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Short = "print a completion script for bash, zsh, fish or powershell"
+	}
+	root.Long = p.Opening(root)
+	complete(a, root)
+	return root
+}
+
+// complete lets shells complete what flags and verbs take: by the name of a flag what is
+// the same in every verb, and arguments.
+func complete(a *App, cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, own := cmd.GetFlagCompletionFunc(f.Name); own {
+			return
+		}
+		switch f.Name {
+		case "session":
+			Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.SessionKeys)))
+		case "model":
+			Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.ModelNames)))
+		case "workspace", "state-dir":
+			Must(cmd.MarkPersistentFlagDirname(f.Name))
+		}
+	})
+	if cmd.HasParent() && !cmd.Parent().HasParent() {
+		switch cmd.Name() {
+		case "get":
+			cmd.ValidArgsFunction = a.Complete(a.MemoryPaths)
+		case "prices":
+			cmd.ValidArgsFunction = a.Complete(a.ModelNames)
+		case "config":
+			cmd.ValidArgsFunction = a.Complete(a.SettingNames)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		complete(a, c)
+	}
+}
+
+// configured tells whether a verb needs the configuration: help must work where that is
+// broken, and completions read it for the verb that they complete.
+func configured(cmd *cobra.Command) bool {
+	if !cmd.HasParent() && asksVersion(cmd) {
+		return false
+	}
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		switch c.Name() {
+		case "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+			return false
+		}
+	}
+	return true
+}
+
+// Step is a line of the opening, "" if its verb does not exist or another that does is there
+// in its place.
+func Step(root *cobra.Command, instead, call, what string) string {
+	verb, _, _ := strings.Cut(call, " ")
+	if !Has(root, verb) || Has(root, instead) {
+		return ""
+	}
+	return fmt.Sprintf("  %-43s %s\n", root.Name()+" "+call, what)
+}
+
+// Has reports whether there is a verb.
+func Has(root *cobra.Command, verb string) bool {
+	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == verb })
+}
+
+const versionFlag = "version"
+
+func asksVersion(root *cobra.Command) bool {
+	asked, err := root.Flags().GetBool(versionFlag)
+	return err == nil && asked
+}
+
+// rootRun is met without a verb, or with one that does not exist.
+func rootRun(a *App, cmd *cobra.Command, args []string) error {
+	if asksVersion(cmd) {
+		_, err := fmt.Fprintln(a.Out, Build().Line())
+		return err
+	}
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	return UnknownVerb(cmd, args[0])
+}
+
+// groupError says which flags exclude each other.
+func groupError(err error) error {
+	_, names, ok := strings.Cut(err.Error(), "; [")
+	names, _, all := strings.Cut(names, "] were all set")
+	if !ok || !all {
+		return Usagef("%s", err)
+	}
+	return Usagef("--%s exclude each other: give one of them", strings.Join(strings.Fields(names), " and --"))
+}
+
+// flagError names the flag that was probably meant in place of one that does not exist.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return Usagef("%s", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	near := textutil.Nearest(unknown.GetSpecifiedName(), names)
+	if len(near) == 0 {
+		return Usagef("%s", err)
+	}
+	return UsageWith(err.Error(), fmt.Sprintf("did you mean --%s? '%s --help' lists all", strings.Join(near, " or --"), cmd.CommandPath()))
+}
+
+func init() { cobra.EnableCommandSorting = false }

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// TestMemoryOptions: the defaults of the configuration are the kernel's, and every
+// setting that can be none reaches it as none.
+func TestMemoryOptions(t *testing.T) {
+	got := memoryOptions(config.Default())
+	want := kernel.MemoryOptions{
+		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
+		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
+		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
+		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
+			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
+		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
+		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {
+		t.Error(diff)
+	}
+	c := config.Default()
+	for key, text := range map[string]string{"workspace.enabled": "false", "workspace.bootstrap": "",
+		"chunking.overlap": "0", "retrieval.enabled": "false", "retrieval.half_life": "0s", "retrieval.mmr_lambda": "0", "retrieval.vector_weight": "0"} {
+		if err := c.Set(key, text, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := memoryOptions(c)
+	if !o.Off || o.Bootstrap == nil || len(o.Bootstrap) > 0 || o.RecallTokens >= 0 || o.Store.OverlapTokens >= 0 {
+		t.Errorf("what is none is %+v", o)
+	}
+	if r := o.Ranking; r.HalfLife >= 0 || !(r.Lambda > 0 && r.Lambda < 1e-9) || r.VectorWeight != 0 {
+		t.Errorf("ranking is %+v", r)
+	}
+}
+
+func TestOnThisMachine(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://localhost:11434/v1": true, "http://LOCALHOST": true, "http://127.0.0.1:1": true, "http://127.9.9.9": true, "http://[::1]:80/v1": true,
+		"": false, "https://api.openai.com/v1": false, "http://192.168.0.2": false, "http://localhost.example.com": false, "http://localhost@example.com": false,
+		"http://127.0.0.1.example.com": false, "http://0.0.0.0": false, "http://[::ffff:8.8.8.8]": false, "http://example.com/localhost": false, "://": false,
+	} {
+		if got := OnThisMachine(address); got != want {
+			t.Errorf("onThisMachine(%q) = %v", address, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Databases opens what a configuration keeps in databases. Only memkernel-server has them.
+type Databases interface {
+	// State opens the database that keeps the state.
+	State(context.Context, *Settings) (Database, error)
+	// Index returns the index that a database keeps. Nothing is opened yet.
+	Index(*Settings) (api.Backend, error)
+}
+
+var errNoDatabases = errors.New("memkernel keeps state and index in files; memkernel-server keeps them in PostgreSQL")
+
+// Database keeps the state, and may keep the workspace's Markdown.
+type Database interface {
+	kernel.Store
+	io.Closer
+	// Workspace is the workspace's Markdown.
+	Workspace() markdownstore.Files
+}
+
+// Stored is where the state is kept, as it is configured.
+func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
+	if s.Config.Store.Backend != "postgres" {
+		return kernel.Files(s.StateDir), nil
+	}
+	db, err := s.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// State opens the database that keeps the state, once; Close closes it.
+func (s *Settings) State(ctx context.Context) (Database, error) {
+	if s.state != nil {
+		return s.state, nil
+	}
+	if s.Databases == nil {
+		return nil, errNoDatabases
+	}
+	db, err := s.Databases.State(ctx, s)
+	if err == nil {
+		s.state = db
+	}
+	return s.state, err
+}
+
+// Close lets go of the database that keeps the state, if it was opened.
+func (s *Settings) Close() error {
+	if s.state == nil {
+		return nil
+	}
+	defer func() { s.state = nil }()
+	return s.state.Close()
+}
+
+// daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
+const daemonLock = "serve.lock"
+
+// NoDaemon keeps a daemon of a state folder from being started, and refuses if one runs.
+func NoDaemon(stateDir string) (release func(), err error) {
+	release, err = store.Files(stateDir).Lock(daemonLock, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, Hint(fmt.Errorf("'memkernel serve' is running for %s", stateDir), "end it, and run this again")
+	}
+	return release, err
+}

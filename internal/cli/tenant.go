@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"fmt"
+)
+
+// Tenant are the settings of a tenant's workspace, with a state folder of its own and, where
+// the state is in a database, a root of its own there. It is configured as these are. The
+// workspace decides nothing.
+func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
+	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
+	if err := own.read(s.StateDir); err != nil {
+		return nil, err
+	}
+	if err := own.OwnChoice(); err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return own, CheckTenants(own)
+}
+
+// CheckTenants refuses settings that lead all tenants to one place.
+func CheckTenants(s *Settings) error {
+	c := s.Config
+	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
+		"index.backend": c.Index.Backend != "sqlite"} {
+		if shared {
+			return Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing, and each has an index of its own on every machine")
+		}
+	}
+	return nil
+}

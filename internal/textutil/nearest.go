@@ -1,0 +1,56 @@
+package textutil
+
+import "strings"
+
+// maxRunes bounds how much of a word is compared: longer ones are compared by their
+// beginnings, and are at least their further length apart.
+const maxRunes = 128
+
+// Distance counts the letters to add, drop, change or swap with their neighbour to make
+// b of a. Case makes no difference.
+func Distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	rest := max(len(x), maxRunes) - max(len(y), maxRunes)
+	x, y = x[:min(len(x), maxRunes)], y[:min(len(y), maxRunes)]
+	var before []int // the row before the last one
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range x {
+		next := make([]int, len(y)+1)
+		next[0] = i + 1
+		for j, s := range y {
+			change := row[j]
+			if r != s {
+				change++
+			}
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && r == y[j-1] && x[i-1] == s {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(y)] + max(rest, -rest)
+}
+
+// Nearest returns those of the words that a mistyped one was probably meant to be, at most
+// three: the nearest within a third of its length, then those that begin with it.
+func Nearest(typed string, words []string) []string {
+	best := (len([]rune(typed)) + 1) / 3
+	var near, begin []string
+	for _, w := range words {
+		d := Distance(typed, w)
+		if d < best {
+			best, near = d, nil
+		}
+		if d == best && typed != "" {
+			near = append(near, w)
+		} else if typed != "" && strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) {
+			begin = append(begin, w)
+		}
+	}
+	near = append(near, begin...)
+	return near[:min(len(near), 3)]
+}

@@ -1,0 +1,81 @@
+package textutil
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// maxBytes is the longest word that may be a name as it is.
+const maxBytes = 100
+
+// SafeName returns a folder's name for a word that comes from elsewhere: the key of a
+// session, the name of an agent. No two words get one name, also where the disk does not
+// distinguish upper from lower case (macOS, Windows), and no name is one that Windows
+// reserves or changes. The name depends on nothing but the word, so that processes and
+// machines come to the same one.
+//
+//	main              main                           as it is
+//	a/b               a_b-c14cddc033f64b9d           changed: a hash of the word follows
+//	Main              _Main-eb814be3ca3b78c0         as it is it would meet main
+//	aux.txt           _aux.txt-0857d0cb3b4f429f      as it is, Windows reserves it
+//	a_b-c14cddc…      _a_b-c14cddc…-60e8b8f22b6bf5a4 as it is it would meet a/b
+//
+// The name has at most 118 bytes of [A-Za-z0-9._-], and does not
+// end in a dot. Two words share one, compared without case, only if the first 64 bits
+// of their SHA-256 are equal.
+func SafeName(word string) string {
+	name := SafeNameBefore(word)
+	if reserved(name) || name == word && (word != strings.ToLower(word) || strings.HasSuffix(word, ".") || IsHashedName(word)) {
+		body, _ := plain(word)
+		return "_" + body + "-" + hash(word)
+	}
+	return name
+}
+
+// SafeNameBefore returns the name that programs of before December 2026 gave: two words could
+// share it.
+func SafeNameBefore(word string) string {
+	body, changed := plain(word)
+	if !changed {
+		return word
+	}
+	return body + "-" + hash(word)
+}
+
+// plain returns a word with what can't be in a name replaced, cut to size, and whether
+// that, or that nothing is left, made a change.
+func plain(word string) (string, bool) {
+	b := []byte(word)
+	changed := len(b) > maxBytes || strings.Trim(word, ".") == ""
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+			b[i], changed = '_', true
+		}
+	}
+	return string(b[:min(len(b), maxBytes)]), changed
+}
+
+func hash(word string) string {
+	sum := sha256.Sum256([]byte(word))
+	return hex.EncodeToString(sum[:8])
+}
+
+// hashed is how a name looks that was made by adding a hash: what precedes it
+// has a byte that was replaced, or only dots, or is cut to size.
+var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0-9.-]{100})-[0-9a-f]{16}$`)
+
+// IsHashedName reports whether a word looks like the name of another.
+func IsHashedName(word string) bool { return hashed.MatchString(word) }
+
+// IsSafeName reports whether a word may be a name that [SafeName] or [SafeNameBefore] gave.
+func IsSafeName(name string) bool {
+	body, changed := plain(name)
+	return IsHashedName(name) || !changed && body == name
+}
+
+// devices are names that Windows reserves, whatever follows behind a dot.
+var devices = regexp.MustCompile(`^(?i:con|prn|aux|nul|(?:com|lpt)[0-9])(?:\.|$)`)
+
+func reserved(name string) bool { return devices.MatchString(name) }
