@@ -22,7 +22,8 @@ type conversation struct {
 	// its messages are kept, nil for all.
 	Base string `json:"base"`
 	Keep *int   `json:"keep"`
-	// Messages are the rest, Keys their ids, "" for one without.
+	// Messages are the rest, Keys their ids, "" for one without. Members that are not known are
+	// kept. Those of chat completions may begin with system messages.
 	Messages []json.RawMessage `json:"messages" rpc:"objects"`
 	Keys     []string          `json:"keys"`
 	// values are the messages as they are held. What was read has the number of their list

@@ -114,9 +114,12 @@ func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, 
 
 // checkpointed is the answer to checkpoint.
 type checkpointed struct {
-	Schema       string `json:"schema" rpc:"memkernel/rpc_checkpoint/v1"`
-	SessionKey   string `json:"session_key"`
-	ID           string `json:"id"`
+	Schema     string `json:"schema" rpc:"memkernel/rpc_checkpoint/v1"`
+	SessionKey string `json:"session_key"`
+	// ID is that of the newest checkpoint, "" if nothing was captured.
+	ID string `json:"id"`
+	// Text is YAML. Its meta says where the session comes from, and token_usage what the provider
+	// billed for the newest call that was observed, or for want of one the kernel's estimate.
 	Text         string `json:"text"`
 	Conversation *mark  `json:"conversation,omitempty"`
 }

@@ -187,6 +187,8 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
 }
 
+// toolsListCall asks for memory as tools for a model. Where capabilities.tools is false it is
+// refused as DISABLED.
 type toolsListCall struct {
 	sessionCall
 	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`

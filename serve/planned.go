@@ -10,7 +10,8 @@ import (
 // planned is the answer to plan and peek.
 type planned struct {
 	plannedHead
-	// Items are the messages to send; see doc/rpc.md.
+	// Items are the messages to send in the form "items"; a message that none covers is left out.
+	// A host whose provider does not merge messages of one role that follow each other does so.
 	Items []item `json:"items,omitempty"`
 	plannedCount
 	// Body is the request in the form "body".

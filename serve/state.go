@@ -68,7 +68,8 @@ type reindexCall struct {
 	Full bool `json:"full"`
 	// WaitMS is how long to wait for another process that is indexing.
 	WaitMS int64 `json:"wait_ms"`
-	// Progress asks for notifications.
+	// Progress asks for notifications $/progress before the answer: id, stage (index or embed),
+	// done, total, files and chunks.
 	Progress bool `json:"progress"`
 }
 

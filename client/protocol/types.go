@@ -134,7 +134,8 @@ type Conversation struct {
 	// messages are kept, nil for all.
 	Base string `json:"base,omitempty"`
 	Keep *int64 `json:"keep,omitempty"`
-	// messages are the rest, keys their ids, "" for one without.
+	// messages are the rest, keys their ids, "" for one without. Members that are not known
+	// are kept. Those of chat completions may begin with system messages.
 	Messages []any    `json:"messages,omitempty"`
 	Keys     []string `json:"keys,omitempty"`
 }
@@ -181,7 +182,9 @@ type Planned struct {
 	// is taken to be empty.
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
-	// items are the messages to send; see doc/rpc.md.
+	// items are the messages to send in the form "items"; a message that none covers is left
+	// out. A host whose provider does not merge messages of one role that follow each other
+	// does so.
 	Items []Item `json:"items,omitempty"`
 	// count is how many messages the items come to.
 	Count   int64    `json:"count"`
@@ -1072,9 +1075,13 @@ type CallSettings struct {
 
 // Checkpointed is the answer to checkpoint.
 type Checkpointed struct {
-	Schema       string `json:"schema"`
-	SessionKey   string `json:"session_key"`
-	ID           string `json:"id"`
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// id is that of the newest checkpoint, "" if nothing was captured.
+	ID string `json:"id"`
+	// text is YAML. Its meta says where the session comes from, and token_usage what the
+	// provider billed for the newest call that was observed, or for want of one the kernel's
+	// estimate.
 	Text         string `json:"text"`
 	Conversation *Mark  `json:"conversation,omitempty"`
 }
@@ -2308,7 +2315,8 @@ type ReindexParams struct {
 	Full bool `json:"full,omitempty"`
 	// wait_ms is how long to wait for another process that is indexing.
 	WaitMs int64 `json:"wait_ms,omitempty"`
-	// progress asks for notifications.
+	// progress asks for notifications $/progress before the answer: id, stage (index or
+	// embed), done, total, files and chunks.
 	Progress bool `json:"progress,omitempty"`
 }
 
@@ -2423,7 +2431,8 @@ type DocumentLeftOut struct {
 	First []LeftFile `json:"first"`
 }
 
-// ToolsListParams are the parameters of tools.list.
+// ToolsListParams asks for memory as tools for a model. Where capabilities.tools is false
+// it is refused as DISABLED.
 type ToolsListParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`

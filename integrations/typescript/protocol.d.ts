@@ -123,7 +123,7 @@ export interface Conversation {
   /** `base` is the mark of the conversation that an answer gave; `keep` is how many of its messages are kept, nil for all. */
   base?: string;
   keep?: number;
-  /** `messages` are the rest, `keys` their ids, "" for one without. */
+  /** `messages` are the rest, `keys` their ids, "" for one without. Members that are not known are kept. Those of chat completions may begin with system messages. */
   messages?: object[];
   keys?: string[];
 }
@@ -166,7 +166,7 @@ export interface Planned {
   /** `cut` reports whether older messages left with this plan, `cold` that the provider's cache is taken to be empty. */
   cut: boolean;
   cold: boolean;
-  /** `items` are the messages to send; see doc/rpc.md. */
+  /** `items` are the messages to send in the form "items"; a message that none covers is left out. A host whose provider does not merge messages of one role that follow each other does so. */
   items?: Item[];
   /** `count` is how many messages the items come to. */
   count: number;
@@ -958,7 +958,9 @@ export interface CallSettings {
 export interface Checkpointed {
   schema: string;
   session_key: string;
+  /** `id` is that of the newest checkpoint, "" if nothing was captured. */
   id: string;
+  /** `text` is YAML. Its meta says where the session comes from, and token_usage what the provider billed for the newest call that was observed, or for want of one the kernel's estimate. */
   text: string;
   conversation?: Mark;
 }
@@ -2116,7 +2118,7 @@ export interface ReindexParams {
   full?: boolean;
   /** `wait_ms` is how long to wait for another process that is indexing. */
   wait_ms?: number;
-  /** `progress` asks for notifications. */
+  /** `progress` asks for notifications $/progress before the answer: id, stage (index or embed), done, total, files and chunks. */
   progress?: boolean;
 }
 
@@ -2231,6 +2233,7 @@ export interface DocumentLeftOut {
   first: LeftFile[];
 }
 
+/** ToolsListParams asks for memory as tools for a model. Where capabilities.tools is false it is refused as DISABLED. */
 export interface ToolsListParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
