@@ -2,11 +2,13 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -341,45 +343,27 @@ func (c *Cursor) Skip() {
 }
 
 func (c *Cursor) literal(word string) {
-	if len(c.S)-c.i >= len(word) && c.S[c.i:c.i+len(word)] == word {
+	rest := c.S[c.i:]
+	if strings.HasPrefix(rest, word) {
 		c.i += len(word)
 		return
 	}
-	if len(c.S)-c.i < len(word) && word[:len(c.S)-c.i] == c.S[c.i:] {
+	if strings.HasPrefix(word, rest) {
 		c.i = len(c.S)
 	}
 	c.syntax(word)
 }
 
-func (c *Cursor) digits() {
-	if c.i >= len(c.S) || c.S[c.i] < '0' || c.S[c.i] > '9' {
-		c.syntax("a digit")
-		return
-	}
-	for c.i < len(c.S) && c.S[c.i] >= '0' && c.S[c.i] <= '9' {
-		c.i++
-	}
-}
-
 func (c *Cursor) number() {
-	if c.S[c.i] == '-' {
+	start := c.i
+	for c.i < len(c.S) && strings.IndexByte("0123456789+-.eE", c.S[c.i]) >= 0 {
 		c.i++
 	}
-	if c.i < len(c.S) && c.S[c.i] == '0' {
-		c.i++
-	} else {
-		c.digits()
-	}
-	if c.Err == nil && c.i < len(c.S) && c.S[c.i] == '.' {
-		c.i++
-		c.digits()
-	}
-	if c.Err == nil && c.i < len(c.S) && (c.S[c.i] == 'e' || c.S[c.i] == 'E') {
-		c.i++
-		if c.i < len(c.S) && (c.S[c.i] == '+' || c.S[c.i] == '-') {
-			c.i++
+	if !json.Valid([]byte(c.S[start:c.i])) {
+		if c.i < len(c.S) {
+			c.i = start
 		}
-		c.digits()
+		c.syntax("a number")
 	}
 }
 
@@ -400,9 +384,7 @@ func (c *Cursor) skipString() (escaped bool) {
 			return escaped
 		case '\\':
 			escaped = true
-			if i+1 < len(c.S) && isSimpleEscape(c.S[i+1]) {
-				i += 2
-			} else if i = c.escape(i); c.Err != nil {
+			if i = c.escape(i); c.Err != nil {
 				return escaped
 			}
 		default:
@@ -413,32 +395,22 @@ func (c *Cursor) skipString() (escaped bool) {
 	}
 }
 
-// escape validates the long escape at i and returns the index after it.
+// escape validates the escape at i and returns the index after it.
 func (c *Cursor) escape(i int) int {
-	c.i = i + 1
-	if c.i >= len(c.S) {
-		c.syntax("an escape")
-		return i
+	if c.i = i + 1; c.i < len(c.S) && strings.IndexByte(`"\/bfnrt`, c.S[c.i]) >= 0 {
+		return i + 2
 	}
-	if c.S[c.i] != 'u' {
+	if c.i >= len(c.S) || c.S[c.i] != 'u' {
 		c.syntax("an escape")
 		return i
 	}
 	for c.i = i + 2; c.i < i+6; c.i++ {
-		if c.i >= len(c.S) || unhex(c.S[c.i]) < 0 {
+		if c.i >= len(c.S) || strings.IndexByte("0123456789abcdefABCDEF", c.S[c.i]) < 0 {
 			c.syntax("four hex digits")
 			return i
 		}
 	}
 	return i + 6
-}
-
-func isSimpleEscape(b byte) bool {
-	switch b {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return true
-	}
-	return false
 }
 
 const (

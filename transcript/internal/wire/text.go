@@ -1,25 +1,17 @@
 package wire
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-func unhex(b byte) int {
-	switch {
-	case b >= '0' && b <= '9':
-		return int(b - '0')
-	case b >= 'a' && b <= 'f':
-		return int(b-'a') + 10
-	case b >= 'A' && b <= 'F':
-		return int(b-'A') + 10
-	}
-	return -1
-}
-
+// hex4 reads the four hexadecimal digits that s begins with.
 func hex4(s string) rune {
-	return rune(unhex(s[0])<<12 | unhex(s[1])<<8 | unhex(s[2])<<4 | unhex(s[3]))
+	n, _ := strconv.ParseUint(s[:4], 16, 32) // the cursor has checked them
+	return rune(n)
 }
 
 // unescape decodes the inside of a valid JSON string. Invalid UTF-8 stays, and half a surrogate pair becomes
@@ -54,18 +46,10 @@ func unescape(in string) string {
 	}
 }
 
+// simpleEscape returns the character that a backslash with b stands for.
 func simpleEscape(b byte) byte {
-	switch b {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
+	if i := strings.IndexByte("bfnrt", b); i >= 0 {
+		return "\b\f\n\r\t"[i]
 	}
 	return b
 }
@@ -86,18 +70,10 @@ func AppendString(dst []byte, s string) []byte {
 }
 
 func appendEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+	if i := strings.IndexByte("\"\\\n\r\t", b); i >= 0 {
+		return append(dst, '\\', `"\nrt`[i])
 	}
-	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
+	return fmt.Appendf(dst, `\u%04x`, b)
 }
 
 // AppendValid appends s with every run of invalid UTF-8 replaced.
