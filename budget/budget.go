@@ -18,9 +18,9 @@ const (
 	Estimated Kind = "estimated"
 )
 
-// Count is a number of tokens and what is known about it.
+// Count is a number of tokens with its reliability.
 type Count struct {
-	// Tokens is the expected number: what to show and to price.
+	// Tokens is the expected number, to show and to price.
 	Tokens int `json:"tokens"`
 	// Bound is the number that budgets use, at least Tokens. The true number
 	// is rarely above it; for exact counts the two are equal.
@@ -67,8 +67,8 @@ func ForModel(tokenizer, model string) (Counter, error) {
 	return For(cmp.Or(tokenizer, Family(model)))
 }
 
-// For returns the counter of a tokenizer by name. Making one costs next to
-// nothing. An unknown name is an error; for an unknown model ask [Family].
+// For returns the counter of a tokenizer by name. Making one costs next to nothing. An unknown
+// name is an error. For an unknown model, pass the result of [Family].
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
 	case O200k, Cl100k:

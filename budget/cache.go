@@ -12,14 +12,12 @@ const DefaultCacheSize = 1 << 16
 // its count, in bytes.
 const uncached = 48
 
-// Cache keeps counts by the content that was counted, so that a plan counts
-// only what is new. Content is identified by a 64-bit hash with a random seed,
-// by its length and by the counter's name; texts are not kept. It is safe for
-// concurrent use.
+// Cache keeps counts by content, so that a plan counts new content only. It identifies content by
+// a 64-bit hash with a random seed, its length and the counter's name; it keeps no texts. It is
+// safe for concurrent use.
 //
-// It has two generations: when the younger is full it becomes the older, whose
-// entries come back when they are used and are forgotten when the next one
-// fills.
+// It has two generations. When the younger is full it replaces the older. Counts of the older
+// return to the younger when they are used, and the others are forgotten.
 type Cache struct {
 	size int
 	seed maphash.Seed

@@ -34,12 +34,12 @@ const (
 	maxFraming = 200
 )
 
-// Calibration learns for one model how its real token counts compare with ours.
-// Its zero value has learnt nothing. It is a value without locks: a caller that
-// shares it has to guard it, and a caller that wants to keep it stores its JSON.
+// Calibration learns for one model how its real token counts compare with ours. The zero value
+// has learnt nothing. It has no locks: a caller that shares it must guard it, and a caller that
+// keeps it stores its JSON.
 //
-// For estimates it learns the ratio actual/estimated; for exact counters, whose
-// texts need no correction, what the provider adds to each message.
+// For estimates it learns the ratio actual/estimated. For exact counters, whose texts need no
+// correction, it learns the tokens that the provider adds to each message.
 type Calibration struct {
 	// Version is the format's version.
 	Version int `json:"version"`
@@ -47,15 +47,15 @@ type Calibration struct {
 	Ratio Moments `json:"log_ratio"`
 	// Framing is in tokens per message.
 	Framing Moments `json:"framing"`
-	// Window is the model's context window in tokens where no price book has it, 0 if
-	// unknown; WindowFrom is who named it.
+	// Window is the model's context window in tokens if no price book has it, 0 if unknown.
+	// WindowFrom is the source.
 	Window     int    `json:"window,omitempty"`
 	WindowFrom string `json:"window_from,omitempty"`
-	// Binding is how the provider was seen to hold the model's thinking to its prefix, ""
-	// where it did what the price book says.
+	// Binding is how the provider was seen to bind the model's thinking to its prefix, "" if it
+	// follows the price book.
 	Binding string `json:"binding,omitempty"`
-	// Unfit is the newest request whose system prompt and tools alone did not fit, nil once
-	// another one did.
+	// Unfit is the newest request whose system prompt and tools alone did not fit. It is nil once
+	// another request did.
 	Unfit *Unfit `json:"unfit,omitempty"`
 }
 
@@ -77,12 +77,10 @@ type Moments struct {
 	Outliers int `json:"outliers"`
 }
 
-// Observe records that what was counted as estimated turned out to be actual
-// tokens; messages is their number, 0 if unknown. Pass the raw count of the
-// counter. It reports whether the pair was accepted.
-// Don't pass a pair with a cut or a rewrite by the host in between: it compares
-// two prompts. Those that slip through are refused as outliers, unless they
-// persist.
+// Observe records the actual size of a prompt that was estimated, in tokens. messages is their
+// number, 0 if unknown. estimated must be the raw count of the counter. Observe reports whether
+// it accepted the pair. Don't pass a pair with a cut or a rewrite by the host in between, which
+// compares two prompts. It refuses such pairs as outliers unless they persist.
 func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	c.Version = calibrationVersion
 	if estimated.Tokens < minObserved || actual < minObserved {
@@ -139,9 +137,8 @@ func (c *Calibration) Factor() (ratio, margin float64) {
 	return math.Exp(c.Ratio.Mean), min(math.Exp(2*deviation), maxMargin)
 }
 
-// FramingOf returns what the provider adds to so many messages, for exact
-// counters. It returns false until it was observed often enough; then use
-// [Overheads].
+// FramingOf returns the tokens that the provider adds to a number of messages, for exact
+// counters. It returns false until it was observed often enough; then use [Overheads].
 func (c *Calibration) FramingOf(messages int) (Count, bool) {
 	if c.Framing.Samples < minSamples || messages < 0 {
 		return Count{}, false
@@ -155,8 +152,7 @@ func (c *Calibration) FramingOf(messages int) (Count, bool) {
 	}, true
 }
 
-// UnmarshalJSON refuses what a newer version wrote and what no observation can
-// have led to.
+// UnmarshalJSON refuses calibrations of a newer version, and values that no observation can produce.
 func (c *Calibration) UnmarshalJSON(data []byte) error {
 	type plain Calibration // without this method
 	var p plain

@@ -56,6 +56,6 @@ func isLetter(class byte) bool {
 // marks, unassigned.
 func isSymbol(class byte) bool { return class == 0 || class&classMark != 0 }
 
-// isLead reports whether class is in [^\r\n\p{L}\p{N}], what may precede a
-// word in its piece.
+// isLead reports whether class is in [^\r\n\p{L}\p{N}]. Such a character may precede a word in
+// its piece.
 func isLead(class byte) bool { return class&^classSpace == 0 || class&classMark != 0 }

@@ -12,11 +12,10 @@ type estimator struct {
 	expected, bound weights
 }
 
-// claudeOld fits the Claude tokenizer up to 4.6, which is not public: linear in
-// the counts of features, fitted to a stand-in vocabulary over 17 classes of
-// text. Spaces, blanks, letters, repeats and hex are corrected so that indented
-// code, German, rulers and digests come out right, and spaces by what recorded
-// sessions were billed.
+// claudeOld fits the Claude tokenizer up to 4.6, which is not public. It is linear in the counts
+// of features, fitted to a substitute vocabulary over 17 classes of text. Spaces, blanks,
+// letters, repeats and hex are corrected for indented code, German, rulers and digests, and
+// spaces by the bills of recorded sessions.
 var claudeOld = weights{
 	words: 1190, letters: 220, digits: 660, newlines: 2190, spaces: 950, blanks: 250, cjk: 1110,
 	other: 350, punct: 470, repeats: 250, entropy: 800, hex: 660,
@@ -51,8 +50,8 @@ func newEstimator(name string) Counter {
 	return byteCounter{}
 }
 
-// times scales the weights by percentages: of Latin text, of other scripts, and
-// of what tokenizers cut into near single characters anyway.
+// times scales the weights by percentages: of Latin text, of other scripts, and of features that
+// tokenizers cut into nearly single characters anyway.
 func (w weights) times(latin, other, dense int) weights {
 	return weights{
 		words: w.words * latin / 100, letters: w.letters * latin / 100, newlines: w.newlines * latin / 100,

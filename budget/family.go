@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Family guesses the tokenizer of a model from its id, as [For] takes it. It
-// understands the spellings of the providers and of the gateways in front of
-// them ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401", "ft:…", "…[1m]").
-// A model of a known vendor but an unknown version is treated as a new one; a
-// model that can't be placed gets [Bytes].
+// Family guesses the tokenizer of a model from its id, as [For] takes it. It understands the
+// spellings of the providers and of gateways ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401",
+// "ft:…", "…[1m]"). A model of a known vendor but an unknown version counts as a new one. For any
+// other model it returns [Bytes].
 func Family(modelID string) string {
 	id := strings.ToLower(strings.TrimSpace(modelID))
 	id = id[strings.LastIndexByte(id, '/')+1:]

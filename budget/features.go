@@ -2,8 +2,8 @@ package budget
 
 import "unicode/utf8"
 
-// features are counts of what occurs in a text. The estimator of a tokenizer has weights that turn them
-// into tokens.
+// features are counts of what occurs in a text. The estimator of a tokenizer has weights that
+// turn them into tokens.
 type features struct {
 	words    int // word pieces: runs of ASCII letters, cut where camelCase cuts
 	letters  int // letters of a word piece after its longWord-th

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Overflow is what a provider reports of a request that it refused as too long.
-// All figures are tokens by the provider's own count, 0 where it names none.
+// Overflow is a provider's report about a request that it refused as too long. All figures are
+// tokens by the provider's own count, 0 if it names none.
 type Overflow struct {
-	// Input is what was sent, Limit what the model takes of input, Answer what was
-	// asked to be kept free for the answer where the limit is about both.
+	// Input is the size of the request and Limit the model's limit for input. Answer is the size
+	// reserved for the answer if the limit is about both.
 	Input  int `json:"input_tokens"`
 	Limit  int `json:"limit_tokens"`
 	Answer int `json:"answer_tokens"`
@@ -29,9 +29,9 @@ var overflowFigures = sync.OnceValue(func() (out []*regexp.Regexp) {
 	return out
 })
 
-// overflowForms are how providers put the figures into words: in is the input, max
-// the limit, out the answer, all what input and answer come to. The first that
-// matches counts, so the more exact are first.
+// overflowForms are the providers' sentences with the figures: in is the input, max the limit,
+// out the answer, all the sum of input and answer. The first match counts, so that more exact
+// forms come first.
 var overflowForms = []string{
 	// Anthropic
 	`prompt is too long: (?P<in>N) tokens > (?P<max>N)`,
@@ -69,16 +69,14 @@ var overflowWords = sync.OnceValue(func() *regexp.Regexp {
 		`greater than the context length|context window exceeds|larger than the (?:maximum|context)|tokens.{0,20} must be <=|too large for model|cannot exceed \d+|context overflow`)
 })
 
-// rateWords are those of a limit on how much may be sent in a minute: a shorter
-// request would not be what is asked for.
+// rateWords match a limit on the amount per minute. A shorter request would not help then.
 var rateWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)per (?:min|minute|day)\b|\bTPM\b|\bRPM\b|rate.?limit`)
 })
 
-// ParseOverflow reads a provider's refusal of a request that was too long, as text
-// or as the JSON that it came in. It returns false for anything else: another
-// error, or a limit on the rate. The forms are those of the providers'
-// documentation and of what their servers were seen to answer.
+// ParseOverflow reads a provider's refusal of a request that was too long, as text or as the JSON
+// that contains it. It returns false for other errors and for limits on the rate. The forms are
+// from the providers' documentation and from their servers' answers.
 func ParseOverflow(text string) (Overflow, bool) {
 	text = text[:min(len(text), maxOverflowText)]
 	if rateWords().MatchString(text) || !overflowWords().MatchString(text) {
@@ -100,14 +98,14 @@ func ParseOverflow(text string) (Overflow, bool) {
 	return Overflow{}, true
 }
 
-// thinkingWords match the refusal of a request for thinking whose prefix changed, and of
-// thinking whose signature is not what the model wrote.
+// thinkingWords match the refusal of a request because the prefix of thinking changed, or because
+// a signature is not the model's.
 var thinkingWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)bound to a different conversation|invalid .{0,3}(?:signature|data).{0,3} in .{0,3}(?:redacted_)?thinking.{0,3} block`)
 })
 
-// RefusesThinking reports whether a provider's text refuses a request for the thinking of
-// earlier turns that it holds: without it the request would be taken.
+// RefusesThinking reports whether a provider's text refuses a request because of the thinking of
+// earlier turns in it. The provider would take the request without this thinking.
 func RefusesThinking(text string) bool {
 	return thinkingWords().MatchString(text[:min(len(text), maxOverflowText)])
 }

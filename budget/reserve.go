@@ -19,7 +19,6 @@ func summaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
 // 2,000 tokens, or the budget if that is less.
 func retrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
 
-// lowWater returns what a cut leaves of the working set at most: 55 % of the
-// budget, and no more than 30,000 tokens of conversation. Prices may ask for
-// less.
+// lowWater returns the most that a cut leaves of the working set: 55 % of the budget, and no more
+// than 30,000 tokens of conversation. Prices may ask for less.
 func lowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }

@@ -30,7 +30,7 @@ type Request struct {
 type Plan struct {
 	Window  int `json:"window"`
 	Reserve int `json:"reserve"`
-	// Budget is Window − Reserve: what the prompt may hold.
+	// Budget is Window − Reserve, the most that the prompt may hold.
 	Budget int `json:"budget"`
 	// Fixed is the sum of the request's fixed items.
 	Fixed int `json:"fixed"`
@@ -46,8 +46,7 @@ type Plan struct {
 // largestItems is how many items a TooSmallError names.
 const largestItems = 5
 
-// TooSmallError means that the fixed part does not fit into the window beside
-// the reserve.
+// TooSmallError means that the fixed part and the reserve do not fit into the window.
 type TooSmallError struct {
 	// Window, Reserve and Fixed are the figures that don't fit, in tokens.
 	Window, Reserve, Fixed int
@@ -86,9 +85,8 @@ func (u Unfit) String() string {
 	return fmt.Sprintf("the fixed part does not fit: a system prompt of %d tokens and tools of %d in a window of %d with a reserve of %d", u.System, u.Tools, u.Window, u.Reserve)
 }
 
-// Split divides a window in the order of what can least be done without: the
-// fixed part, the working set as a cut leaves it, the summary, retrieval. What
-// then is left belongs to the working set, to grow into. It returns a
+// Split divides a window in the order of importance: the fixed part, the working set after a cut,
+// the summary, retrieval. The rest goes to the working set, to grow into. It returns a
 // *[TooSmallError] if the fixed part alone does not fit.
 func Split(r Request) (Plan, error) {
 	if r.Window <= 0 {

@@ -1,8 +1,7 @@
 package budget
 
-// nextO200k returns the end of the piece that starts at s[i], i < len(s). It is
-// the split pattern of o200k_base, unrolled; the first alternative that matches
-// wins:
+// nextO200k returns the end of the piece that starts at s[i], i < len(s). It is the split pattern
+// of o200k_base, unrolled; the first alternative that matches wins:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// ToolInput returns the text by which a model of a family sees the arguments of a
-// tool call, given as JSON. Claude writes and reads them as plain values under
-// their names, so that a line break is one, and not the two characters of its
-// escape: recorded calls that write whole files are billed a fifth to a third
-// less than their JSON would be. Others see the JSON as it is; what is no JSON
-// object is also left as it is.
+// ToolInput returns the text by which a model of a family sees the arguments of a tool call,
+// given as JSON. Claude writes and reads them as plain values under their names, where a line
+// break is one character and not the two of its escape: recorded calls that write whole files are
+// billed a fifth to a third less than their JSON would be. For other families, and for input that
+// is no JSON object, it returns input.
 func ToolInput(family, input string) string {
 	if family != ClaudeOld && family != ClaudeNew || !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return input

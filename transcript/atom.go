@@ -18,8 +18,8 @@ const (
 	AtomOther AtomKind = "other"
 )
 
-// Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a call from
-// its result, or thinking from its consequence.
+// Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a
+// call from its result, or thinking from its consequence.
 type Atom struct {
 	// Start and End are message indices, End exclusive.
 	Start, End int
@@ -88,9 +88,9 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	return a
 }
 
-// OpenLoop finds the tool loop that still runs at the end. ok reports whether there is one, and start is the
-// index of the first message of the user turn that opened it. A user turn is a run of user and tool
-// messages, as providers see it: text next to results does not open a new one.
+// OpenLoop finds the tool loop that still runs at the end. ok reports whether there is one, and
+// start is the index of the first message of the user turn that opened it. A user turn is a run
+// of user and tool messages, as providers see it: text next to results does not open a new one.
 func OpenLoop(msgs []memkernel.Message) (start int, ok bool) {
 	end := len(msgs) - 1
 	for end >= 0 && !isTurnRole(msgs[end].Role) {

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Body is a request body whose conversation can be replaced. All else goes out with the bytes that the
-// client wrote: unknown members, their order, the white space between them.
+// Body is a request body whose conversation can be replaced. All else goes out with the bytes
+// that the client wrote: unknown members, their order, the white space between them.
 //
 //	{"model":…, "messages": [ system… , message, message … ], "stream":true}
 //	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
 //
-// Every message's Raw is the exact text of its elements. Markers that the client set for the cache stay
-// in Raw until [Body.Write] replaces them.
+// Every message's Raw is the exact text of its elements. Markers that the client set for the
+// cache stay in Raw until [Body.Write] replaces them.
 type Body struct {
 	Format Format
 	Model  string
@@ -79,8 +79,9 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member returns the JSON of a member's value, "" if there is none. Of two spellings that an API takes,
-// name must be the one in camel case. The result is a copy, which does not keep the body in memory.
+// Member returns the JSON of a member's value, "" if there is none. Of two spellings that an API
+// takes, name must be the one in camel case. The result is a copy, which does not keep the body
+// in memory.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
 		return strings.Clone(b.raw[m.value.Start:m.value.End])
@@ -157,8 +158,8 @@ func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 	return nil
 }
 
-// add files a message. System messages that open a chat completions request are its system prompt. All
-// of the assistant's items up to the next output or user message are one answer.
+// add files a message. System messages that open a chat completions request are its system
+// prompt. All of the assistant's items up to the next output or user message are one answer.
 func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
 	l.pair(b.Messages, &m)

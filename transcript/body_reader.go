@@ -29,16 +29,16 @@ const (
 	// maxRemembered bounds each of the two generations of messages, in bytes. A message that was not
 	// read again within a generation is forgotten.
 	maxRemembered = 16 << 20 // 16 MiB
-	// maxElement is the size of the largest element that is remembered. A larger one is parsed each time,
-	// so that one request can't fill the memory for good.
+	// maxElement is the size of the largest element that is remembered. A larger one is parsed
+	// each time, so that one request can't fill the memory for good.
 	maxElement = 1 << 20 // 1 MiB
 )
 
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
 
-// ReadFor is Read for a request to a model that the request's path names, as Gemini's do. A model in the
-// body takes precedence in the APIs that have one.
+// ReadFor is Read for a request to a model that the request's path names, as Gemini's do. A model
+// in the body takes precedence in the APIs that have one.
 func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {
@@ -61,8 +61,8 @@ func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error)
 	return b, nil
 }
 
-// message reads an element. It clones the text, since a conversation is kept from request to request and
-// would keep every body that one of its messages came in.
+// message reads an element. It clones the text, since a conversation is kept from request to
+// request and would keep every body that one of its messages came in.
 func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 	if m, ok := r.find(bodyKey{b.Format, raw}); ok {
 		return m, nil

@@ -12,16 +12,16 @@ import (
 type BodyEdit struct {
 	// Messages is the new conversation. A message with Raw goes out with these bytes.
 	Messages []memkernel.Message
-	// Markers are the cache breakpoints of the Messages API; other formats ignore them. They replace the
-	// client's own in the messages. The client's markers on tools, system prompt and the whole request
-	// stay, and count against the provider's limit.
+	// Markers are the cache breakpoints of the Messages API; other formats ignore them. They
+	// replace the client's own in the messages. The client's markers on tools, system prompt and
+	// the whole request stay, and count against the provider's limit.
 	Markers []Marker
 	// Thinking replaces the member of that name, or is added. "" leaves the member alone.
 	Thinking string
 }
 
-// Same reports whether messages are the body's own, each of them and unchanged. Then nothing has to be
-// written.
+// Same reports whether messages are the body's own, each of them and unchanged. Then nothing has
+// to be written.
 func (b *Body) Same(messages []memkernel.Message) bool {
 	return len(messages) == len(b.Messages) &&
 		!slices.ContainsFunc(messages, func(m memkernel.Message) bool { return m.Raw == "" })

@@ -25,8 +25,8 @@ type Dialect string
 // table has the dialects, in the order in which they are named.
 var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, geminicli.Dialect, anthropic.Dialect, openai.Dialect}
 
-// requests are dialects of requests alone: hosts neither write files in them nor hand over messages in them
-// value by value.
+// requests are dialects of requests alone: hosts neither write files in them nor hand over
+// messages in them value by value.
 var requests = []wire.Dialect{gemini.Dialect}
 
 // The names by which others know dialects.
@@ -78,8 +78,8 @@ func Intakes() (out []Dialect) {
 	return out
 }
 
-// Document reports whether a transcript in the dialect is one JSON document, which can't be read from the
-// middle. It is a request about to be sent, and no log of past events.
+// Document reports whether a transcript in the dialect is one JSON document, which can't be read
+// from the middle. It is a request about to be sent, and no log of past events.
 func (d Dialect) Document() bool {
 	r := rowOf(d)
 	return r != nil && r.Document()
@@ -100,9 +100,10 @@ func ParseDialect(name string) (Dialect, error) {
 // or show nothing.
 const sniffLines = 50
 
-// Detect returns the dialect of a file from its first bytes. 64 KiB are plenty, and the prefix may end inside a
-// record. The error is ErrEmpty for blank input, else ErrUnknownDialect. A document that fits both JSON
-// dialects counts as anthropic, since the canonical form is the same.
+// Detect returns the dialect of a file from its first bytes. 64 KiB are plenty, and the prefix
+// may end inside a record. The error is ErrEmpty for blank input, else ErrUnknownDialect. A
+// document that fits both JSON dialects counts as anthropic, since the canonical form is the
+// same.
 func Detect(prefix []byte) (Dialect, error) {
 	s := jsonl.Trim(textutil.UTF8(string(prefix)))
 	if s == "" {

@@ -1,8 +1,9 @@
-// Package transcript reads the session records of agent hosts, turns them into the canonical messages of
-// package memkernel, and turns canonical messages back into the request bodies that providers accept.
+// Package transcript reads the session records of agent hosts, turns them into the canonical
+// messages of package memkernel, and turns canonical messages back into the request bodies that
+// providers accept.
 //
-// Dialects are detected from the first bytes. Each is a row of one table and a folder of its own below
-// internal; CONTRIBUTING.md describes how to add one.
+// Dialects are detected from the first bytes. Each is a row of one table and a folder of its own
+// below internal; CONTRIBUTING.md describes how to add one.
 //
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
@@ -12,9 +13,9 @@
 //	anthropic    one JSON document: a Messages request or its messages
 //	openai       one JSON document: a chat completions request or its messages
 //
-// [Stream] yields one [Record] per line, or per message of a document, in bounded memory: the longest
-// record plus a constant. The records tile the file: written one after the other they are the bytes that
-// were read:
+// [Stream] yields one [Record] per line, or per message of a document, in bounded memory: the
+// longest record plus a constant. The records tile the file: written one after the other they are
+// the bytes that were read:
 //
 //	+------+-----+------+------+-----+------+
 //	| Lead | Raw | Tail | Lead | Raw | Tail | ...
@@ -22,20 +23,21 @@
 //	 BOM or  the   line  separators between the
 //	 nothing line  end   values of a document
 //
-// [Load] assembles a [Session], which offers two views: the conversation that the host would send now,
-// and all messages of the session. [Atoms], [Repair] and [Validate] know which messages belong together
-// and which rules each provider has. [Render] and [AppendPart] make request bytes. A [Body] is a client's
-// request, whose conversation can be replaced while all else keeps its bytes.
+// [Load] assembles a [Session], which offers two views: the conversation that the host would send
+// now, and all messages of the session. [Atoms], [Repair] and [Validate] know which messages
+// belong together and which rules each provider has. [Render] and [AppendPart] make request
+// bytes. A [Body] is a client's request, whose conversation can be replaced while all else keeps
+// its bytes.
 //
-// Calls and results need not be of a known kind: items and blocks that name each other by one id are a
-// pair. They keep their bytes for as long as they are shown unchanged.
+// Calls and results need not be of a known kind: items and blocks that name each other by one id
+// are a pair. They keep their bytes for as long as they are shown unchanged.
 //
-// A user message is seldom the user's alone: hosts put files, notices, results and other agents' words
-// into it. Each dialect marks the texts that a person typed, and a text without the mark counts as
-// nobody's. [Typed] removes from marked texts the blocks of the hosts and the person's quotations. No
-// other function decides this.
+// A user message is seldom the user's alone: hosts put files, notices, results and other agents'
+// words into it. Each dialect marks the texts that a person typed, and a text without the mark
+// counts as nobody's. [Typed] removes from marked texts the blocks of the hosts and the person's
+// quotations. No other function decides this.
 //
-// The package never calls a model, counts no tokens, writes no file and never drops input silently:
-// Session.Skipped has the records that could not be read, and a [Note] reports each repair and removal.
-// Sizes are bytes, times are the host's.
+// The package never calls a model, counts no tokens, writes no file and never drops input
+// silently: Session.Skipped has the records that could not be read, and a [Note] reports each
+// repair and removal. Sizes are bytes, times are the host's.
 package transcript

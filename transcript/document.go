@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// document streams the values of one JSON document: the members of a request object, or a bare array of
-// messages.
+// document streams the values of one JSON document: the members of a request object, or a bare
+// array of messages.
 type document struct {
 	v     *valueReader
 	src   *source

@@ -20,9 +20,9 @@ var known = func() map[string]bool {
 	return types
 }()
 
-// Held reports whether a message holds something that only its provider understands: a block or an item of an
-// unknown type, a compaction of the provider's, a medium of an unknown source. Such a message stays at its
-// place in every prompt, byte for byte.
+// Held reports whether a message holds something that only its provider understands: a block or
+// an item of an unknown type, a compaction of the provider's, a medium of an unknown source. Such
+// a message stays at its place in every prompt, byte for byte.
 func Held(m *memkernel.Message) bool { return slices.ContainsFunc(m.Parts, held) }
 
 func held(p memkernel.Part) bool {

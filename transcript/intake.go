@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Intake makes canonical messages of the values that a host hands over one by one, as they are in its
-// message list: messages of the Messages API (Anthropic) or of chat completions (OpenAI), items of the
-// Responses API (Codex), messages of Pi and OpenClaw (Pi). It keeps the values, so that [Intake.Items] can
-// express a plan by them. A value that the host leaves out of later requests makes no message. An Intake
-// is not safe for concurrent use.
+// Intake makes canonical messages of the values that a host hands over one by one, as they are in
+// its message list: messages of the Messages API (Anthropic) or of chat completions (OpenAI),
+// items of the Responses API (Codex), messages of Pi and OpenClaw (Pi). It keeps the values, so
+// that [Intake.Items] can express a plan by them. A value that the host leaves out of later
+// requests makes no message. An Intake is not safe for concurrent use.
 type Intake struct {
 	row      *wire.Dialect
 	values   []string
@@ -25,7 +25,8 @@ type Intake struct {
 // taken is the range of values that a message was made of.
 type taken struct{ from, to int }
 
-// NewIntake makes an intake without messages. Dialects of files alone, such as Claude Code's, have none.
+// NewIntake makes an intake without messages. Dialects of files alone, such as Claude Code's,
+// have none.
 func NewIntake(d Dialect) (*Intake, error) {
 	r := rowOf(d)
 	if r == nil || r.Items == nil {
@@ -50,8 +51,9 @@ func (in *Intake) Len() int { return len(in.values) }
 // Values returns the values that were appended. The caller must not change them.
 func (in *Intake) Values() []string { return in.values }
 
-// Messages returns the canonical messages. An Append leaves earlier ones as they are, with two exceptions: a
-// Responses message may grow, and an item of an unknown kind in it becomes a call when it is answered.
+// Messages returns the canonical messages. An Append leaves earlier ones as they are, with two
+// exceptions: a Responses message may grow, and an item of an unknown kind in it becomes a call
+// when it is answered.
 func (in *Intake) Messages() []memkernel.Message {
 	return in.log.Messages[:len(in.log.Messages):len(in.log.Messages)]
 }
@@ -59,8 +61,8 @@ func (in *Intake) Messages() []memkernel.Message {
 // System returns the system prompt that opens a chat completions conversation.
 func (in *Intake) System() []memkernel.Part { return in.log.System }
 
-// Append adds values. keys name the messages for which the host has ids: it may be shorter than values, and
-// "" is no id. After an error no value was added.
+// Append adds values. keys name the messages for which the host has ids: it may be shorter than
+// values, and "" is no id. After an error no value was added.
 func (in *Intake) Append(values, keys []string) error {
 	n := len(in.values)
 	for i, v := range values {
@@ -137,9 +139,10 @@ func (it Item) Len() int {
 	return it.To - it.From
 }
 
-// Items spells a plan's messages in the dialect of the intake. Unchanged messages are ranges of the host's
-// values, so that the host sends its own bytes. In changed ones all members but the content stay. at gives
-// the position of each planned message's last value in the list of items, -1 for a message without value.
+// Items spells a plan's messages in the dialect of the intake. Unchanged messages are ranges of
+// the host's values, so that the host sends its own bytes. In changed ones all members but the
+// content stay. at gives the position of each planned message's last value in the list of items,
+// -1 for a message without value.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	next, n := 0, 0
 	var calls map[string]bool
@@ -182,8 +185,8 @@ func join(items []Item, it Item) []Item {
 	return append(items, it)
 }
 
-// find returns the host's message that a planned one shows, -1 for a message of the kernel's. Plans keep the
-// host's order.
+// find returns the host's message that a planned one shows, -1 for a message of the kernel's.
+// Plans keep the host's order.
 func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
 		return -1
@@ -203,8 +206,8 @@ func untouched(m, host *memkernel.Message) bool {
 	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
 }
 
-// sameWords reports whether both messages are the same texts, as for a prompt that was planned before the host
-// wrote it down.
+// sameWords reports whether both messages are the same texts, as for a prompt that was planned
+// before the host wrote it down.
 func sameWords(m, host *memkernel.Message) bool {
 	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
 	for i := range m.Parts {

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// PlainUser reports whether m is a user message that answers no tool call, whoever wrote it. Such a message
-// opens a user turn.
+// PlainUser reports whether m is a user message that answers no tool call, whoever wrote it. Such
+// a message opens a user turn.
 func PlainUser(m memkernel.Message) bool { return wire.PlainUser(m) }
 
 // HasResults reports whether m answers a tool call of the client's. Results of
@@ -27,9 +27,9 @@ func Asks(m memkernel.Message) bool {
 	return wire.HasCalls(m) || wire.Any(&m, codex.MayAsk)
 }
 
-// TurnEnds returns the ends of a conversation's turns, each as the number of messages up to there. A turn ends
-// with an assistant message that calls no tool, if the user's own words or nothing follow. System and
-// developer messages before these words belong to the next turn.
+// TurnEnds returns the ends of a conversation's turns, each as the number of messages up to
+// there. A turn ends with an assistant message that calls no tool, if the user's own words or
+// nothing follow. System and developer messages before these words belong to the next turn.
 func TurnEnds(msgs []memkernel.Message) []int {
 	var out []int
 	for i := range msgs {
@@ -47,8 +47,8 @@ func TurnEnds(msgs []memkernel.Message) []int {
 	return out
 }
 
-// EndedTurns is [TurnEnds] for a conversation that may still go on: a final message of the model's counts only
-// if ended is true.
+// EndedTurns is [TurnEnds] for a conversation that may still go on: a final message of the
+// model's counts only if ended is true.
 func EndedTurns(msgs []memkernel.Message, ended bool) []int {
 	out := TurnEnds(msgs)
 	if n := len(out); !ended && n > 0 && out[n-1] == len(msgs) {

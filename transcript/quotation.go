@@ -43,15 +43,16 @@ func mailBegins(line, rest string) bool {
 // closing are the marks that end a quotation, by those that begin it.
 var closing = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '„': "“”", '«': "»", '»': "«", '‘': "’", '‚': "‘’", '「': "」", '『': "』", '《': "》"}
 
-// maxQuotation bounds a quotation within a text, in bytes. The mark that begins a longer one means something
-// else.
+// maxQuotation bounds a quotation within a text, in bytes. The mark that begins a longer one
+// means something else.
 const maxQuotation = 2000
 
 // maxPhrase bounds a quotation whose marks may also be apostrophes, or mark code.
 const maxPhrase = 300
 
-// Unquoted returns s with its quotations covered byte for byte, so that they are not taken for statements of
-// the text. Line ends stay, and so do quoted single words, which people mark to stress them.
+// Unquoted returns s with its quotations covered byte for byte, so that they are not taken for
+// statements of the text. Line ends stay, and so do quoted single words, which people mark to
+// stress them.
 func Unquoted(s string) string {
 	var out []byte
 	before := rune(' ')
@@ -78,8 +79,8 @@ func Unquoted(s string) string {
 	return string(out)
 }
 
-// quotation returns the length of the quotation that s begins with, 0 for none, and whether it is more than a
-// word.
+// quotation returns the length of the quotation that s begins with, 0 for none, and whether it is
+// more than a word.
 func quotation(s string, mark rune, n int, before rune) (length int, covers bool) {
 	ends, ok := closing[mark]
 	straight := mark == '"' || mark == '\'' || mark == '`'

@@ -8,19 +8,19 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Kind is the role of a record in the session. A "message" is one or a part of one. "compaction" and
-// "microcompaction" are where the host shortened the past. "usage" is the bill of a call, apart from its
-// message. "meta" and "field" describe the session, and "summary" is its title. "ignored" never reaches the
-// model, and "unknown" has a type that this package does not know. "blank", "broken" and "torn" could not
-// be read.
+// Kind is the role of a record in the session. A "message" is one or a part of one. "compaction"
+// and "microcompaction" are where the host shortened the past. "usage" is the bill of a call,
+// apart from its message. "meta" and "field" describe the session, and "summary" is its title.
+// "ignored" never reaches the model, and "unknown" has a type that this package does not know.
+// "blank", "broken" and "torn" could not be read.
 type Kind = wire.Kind
 
 // The kinds that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction
-	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it ends. It is
-	// no error, whatever OnBroken says.
+	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it
+	// ends. It is no error, whatever OnBroken says.
 	KindTorn = wire.KindTorn
 )
 
@@ -28,9 +28,9 @@ const (
 // message concerned, a text for people, and the parts that were taken out.
 type Note = wire.Note
 
-// Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of all records in
-// order are the file, byte for byte. The strings may share a larger buffer: clone strings that outlive the
-// loop if memory matters.
+// Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of
+// all records in order are the file, byte for byte. The strings may share a larger buffer: clone
+// strings that outlive the loop if memory matters.
 type Record struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
@@ -47,8 +47,8 @@ type Record struct {
 	Type string
 	// ID and Parent are the host's ids, "" if it has none.
 	ID, Parent string
-	// Message is the record's part of the conversation, nil if it has none. If a message spans several
-	// records, it is this record's share.
+	// Message is the record's part of the conversation, nil if it has none. If a message spans
+	// several records, it is this record's share.
 	Message *memkernel.Message
 	// Err is the reason for a broken record.
 	Err *LineError

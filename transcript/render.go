@@ -39,15 +39,16 @@ type Request struct {
 	Markers  []Marker
 	// Params are written last, in order.
 	Params []Param
-	// Source is the dialect that the messages came from, "" if unknown: then it is inferred from the blocks.
-	// It decides about blocks of unknown type, which only their own provider understands, and lets
-	// unchanged messages of that provider go out whole.
+	// Source is the dialect that the messages came from, "" if unknown: then it is inferred from
+	// the blocks. It decides about blocks of unknown type, which only their own provider
+	// understands, and lets unchanged messages of that provider go out whole.
 	Source Dialect
 }
 
-// Render makes the request body. Unchanged blocks of the same provider go out with the bytes that the host
-// wrote. Everything else is converted to JSON with a fixed order of members. Render removes cache markers
-// of the source and sets req.Markers only. The notes name the parts that could not be sent.
+// Render makes the request body. Unchanged blocks of the same provider go out with the bytes that
+// the host wrote. Everything else is converted to JSON with a fixed order of members. Render
+// removes cache markers of the source and sets req.Markers only. The notes name the parts that
+// could not be sent.
 func Render(f Format, req *Request) ([]byte, []Note, error) {
 	d := f.row()
 	if d == nil {
@@ -83,9 +84,9 @@ func (req *Request) renderer(d *wire.Dialect) *wire.Renderer {
 		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 }
 
-// AppendPart appends one block without cache markers, as Render writes it. It appends nothing if the format
-// can't carry the block. A tool result is a block for anthropic, a message for openai, an item for
-// responses.
+// AppendPart appends one block without cache markers, as Render writes it. It appends nothing if
+// the format can't carry the block. A tool result is a block for anthropic, a message for openai,
+// an item for responses.
 func AppendPart(dst []byte, f Format, role memkernel.Role, p *memkernel.Part) []byte {
 	if d := f.row(); d != nil {
 		return d.API.Append(dst, role, p)

@@ -22,8 +22,9 @@ const MissingResult = "[no result was recorded for this call]"
 //   - makes names and inputs of calls valid, and
 //   - drops empty messages, and blocks that the message's role can't hold.
 //
-// The notes report each change, with the parts that were removed. Sound input is returned as the same
-// slice. With keepPending the calls of the newest message stay open, for a caller whose tools still run.
+// The notes report each change, with the parts that were removed. Sound input is returned as the
+// same slice. With keepPending the calls of the newest message stay open, for a caller whose
+// tools still run.
 func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
 	h := newRepairer(nil, msgs)
 	out := h.emit(len(msgs), keepPending)
@@ -162,9 +163,9 @@ func (h *repairer) assistant(i int, m memkernel.Message) {
 	}
 }
 
-// place returns the turn after which results for t come. Neighbouring assistant messages are one turn for
-// providers, so that their results may follow the last of them. Separating the messages would change the
-// prompt that the model saw.
+// place returns the turn after which results for t come. Neighbouring assistant messages are one
+// turn for providers, so that their results may follow the last of them. Separating the messages
+// would change the prompt that the model saw.
 func (h *repairer) place(t *turn) *turn {
 	last := h.turns[len(h.turns)-1]
 	for _, u := range h.turns[t.position:] {
@@ -178,10 +179,10 @@ func (h *repairer) place(t *turn) *turn {
 	return last
 }
 
-// calls registers the calls of a message and makes them valid. If an id comes back while its call waits for
-// its result, the same request is a copy and left out, and another request is one of several calls at
-// once. After the answer, or once the conversation has gone on without one, it is a later call. Both get
-// ids of their own.
+// calls registers the calls of a message and makes them valid. If an id comes back while its call
+// waits for its result, the same request is a copy and left out, and another request is one of
+// several calls at once. After the answer, or once the conversation has gone on without one, it
+// is a later call. Both get ids of their own.
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
@@ -232,8 +233,8 @@ func (h *repairer) isCopy(p *memkernel.Part) bool {
 	})
 }
 
-// waits reports whether a call of this id still waits for its result when turn t speaks. For a call of the
-// past it sets reaches, since only all turns together show that.
+// waits reports whether a call of this id still waits for its result when turn t speaks. For a
+// call of the past it sets reaches, since only all turns together show that.
 func (h *repairer) waits(id string, t *turn) bool {
 	if _, ok := h.now[id]; !ok {
 		_, open := h.past.means(id)
@@ -265,8 +266,8 @@ func (h *repairer) answering(i int, m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// answer files the results of a message with their calls. The rest of the message stays with the results
-// if these are in place.
+// answer files the results of a message with their calls. The rest of the message stays with the
+// results if these are in place.
 func (h *repairer) answer(i int, m memkernel.Message) {
 	var rest []memkernel.Part
 	var owners []*turn
@@ -333,8 +334,9 @@ func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]me
 	}
 }
 
-// claim finds the turn that a result answers, and gives the result the id that its call has now. Of several
-// open calls of the host's id it takes the first of the tool that the result names, else the first.
+// claim finds the turn that a result answers, and gives the result the id that its call has now.
+// Of several open calls of the host's id it takes the first of the tool that the result names,
+// else the first.
 func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
 	id, repaired := p.Result.CallID, ""
 	for _, of := range h.now[id] {

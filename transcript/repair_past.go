@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later ones: which call
-// ids were used and answered. Nil and the zero value stand for no earlier messages.
+// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later ones:
+// which call ids were used and answered. Nil and the zero value stand for no earlier messages.
 type Past struct {
 	used map[string]int
 	now  map[string][]string
@@ -36,9 +36,10 @@ func (p *Past) means(id string) (known, open bool) {
 // has reports whether a call goes by that id, repaired.
 func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 
-// RepairAfter is [Repair] for messages that follow a past. The result is the same as when all messages are
-// repaired at once. ok is false where it would not be: if a message answers a call that the past left
-// open, or is the first tool message. RepairAfter changes neither past nor msgs.
+// RepairAfter is [Repair] for messages that follow a past. The result is the same as when all
+// messages are repaired at once. ok is false where it would not be: if a message answers a call
+// that the past left open, or is the first tool message. RepairAfter changes neither past nor
+// msgs.
 func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
 	h := newRepairer(past, msgs)
 	if h.reaches || past != nil && past.some && !past.tool && h.role == memkernel.RoleTool {

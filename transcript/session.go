@@ -27,8 +27,8 @@ type Session struct {
 	Skipped []*LineError
 	// Torn is the last line if it is incomplete, nil if it is whole. All earlier lines were read.
 	Torn *LineError
-	// Ended reports whether the host recorded the end of the main line's newest turn. Logs record it in
-	// their own ways, or not at all. A document has always ended.
+	// Ended reports whether the host recorded the end of the main line's newest turn. Logs record
+	// it in their own ways, or not at all. A document has always ended.
 	Ended bool
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note

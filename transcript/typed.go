@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Typed returns the words that a person typed in m: own are the person's words, quoted are the pasted or
-// quoted texts among them (code fences, quotations, mails). It looks only at texts that a dialect marked
-// ([memkernel.Part]), and removes the blocks, notices and files that hosts add, and words of the kernel's
-// that came back. A text of unknown origin is not the person's. Both are "" if no person spoke. No other
-// function decides this.
+// Typed returns the words that a person typed in m: own are the person's words, quoted are the
+// pasted or quoted texts among them (code fences, quotations, mails). It looks only at texts that
+// a dialect marked ([memkernel.Part]), and removes the blocks, notices and files that hosts add,
+// and words of the kernel's that came back. A text of unknown origin is not the person's. Both
+// are "" if no person spoke. No other function decides this.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
 		return "", ""
@@ -28,8 +28,8 @@ func Typed(m memkernel.Message) (own, quoted string) {
 	return mine.String(), others.String()
 }
 
-// Words returns the text of m without the blocks and notices that hosts add, whoever wrote it. It may be
-// searched for, but is nobody's wish.
+// Words returns the text of m without the blocks and notices that hosts add, whoever wrote it. It
+// may be searched for, but is nobody's wish.
 func Words(m memkernel.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
@@ -45,8 +45,8 @@ func MarkedTyped(m memkernel.Message) bool {
 	return wire.Any(&m, func(p *memkernel.Part) bool { return p.Typed })
 }
 
-// Untyped returns m without the marks of typed text, for the conversation of a subagent, whose user is an
-// agent. The parts of m stay unchanged.
+// Untyped returns m without the marks of typed text, for the conversation of a subagent, whose
+// user is an agent. The parts of m stay unchanged.
 func Untyped(m memkernel.Message) memkernel.Message {
 	if !MarkedTyped(m) {
 		return m
@@ -58,9 +58,9 @@ func Untyped(m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// Refusal reports whether r says that a person refused the call of a tool, and returns the words that they
-// typed with it. A tool that lets others choose the words of its failures could pose as a person: no own
-// words are returned for it.
+// Refusal reports whether r says that a person refused the call of a tool, and returns the words
+// that they typed with it. A tool that lets others choose the words of its failures could pose as
+// a person: no own words are returned for it.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 	text, ok := wire.Refusal(r)
 	if _, said, found := strings.Cut(text, wire.SaidWith); ok && found && worded[tool] {
@@ -74,8 +74,8 @@ var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true
 	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
 	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}
 
-// Dialog reports whether a tool of that name may be the host's own tool for asking the user. A tool of an
-// MCP server has the name of its server in front.
+// Dialog reports whether a tool of that name may be the host's own tool for asking the user. A
+// tool of an MCP server has the name of its server in front.
 func Dialog(tool string) bool {
 	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
 }
@@ -118,8 +118,8 @@ func indented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-// planAccepted is the text that Claude Code writes for a user who accepts an agent's plan and starts a new
-// session with it. The plan follows.
+// planAccepted is the text that Claude Code writes for a user who accepts an agent's plan and
+// starts a new session with it. The plan follows.
 const planAccepted = "Implement the following plan:"
 
 // titleOf returns the first line of a plan, which names it.
@@ -129,8 +129,8 @@ func titleOf(plan string) string {
 	return string(r[:min(len(r), 120)])
 }
 
-// fences follows fenced code blocks. A fence with a language opens a block within another, too: pasted text
-// may hold fences of its own.
+// fences follows fenced code blocks. A fence with a language opens a block within another, too:
+// pasted text may hold fences of its own.
 type fences struct {
 	mark  string
 	depth int

@@ -39,23 +39,23 @@ func (v Violation) String() string {
 // ValidateOptions are facts that a request alone does not show. Rules that need an absent one are not
 // judged.
 type ValidateOptions struct {
-	// Reference is the conversation as the host recorded it. The rules about thinking and order need it
-	// (A7, R2, R3). Messages are matched by key, else by call id.
+	// Reference is the conversation as the host recorded it. The rules about thinking and order
+	// need it (A7, R2, R3). Messages are matched by key, else by call id.
 	Reference []memkernel.Message
-	// Changed reports whether something before message ChangedFrom differs from the prompt for which the
-	// model wrote that message and the later ones (A8, R4).
+	// Changed reports whether something before message ChangedFrom differs from the prompt for
+	// which the model wrote that message and the later ones (A8, R4).
 	Changed     bool
 	ChangedFrom int
-	// PreservedThinking reports whether the model's thinking is bound to its prefix, DropBlocks whether
-	// the request lets the provider drop thinking that no longer fits.
+	// PreservedThinking reports whether the model's thinking is bound to its prefix, DropBlocks
+	// whether the request lets the provider drop thinking that no longer fits.
 	PreservedThinking, DropBlocks bool
 	// Prefill allows the last message to be a partial answer (A6).
 	Prefill bool
 	// AutomaticMarker reports whether the provider places one marker itself, which
 	// takes one of the four slots (A9).
 	AutomaticMarker bool
-	// PreviousTail is the marker at the end of the previous request, if any: some marker must be less than
-	// 20 positions after it (A9).
+	// PreviousTail is the marker at the end of the previous request, if any: some marker must be
+	// less than 20 positions after it (A9).
 	PreviousTail *Marker
 }
 
@@ -115,8 +115,8 @@ func (v *validator) turns() []wire.Turn {
 	return out
 }
 
-// wireRole returns the role under which a message goes out. Only a conversation of Anthropic's may have system
-// messages inside.
+// wireRole returns the role under which a message goes out. Only a conversation of Anthropic's
+// may have system messages inside.
 func (v *validator) wireRole(r memkernel.Role) string {
 	switch r {
 	case memkernel.RoleUser, memkernel.RoleTool, memkernel.RoleDeveloper:

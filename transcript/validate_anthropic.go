@@ -273,8 +273,8 @@ func (v *validator) markedPart(mk Marker) {
 	}
 }
 
-// tailDistance checks that the provider can find the prefix that it cached last time: it looks back 20
-// positions from a marker, where a run of calls or of results counts as one.
+// tailDistance checks that the provider can find the prefix that it cached last time: it looks
+// back 20 positions from a marker, where a run of calls or of results counts as one.
 func (v *validator) tailDistance(turns []wire.Turn) {
 	if v.opt.PreviousTail == nil {
 		return

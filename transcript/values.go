@@ -90,8 +90,8 @@ func (v *valueReader) fault(want string) error {
 		v.off+int64(v.pos-v.mark), v.buf[v.pos], want)
 }
 
-// value moves pos to the end of the next value. It does not check that the value is valid JSON, which the
-// cursor does.
+// value moves pos to the end of the next value. It does not check that the value is valid JSON,
+// which the cursor does.
 func (v *valueReader) value() error {
 	if v.peek() == 0 {
 		return v.fault("a value")

@@ -41,8 +41,8 @@ func (s *Session) View(v View) []memkernel.Message {
 	return s.ViewBranch(v, "")
 }
 
-// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes the
-// past that it shares with the main line.
+// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm
+// includes the past that it shares with the main line.
 func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	l := s.log.Lines[branch]
 	if l == nil {
@@ -85,7 +85,8 @@ func (s *Session) main() *wire.Line {
 	return l
 }
 
-// Rewrite is a place where the host changed the past that it sends: it compacted, or it cleared results.
+// Rewrite is a place where the host changed the past that it sends: it compacted, or it cleared
+// results.
 type Rewrite struct {
 	// At is a position in the Full view. From there on the host sends Messages, followed by the
 	// messages of the Full view from At on.
@@ -93,8 +94,8 @@ type Rewrite struct {
 	Messages []memkernel.Message
 }
 
-// Rewrites lists the host's changes of the main line's past, in order. If several are at one position,
-// only the last is listed.
+// Rewrites lists the host's changes of the main line's past, in order. If several are at one
+// position, only the last is listed.
 func (s *Session) Rewrites() []Rewrite {
 	l := s.main()
 	var at []int // positions in the line
@@ -174,8 +175,8 @@ func cleared(l *wire.Line) map[string]*wire.Micro {
 	return out
 }
 
-// answered returns the calls on the line that have results. An unfinished turn with such a call stays in
-// the host's view, so that no result is orphaned.
+// answered returns the calls on the line that have results. An unfinished turn with such a call
+// stays in the host's view, so that no result is orphaned.
 func (s *Session) answered(l *wire.Line) map[string]bool {
 	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
 		return nil
@@ -223,8 +224,9 @@ func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memk
 type Call struct {
 	// Index is that of the assistant message.
 	Index int
-	// Start is the earliest possible begin of the request: the latest time of the user and tool messages
-	// since the call before. Without such messages it is the end of the call before, or else End.
+	// Start is the earliest possible begin of the request: the latest time of the user and tool
+	// messages since the call before. Without such messages it is the end of the call before, or
+	// else End.
 	Start time.Time
 	// End is the assistant message's time.
 	End time.Time

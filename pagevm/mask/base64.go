@@ -13,7 +13,7 @@ import (
 type Payload struct {
 	// Type is the media type that a data URL named, "" if none did.
 	Type string
-	// Data is what it decodes to, secrets masked, Hash the sha256 of that in hex.
+	// Data is the decoded content with secrets masked. Hash is its sha256 in hex.
 	Data string
 	Hash string
 }
@@ -24,16 +24,15 @@ const (
 	minPayload = 2 << 10
 	// payloadLine is the shortest line that base64 is broken into (PEM has 64, MIME 76).
 	payloadLine = 60
-	// payloadEntropy is what base64 of anything but text has, in bits per character;
-	// it is 6 for random bytes, 4 for hexadecimal digits.
+	// payloadEntropy is the least entropy of base64 of anything but text, in bits per character.
+	// Random bytes have 6, hexadecimal digits 4.
 	payloadEntropy = 4.8
 )
 
-// LiftBase64 takes binary content out of a text: runs of base64 of at least two
-// kibibytes, on one line or broken into lines of one length. Each is replaced by a
-// note that names size and hash, and returned as what it decodes to. Without any,
-// s itself comes back and nothing is allocated. Lifting twice changes nothing.
-// Content that is text is masked like any other.
+// LiftBase64 takes binary content out of a text: runs of base64 of at least two kibibytes, on one
+// line or on lines of one length. A note with size and hash replaces each, and its decoded
+// content is returned. Without any, LiftBase64 returns s itself and allocates nothing. Lifting
+// twice changes nothing. Content that is text is masked.
 func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	if len(s) < minPayload {
 		return s, nil
@@ -53,7 +52,7 @@ func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	return e.text(), found
 }
 
-// note returns what replaces a payload.
+// note returns the text that replaces a payload.
 func (p *Payload) note() string {
 	n := "[base64 of " + strconv.Itoa(len(p.Data)) + " bytes"
 	if p.Type != "" {
@@ -89,8 +88,8 @@ func setOf(has func(byte) bool) (set [256]bool) {
 
 var base64Set, valueSet = setOf(base64Byte), setOf(valueByte)
 
-// payloadEnd returns where a run that begins at i ends, the lines behind it included if
-// they have its length, but for the last.
+// payloadEnd returns the end of a run that begins at i. The next lines belong to it if they have
+// its length; the last may be shorter.
 func payloadEnd(s string, i int) int {
 	end := lineEnd(s, i)
 	width := end - i
@@ -132,8 +131,8 @@ func skipBreak(s string, i int) int {
 
 var unbreak = strings.NewReplacer("\n", "", "\r", "", `\n`, "", `\r`, "")
 
-// decodePayload decodes a run if it is base64 of binary content. What was cut off
-// in the middle of four characters decodes up to there.
+// decodePayload decodes a run if it is base64 of binary content. A run that was cut off in the
+// middle of four characters decodes up to there.
 func (m *Masker) decodePayload(run string) (Payload, bool) {
 	if len(run) < minPayload {
 		return Payload{}, false
@@ -158,7 +157,7 @@ func (m *Masker) decodePayload(run string) (Payload, bool) {
 	return Payload{Data: text, Hash: hex.EncodeToString(sum[:])}, true
 }
 
-// dataType returns the media type of a data URL whose content begins behind before.
+// dataType returns the media type of a data URL that ends before its content.
 func dataType(before string) string {
 	before, ok := strings.CutSuffix(before[max(0, len(before)-100):], ";base64,")
 	i := strings.LastIndex(before, "data:")

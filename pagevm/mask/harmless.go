@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// harmless reports whether s[from:to], which a rule took for a secret, is none by the way it
-// reads or by the text before it. All rules ask it last.
+// harmless reports whether s[from:to], which a rule found, is no secret by its form or by the
+// text before it. All rules ask it last.
 func harmless(rule, s string, from, to int) bool {
 	v, before := s[from:to], s[max(0, from-120):from]
 	if parts := strings.Split(v, "."); len(parts) == 3 && strings.HasPrefix(v, "eyJ") {
@@ -49,9 +49,10 @@ var (
 	userLabel  = textutil.LazyRegexp(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
 	// otherCode is the name of a code that opens nothing.
 	otherCode = textutil.LazyRegexp(`(?i)\b(?:zip|postal|post|status|error|exit|country|area|currency|colou?r)[ _-]?code["']?[ ]?[:=][ ]?["']?$`)
-	// resource is the beginning of an address that goes on with the name or the hash of what it is for.
+	// resource matches the begin of an address that ends with the name or the hash of its target.
 	resource = textutil.LazyRegexp(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$|\bmagnet:\?xt=$|\?alt=media&(?:amp;)?token=$`)
-	// labelled is a time, the name of a file, a path of Rust's or C++'s, and the key of a build's cache.
+	// labelled is a time, the name of a file, a path of Rust's or C++'s, and the key of a build's
+	// cache.
 	labelled = textutil.LazyRegexp(`^(?:20\d\d-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|[A-Za-z][\w-]*\.(?:md|json|ya?ml|toml|html|css|png|svg)|\w+(?:::\w+)+|(?:\w+-)+(?i:linux|macos|darwin|windows|ubuntu)-\w+(?:-[\w.]+)*)$`)
 	// digestName finds the text before a hash: a name that says so, or a sentence about a commit.
 	digestName = textutil.LazyRegexp(`(?i)(?:(?:sha(?:-?(?:1|256|512))?|digest|checksum|fingerprint|revision|commit)["'` + "`" + `]?\s*[:=]+\s*["'` + "`" + `]?|\b(?:commit|branch|revision|sha|head|pinned|v\d+\.\d+)\b[^\n]{0,40}\n?[^\n]{0,10}` + "`" + `)$`)
@@ -65,12 +66,13 @@ var (
 	testName = textutil.LazyRegexp(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
 )
 
-// fillerWords are in values made of words that say what belongs there, or which case of a test
-// they are for.
+// fillerWords occur in values made of words that describe the value to fill in, or the case of a
+// test.
 var fillerWords = wordSet(`your example sample dummy fake mock placeholder bogus demo change replace insert generate token key
 	expired invalid character characters chars`)
 
-// filler reports whether v is lower-case words and one or two numbers. One of the words must be in fillerWords.
+// filler reports whether v is lower-case words and one or two numbers. One of the words must be
+// in fillerWords.
 func filler(v string) bool {
 	v = strings.TrimRight(v, "!.")
 	words := strings.FieldsFunc(v, func(r rune) bool { return r < 'a' || r > 'z' })

@@ -17,9 +17,9 @@ func looksJSON(s string) bool {
 	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
 }
 
-// maskStrings masks the strings of JSON decoded: an escape would hide where
-// a line ends, a quote, and letters beyond ASCII. Only a string in which something
-// is found is written anew; what is no JSON stays.
+// maskStrings masks the strings of JSON in their decoded form: an escape would hide line ends,
+// quotes and letters beyond ASCII. Only strings with secrets are written anew. Text that is not
+// JSON stays.
 func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
 	e := edit{s: s}
 	for i := strings.IndexByte(s, '"'); i >= 0; {

@@ -10,20 +10,21 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// A judge reports whether what a rule of this package's own table found is a secret.
-// name is the text of the match before it, which ends with its quote if it has one.
+// A judge reports whether a value that a row of this package's table found is a secret. name is
+// the text of the match before the value, up to the value's quote if it has one.
 type judge func(name, v string) bool
 
-// shape judges what is known by its own form: it always is one.
+// shape accepts everything: the expression's form is proof enough.
 func shape(_, _ string) bool { return true }
 
-// given judges a value where nothing but a secret is expected: it takes every one but
-// those that are to be filled in, that come from elsewhere or that everybody uses.
+// given accepts values in places for secrets only, except those that are to be filled in, that
+// come from elsewhere or that everybody uses.
 func given(_, v string) bool {
 	return len(v) >= 4 && len(v) <= maxSecret && !strings.HasPrefix(v, "--") && !placeholder(v) && !code(v) && !sample(v)
 }
 
-// option is given for a value behind a long option, where help texts go on in words.
+// option is given for a value after a long option. In help texts, words of a sentence follow an
+// option.
 func option(name, v string) bool {
 	if c := name[len(name)-1]; (c == ' ' || c == '\t') && helpWords[strings.ToLower(strings.Trim(v, ".,:"))] {
 		return false
@@ -31,8 +32,8 @@ func option(name, v string) bool {
 	return given(name, v)
 }
 
-// word is given for what may be an identifier of code as well: letters alone are no
-// secret in it, and neither is a chain of names.
+// word is given for a value that may be an identifier of code: letters alone and chains of names
+// are none.
 func word(name, v string) bool {
 	return given(name, v) && (passphrase(v, 4) || !chain(v) && digitOrSign(v) && !sentence(v))
 }
@@ -43,21 +44,21 @@ func sentence(v string) bool {
 	return len(words) > 6 || len(words) > 1 && strings.HasSuffix(v, "?") || slices.ContainsFunc(words, func(w string) bool { return len(words) > 1 && (helpWords[w] || phraseWords[w]) })
 }
 
-// generated judges what has to look random.
+// generated accepts values that look random.
 func generated(_, v string) bool {
 	return !placeholder(v) && !code(v) && varied(v) && (random(v) || jumpy(v))
 }
 
-// jumpy reports whether letters of both cases and digits change so often that nobody
-// speaks them, as in what is generated and in no name.
+// jumpy reports whether letters of both cases and digits change as often as in generated values,
+// and in no name.
 func jumpy(v string) bool { return len(v) >= 12 && 5*changes(v) >= 2*len(v) && entropy(v) >= 3 }
 
-// handed judges what a sentence, an option or a table hands over as a token or a key.
+// handed accepts tokens and keys in a sentence, an option or a table.
 func handed(_, v string) bool {
 	return len(v) >= 16 && given("", v) && v[0] != '/' && (digits(v) > 1 && varied(v) || jumpy(v) || passphrase(v, 4))
 }
 
-// credential judges base64: that of a name and a password, or what looks random.
+// credential accepts base64 of a name and a password, and values that look random.
 func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generated(name, v) }
 
 // pair reports whether v is base64 of "name:password", as HTTP and Docker write it.
@@ -73,7 +74,7 @@ func basicPair(v string) (user, pw string, ok bool) {
 	return user, pw, ok && err == nil && user != "" && utf8.Valid(raw) && strings.IndexFunc(user+pw, unicode.IsControl) < 0
 }
 
-// encoded judges a value of a Kubernetes Secret.
+// encoded accepts values of a Kubernetes Secret.
 func encoded(_, v string) bool { return len(v) >= 4 && !placeholder(v) && !code(v) && !sample(v) }
 
 var callChain = textutil.LazyRegexp(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
@@ -83,7 +84,7 @@ func chain(v string) bool {
 	return callChain.MatchString(v) && (digits(v) < 2 || strings.ToLower(v) == v)
 }
 
-// code reports whether v is an expression or a template rather than a value.
+// code reports whether v is an expression or a template.
 func code(v string) bool {
 	if strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "…") {
 		return true
@@ -91,13 +92,13 @@ func code(v string) bool {
 	if t := strings.Trim(v, " \t,;"); strings.HasPrefix(t, "+ ") || strings.HasSuffix(t, " +") || t == "+" {
 		return true // between two strings that are put together
 	}
-	for _, w := range [...]string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"} {
-		if strings.Contains(v, w) && (w != ".*" || digits(v) == 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codeSigns, func(sign string) bool {
+		return strings.Contains(v, sign) && (sign != ".*" || digits(v) == 0)
+	})
 }
+
+// codeSigns are parts of expressions, templates, patterns and addresses.
+var codeSigns = []string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"}
 
 // sampleWords are values that examples and defaults have.
 var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean bar basic baz bearer blank changeit char cisco default demo disabled
@@ -127,7 +128,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// sample reports whether v is a value that everybody uses, or that names what belongs there.
+// sample reports whether v is a value that everybody uses, or that names the value to fill in.
 func sample(v string) bool {
 	distinct := map[rune]bool{}
 	words, letters := true, 0
@@ -162,8 +163,8 @@ func digitOrSign(v string) bool {
 // terms are words with digits that people write about passwords.
 var terms = textutil.LazyRegexp(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
 
-// spoken judges a value in a sentence. In quotes it may be a word; else it has to
-// differ from words and names: digits among letters, or signs, or capitals, inside.
+// spoken accepts values in a sentence. A value in quotes may be a word. Any other has to differ
+// from words and names by digits among letters, signs, or capitals inside.
 func spoken(name, v string) bool {
 	if placeholder(v) || code(v) || sample(v) || chain(v) && !passphrase(v, 3) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
 		return false
@@ -221,7 +222,7 @@ func passphrase(v string, n int) bool {
 	return len(words) >= n && (strings.Count(v, "-") == len(words)-1 || strings.Count(v, ".") == len(words)-1) && !sample(v)
 }
 
-// strict is spoken for a value that no verb and no colon sets off.
+// strict is spoken for a value without a verb or a colon before it.
 func strict(name, v string) bool {
 	classes := 0
 	for _, is := range [...]func(rune) bool{unicode.IsUpper, unicode.IsLower, unicode.IsDigit, func(r rune) bool { return strings.ContainsRune("!@#$%^&*+~?_", r) }} {
@@ -230,10 +231,10 @@ func strict(name, v string) bool {
 	return (classes >= 3 && len(v) >= 7 || digits(v) >= 4 && len(v) >= 9 || diced(v)) && spoken(name+" ", v)
 }
 
-// digitsOnly judges the digits of a PIN: those of one that nobody would use are none.
+// digitsOnly accepts the digits of a PIN, except a PIN that nobody would use.
 func digitsOnly(_, v string) bool { return v[0] != v[1] || v[1] != v[2] }
 
-// lockCode judges the digits that open a door or a safe.
+// lockCode accepts the digits that open a door or a safe.
 func lockCode(name, v string) bool {
 	return digitsOnly(name, v) && !strings.HasPrefix(v, "19") && !strings.HasPrefix(v, "20") && !strings.ContainsAny(name, "(){}[]<>_#/\\") && !strings.HasSuffix(name, "-")
 }

@@ -35,7 +35,7 @@ func keyBase64(s string) (out [][2]int) {
 // of minisign.
 var keyHead = textutil.LazyRegexp(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
 
-// keyBodies finds what keyHead begins, on one line or broken into lines.
+// keyBodies finds the base64 that keyHead begins, on one line or broken into lines.
 func keyBodies(s string) (out [][2]int) {
 	for _, at := range keyHead.FindAllStringSubmatchIndex(s, -1) {
 		if end := payloadEnd(s, at[0]); end-at[0] >= 60 && (at[0] == 0 || !base64Byte(s[at[0]-1]) || s[at[0]-1] == '=') {
@@ -49,7 +49,7 @@ var secretInJSON = textutil.LazyRegexp(`"[\w-]*(?i:key|secret|token|passw\w*)"[ 
 
 var keyEndLine = textutil.LazyRegexp(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 
-// keyTails finds the lines of private keys whose head is missing, as after tail.
+// keyTails finds the lines of private keys without head, as tail prints them.
 func keyTails(s string) (out [][2]int) {
 	for _, at := range keyEndLine.FindAllStringSubmatchIndex(s, -1) {
 		from, width := lineStart(s, at[0]), 0

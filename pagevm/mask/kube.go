@@ -52,7 +52,7 @@ func secretKind(doc string) bool {
 	}
 }
 
-// yamlLine is s[from:to], without what a listing puts in front, and its indentation.
+// yamlLine is s[from:to], without the prefix of a listing, and its indentation.
 type yamlLine struct{ from, to, indent int }
 
 func linesOf(s string, from, to int) (out []yamlLine) {

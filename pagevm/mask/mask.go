@@ -6,11 +6,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// maskOwn is one pass of the rules that are written as code: tokens with a shape of their own (cloud
-// keys, access tokens, private key blocks, signed tokens), and values that look random where a secret
-// is expected (after "password=", in an Authorization header, in a URL's user part). Hashes, UUIDs and
-// identifiers by themselves stay. It counts the secrets in found, and returns s itself if there are
-// none.
+// maskOwn is one pass of the rules that are written as code: tokens with a shape of their own
+// (cloud keys, access tokens, private key blocks, signed tokens), and values that look random
+// where a secret is expected (after "password=", in an Authorization header, in a URL's user
+// part). Hashes, UUIDs and identifiers by themselves stay. It counts the secrets in found, and
+// returns s itself if there are none.
 func (m *Masker) maskOwn(s string, found *Secrets) string {
 	e := edit{s: s}
 	var value match // found by its key, and not reached yet
@@ -81,9 +81,8 @@ type match struct {
 	kind       string
 }
 
-// startSet holds the three bytes with which something worth a look begins, as
-// bits by the low five bits of each, so that case does not matter. One load per
-// byte of text keeps the scan fast.
+// startSet holds the first three bytes of words to look for, as bits by the low five bits of each
+// byte, so that case does not matter. One load per byte of text keeps the scan fast.
 type startSet [1 << 10]uint32
 
 func (p *startSet) add(w string) {
@@ -96,8 +95,7 @@ func startKey(w string) uint16 {
 	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
 }
 
-// next returns the first place from i on at which something may begin, len(s)
-// if there is none.
+// next returns the first place from i on at which a word may begin, len(s) if there is none.
 func (p *startSet) next(s string, i int) int {
 	if len(s)-i < 3 {
 		return len(s)
@@ -112,7 +110,7 @@ func (p *startSet) next(s string, i int) int {
 	return len(s)
 }
 
-// maskPrefix is a token that is known by how it starts.
+// maskPrefix is a token that is known by its prefix.
 type maskPrefix struct {
 	prefix, kind string
 	set          byteSet // of the characters that follow
@@ -143,8 +141,8 @@ func (b byteSet) has(c byte) bool {
 	return false
 }
 
-// maxToken is how far a token is followed before it must look like one. It
-// keeps the work linear on text that is full of beginnings.
+// maxToken is how far a token is followed before it must look like one. It keeps the work linear
+// on text with many prefixes.
 const maxToken = 1024
 
 // run returns the end of the characters of the set from j on, at most n.
@@ -214,8 +212,8 @@ var maskPrefixes = func() (all []maskPrefix) {
 	return all
 }()
 
-// maskKeys are the words in the name of a variable or field that make its
-// value a secret, in lower case without separators.
+// maskKeys are the words in the name of a variable or field that make its value a secret, in
+// lower case.
 var maskKeys = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key",
 	"accesskey", "access_key", "access-key", "privatekey", "private_key", "authkey", "auth_key", "credential", "encryption_key", "signing_key"}
 
@@ -233,8 +231,8 @@ var maskStarts = func() *startSet {
 	return p
 }()
 
-// matchSecret looks for a secret that begins at i, or for a key at i whose
-// value is one. Nothing before floor is touched.
+// matchSecret looks for a secret that begins at i, or for a key at i whose value is one. It does
+// not look before floor.
 func matchSecret(s string, i, floor int) match {
 	switch s[i] {
 	case ':':
@@ -254,8 +252,8 @@ func matchSecret(s string, i, floor int) match {
 	return matchAssignment(s, i)
 }
 
-// escaped reports whether an escape such as \n or \u000a is right before i, whose last
-// letter belongs to no word.
+// escaped reports whether an escape such as \n or \u000a is right before i. Its last letter is
+// not part of a word.
 func escaped(s string, i int) bool {
 	switch {
 	case i > 1 && s[i-2] == '\\':
@@ -309,8 +307,7 @@ func varied(v string) bool {
 	return n >= 6
 }
 
-// matchJWT matches three base64url parts of which the first two are JSON
-// objects.
+// matchJWT matches three base64url parts, of which the first two are JSON objects.
 func matchJWT(s string, i int) match {
 	j := i
 	for part := range 3 {
@@ -332,9 +329,8 @@ func matchJWT(s string, i int) match {
 	return match{i, j, "jwt"}
 }
 
-// matchPrivateKey matches a PEM block of a private key, also in a listing with
-// line numbers or with escaped line breaks. A block whose end is cut off
-// reaches to the last line that can be part of it.
+// matchPrivateKey matches a PEM block of a private key, also in a listing with line numbers or
+// with escaped line breaks. A block without end reaches to the last line that can be part of it.
 func matchPrivateKey(s string, i int) match {
 	const begin, end = "-----BEGIN ", "-----END "
 	if !strings.HasPrefix(s[i:], begin) {
@@ -364,9 +360,9 @@ func matchPrivateKey(s string, i int) match {
 	return match{}
 }
 
-// keyLines follows the lines of a key whose end is missing: each starts, after
-// what a listing or a diff puts in front, with a run of base64. It returns
-// where the last one ends and how many characters they have.
+// keyLines follows the lines of a key whose end is missing. Each has a run of base64 after the
+// prefix of a listing or a diff. It returns the end of the last line and the number of base64
+// characters.
 func keyLines(s string, j int) (end, n int) {
 	for { // the headers of a PGP block
 		line, _, _ := strings.Cut(strings.TrimLeft(s[j:], "\r\n >"), "\n")
@@ -442,19 +438,19 @@ func matchURL(s string, i int) match {
 	return match{}
 }
 
-// defaultPassword reports whether v is what manuals write in a password's place.
+// defaultPassword reports whether v is a password of manuals.
 func defaultPassword(v string) bool {
 	v = strings.ToLower(v)
 	return sampleWords[v] || strings.Contains(v, "password")
 }
 
-// placeholder reports whether v stands for a value to be filled in.
+// placeholder reports whether v has to be filled in.
 func placeholder(v string) bool {
 	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }
 
-// matchAuthorization matches the credential of "Bearer x" and, behind the name
-// of the header, of "Basic x".
+// matchAuthorization matches the credential of "Bearer x" and, after the name of the header, of
+// "Basic x".
 func matchAuthorization(s string, i int) match {
 	j := i
 	for j < len(s) && j-i < 7 && lex.ByteClass[s[j]]&(lex.CUpper|lex.CLower) != 0 {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Secrets counts what was masked, by rule. Nil is none.
+// Secrets counts the masked secrets by rule. Nil is none.
 type Secrets map[string]int
 
 // Total returns how many secrets were masked.
@@ -22,7 +22,7 @@ func (s Secrets) Total() int {
 	return n
 }
 
-// Add counts what o counted.
+// Add adds the counts of o.
 func (s *Secrets) Add(o Secrets) {
 	for rule, n := range o {
 		if *s == nil {
@@ -34,19 +34,18 @@ func (s *Secrets) Add(o Secrets) {
 
 func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
 
-// Options set what is no secret here.
+// Options name the values and rules to leave alone.
 type Options struct {
-	// Allow are values that are never masked: each a literal, which must be all of
-	// what a rule found, or /an expression/ between slashes, which must match some
-	// of it.
+	// Allow are values that are never masked: each a literal, which must be all of a found secret, or
+	// /an expression/ between slashes, which must match a part of it.
 	Allow []string
-	// Disable names rules that are not used; [MaskRules] lists them.
+	// Disable names rules that are not used; [Rules] lists them.
 	Disable []string
 }
 
-// Masker replaces secrets by "[masked:<rule>]". It has two sets of rules: this
-// package's own, and gitleaks' as data. It is safe for concurrent use, and never
-// changed once made; nil has all rules and no exceptions.
+// Masker replaces secrets by "[masked:<rule>]". It has the rules of this package, and gitleaks'
+// as data. It is safe for concurrent use and never changes. A nil Masker has all rules and no
+// exceptions.
 type Masker struct {
 	literals map[string]bool
 	allow    []*regexp.Regexp
@@ -55,7 +54,7 @@ type Masker struct {
 	known    *known
 }
 
-// known is what was found in texts, by the text.
+// known remembers the findings in texts.
 type known struct {
 	mu    sync.Mutex
 	texts map[string]finding
@@ -66,32 +65,35 @@ type finding struct {
 	found  Secrets
 }
 
-// knownFrom is the length in bytes from which a text is worth remembering.
+// knownFrom is the length in bytes from which a text is remembered.
 const knownFrom = 128
 
-// Remembering returns a masker that finds the same and looks at the same text once, for
-// work that comes upon texts several times. It holds on to all of them and is to go with
-// that work.
+// Remembering returns a masker that looks at an equal text once only, for work that meets texts
+// several times. It holds all of them in memory, so that the caller must drop it after the work.
 func (m *Masker) Remembering() *Masker {
-	out := Masker{}
-	if m != nil {
-		out = *m
-	}
+	out := m.copy()
 	out.known = &known{texts: map[string]finding{}}
+	return out
+}
+
+// copy returns a masker with the same rules and exceptions.
+func (m *Masker) copy() *Masker {
+	if m == nil {
+		return &Masker{}
+	}
+	out := *m
 	return &out
 }
 
-// NewMasker makes a masker. An expression that does not compile, and a rule that
-// there is none of, are errors.
+// NewMasker makes a masker. An invalid expression and an unknown rule are errors.
 func NewMasker(o Options) (*Masker, error) {
 	m := &Masker{literals: map[string]bool{}, disabled: map[string]bool{}}
 	for _, a := range o.Allow {
-		expr, ok := strings.CutPrefix(a, "/")
-		if expr, ok = cutSlash(expr, ok); !ok {
+		if len(a) < 3 || a[0] != '/' || a[len(a)-1] != '/' {
 			m.literals[a] = true
 			continue
 		}
-		re, err := regexp.Compile(expr)
+		re, err := regexp.Compile(a[1 : len(a)-1])
 		if err != nil {
 			return nil, fmt.Errorf("allow %s: %w", a, err)
 		}
@@ -107,11 +109,6 @@ func NewMasker(o Options) (*Masker, error) {
 	return m, nil
 }
 
-func cutSlash(expr string, ok bool) (string, bool) {
-	rest, end := strings.CutSuffix(expr, "/")
-	return rest, ok && end && rest != ""
-}
-
 // Rules lists the names of all rules, in order.
 func Rules() []string {
 	names := map[string]bool{"jwt": true, "private-key": true, "url-password": true, "bearer": true, "basic": true, "secret": true}
@@ -124,20 +121,20 @@ func Rules() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// maskRounds bounds the passes over one text. Every pass but the last masks
-// something, which seldom uncovers more.
+// maskRounds bounds the passes over one text. Every pass but the last masks something, which
+// seldom uncovers more.
 const maskRounds = 16
 
-// Mask replaces the secrets in s and returns how many it found. It runs before
-// anything is hashed or written. When nothing is found s itself comes back and
-// nothing is allocated but for strings of JSON that have escapes. Masking twice changes nothing.
+// Mask replaces the secrets in s and returns their number. It must run before a text is hashed or
+// written. If there is none it returns s itself, and allocates for JSON strings with escapes
+// only. Masking twice changes nothing.
 func (m *Masker) Mask(s string) (string, int) {
 	s, found := m.Find(s)
 	return s, found.Total()
 }
 
-// Find is Mask that also returns which rules found what. Of a text that begins as JSON, and
-// of lines that are objects, the strings are looked at decoded, too.
+// Find is Mask that also counts the secrets by rule. In a text that begins as JSON, and in lines
+// that are objects, it looks at the decoded strings as well.
 func (m *Masker) Find(s string) (string, Secrets) {
 	if m == nil || m.known == nil || len(s) < knownFrom {
 		return m.find(s, maskDepth)
@@ -181,9 +178,9 @@ func (m *Masker) maskText(s string, found *Secrets) string {
 	return s
 }
 
-// maskEscaped masks the lines whose breaks are escaped, such as a file in a string in a line
-// of a log, decoded: keys and values end where its lines do. Lines that follow each other are
-// looked at together, and a line without an escaped break not again.
+// maskEscaped masks the lines with escaped line breaks, such as a file in a string in a line of a
+// log, in their decoded form, where keys and values end with their lines. Neighbouring lines of
+// this kind are decoded together.
 func (m *Masker) maskEscaped(s string, found *Secrets) string {
 	e := edit{s: s}
 	from := -1
@@ -208,8 +205,8 @@ func (m *Masker) maskEscaped(s string, found *Secrets) string {
 	return e.text()
 }
 
-// maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line
-// breaks as what they replace, so that each gets its own form back.
+// maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line breaks
+// as the secrets that they replace, so that each break gets its own form back.
 func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	var escaped []bool // by line break
 	lines := make([]byte, 0, len(s))
@@ -230,10 +227,7 @@ func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 		}
 		lines = append(lines, s[i])
 	}
-	keep := Masker{}
-	if m != nil {
-		keep = *m
-	}
+	keep := m.copy()
 	keep.lines = true
 	text := string(lines)
 	masked := keep.maskText(text, found)
@@ -255,33 +249,26 @@ func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	}
 }
 
-// spares reports whether s[from:to], which a rule found, is left unmasked.
+// spares reports whether s[from:to], which a rule found, stays unmasked.
 func (m *Masker) spares(rule, s string, from, to int) bool {
-	if m == nil {
-		return harmless(rule, s, from, to)
-	}
 	secret := s[from:to]
-	return m.disabled[rule] || m.literals[secret] || harmless(rule, s, from, to) || slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) })
+	return harmless(rule, s, from, to) || m != nil && (m.disabled[rule] || m.literals[secret] || slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) }))
 }
 
-// Marks counts the marks in a text that stand for secrets.
+// Marks counts the marks for secrets in a text.
 func Marks(s string) int { return strings.Count(s, "[masked:") }
 
 // Mask is [Masker.Mask] with all rules and no exceptions.
 func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
 
-// Lines is [Masker.Text] that keeps every line at its number, for what is cited by
-// lines.
+// Lines is [Masker.Text] that keeps the number of every line, for texts that are cited by line.
 func (m *Masker) Lines(s string) string {
-	keep := Masker{lines: true}
-	if m != nil {
-		keep = *m
-		keep.lines, keep.known = true, nil
-	}
+	keep := m.copy()
+	keep.lines, keep.known = true, nil
 	return keep.Text(s)
 }
 
-// Text makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
+// Text makes a text fit for JSON: it has no secrets and nothing but UTF-8.
 func (m *Masker) Text(s string) string {
 	s, _ = m.Find(s)
 	if utf8.ValidString(s) {

@@ -23,8 +23,8 @@ import (
 //go:embed data/gitleaks.json
 var gitleaksJSON []byte
 
-// maskRule is one rule of the data. What it finds is the group's text, that of
-// the first group that matched if Group is 0, or all of the match.
+// maskRule is one rule of the data. The secret is the text of the group, of the first group that
+// matched if Group is 0, or else the whole match.
 type maskRule struct {
 	ID, Regex string
 	Keywords  []string // in lower case
@@ -42,7 +42,7 @@ type maskRule struct {
 	also      []string                // the row's
 }
 
-// maskSet are the rules and what finds their keywords.
+// maskSet holds the rules and the index of their keywords.
 type maskSet struct {
 	Rules []maskRule
 	Allow []string
@@ -87,7 +87,7 @@ var allRules = sync.OnceValue(func() *maskSet {
 	return set
 })
 
-// rule returns a row as the rules that are data are.
+// rule returns a row in the form of the rules that are data.
 func (o *ownRule) rule() maskRule {
 	return maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words), Reach: cmp.Or(o.reach, 500), own: o, also: spaced(o.also)}
 }
@@ -108,13 +108,12 @@ func (set *maskSet) addWord(w string, rule int) {
 		set.words = append(set.words, nil)
 	}
 	at := &set.words[set.at[k]]
-	for i := range *at {
-		if (*at)[i].word == w {
-			(*at)[i].rules = append((*at)[i].rules, rule)
-			return
-		}
+	i := slices.IndexFunc(*at, func(known maskWord) bool { return known.word == w })
+	if i < 0 {
+		i = len(*at)
+		*at = append(*at, maskWord{word: w})
 	}
-	*at = append(*at, maskWord{w, []int{rule}})
+	(*at)[i].rules = append((*at)[i].rules, rule)
 }
 
 func compiled(exprs []string) func() []*regexp.Regexp {
@@ -127,19 +126,19 @@ func compiled(exprs []string) func() []*regexp.Regexp {
 	})
 }
 
-// nameBefore begins the expressions of gitleaks for a name that has a keyword in it. It is cut
-// off, since it makes a search start at every byte, and find reads the name instead.
+// nameBefore begins gitleaks' expressions for a name that contains a keyword. It is cut off,
+// since it makes a search start at every byte: find reads the name instead.
 const nameBefore = `[\w.-]{0,50}?`
 
-// maxReach is how far from its keyword a match is looked for if nothing bounds
-// it, and maxLead how far before it one can begin.
+// maxReach is how far after its keyword a match may end if the rule has no bound, and maxLead how
+// far before the keyword it may begin.
 const maxReach, maxLead = 2048, 256
 
 // window is a stretch of text in which a rule may match.
 type window struct{ rule, from, to int }
 
-// windows finds the stretches round the keywords in s, of each rule in order and
-// without overlap, so that no byte is looked at twice by one rule.
+// windows finds the stretches round the keywords in s. Those of one rule are in order and do not
+// overlap, so that no rule looks at a byte twice.
 func (set *maskSet) windows(s string) []window {
 	var out []window
 	var last map[int]int // rule to its last window
@@ -208,8 +207,8 @@ func (m *Masker) maskRules(s string, found *Secrets) string {
 	return e.text()
 }
 
-// find adds what the rule finds in a window. A match that touches an edge of the
-// window and not of the text was cut off by it.
+// find adds the rule's findings in a window. A match that touches an edge of the window, but not
+// of the text, was cut off and does not count.
 func (r *maskRule) find(s string, w window, hits []match) []match {
 	if r.own != nil {
 		return r.findOwn(s, w, hits)
@@ -270,9 +269,9 @@ func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 	return hits
 }
 
-// inBase64 reports whether what begins at i goes on with base64, where any few letters
-// occur sooner or later: a +, a / or a line break is a boundary to expressions, and none
-// there. A line of its own below base64 is another thing, unless it is as long.
+// inBase64 reports whether the text at i continues base64, in which any few letters occur sooner
+// or later: a +, a / or a line break is a boundary to expressions, but none in base64. A line of
+// its own after base64 counts only if it is as long.
 func inBase64(s string, i int) bool {
 	if i < payloadLine || strings.IndexByte("+/\n", s[i-1]) < 0 {
 		return false
@@ -318,10 +317,10 @@ func unquote(s string, from, to int) (int, int) {
 	return from, to
 }
 
-// secret reports whether what a rule found behind a name is one. The rule's own
-// entropy and exceptions count, and beside them ours: a placeholder never is, a
-// value without a shape of its own has to look random, and a hash or a UUID is one
-// only behind a name that says so.
+// secret reports whether a value that a rule found after a name is a secret. It applies the
+// rule's entropy and exceptions, and rules of our own: a placeholder never is one, a value
+// without a shape of its own has to look random, and a hash or a UUID is one only after the name
+// of a secret.
 func (r *maskRule) secret(name, v string) bool {
 	if len(v) < 8 || placeholder(v) || !varied(v) || strings.Contains(v, "[masked:") || entropy(v) <= r.Entropy {
 		return false
@@ -350,10 +349,5 @@ func plainID(v string) bool {
 // isSecretName reports whether a name is that of a secret.
 func isSecretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, w := range [...]string{"key", "token", "secret", "pass", "pwd", "auth", "cred"} {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"key", "token", "secret", "pass", "pwd", "auth", "cred"}, func(w string) bool { return strings.Contains(name, w) })
 }

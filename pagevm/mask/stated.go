@@ -5,10 +5,9 @@ import (
 	"unicode"
 )
 
-// stated describes how a language says what a password is. Words are those for passwords,
-// is those that come between one and its value, besides a colon. Both are
-// expressions; case does not matter. Find are the words to look for first, as they
-// are in text.
+// stated describes how a language states a password. words is an expression for the nouns, is one
+// for the words between a noun and its value other than a colon; case does not matter. find are
+// the words to look for first, as they are in text.
 type stated struct{ find, words, is string }
 
 // statedIn has the languages of index/analysis, and some more.
@@ -55,8 +54,8 @@ var packed = []stated{
 	{"รหัสผ่าน", `รหัสผ่าน`, `คือ|เป็น`},
 }
 
-// statedRules makes rows of the languages: a value behind a verb or a colon, and one
-// that just follows; and the PIN in any of them.
+// statedRules makes the rows of the languages: a value after a verb or a colon, a value right
+// after the noun, and the PIN.
 func statedRules() (rows []ownRule) {
 	const (
 		stop   = `\s"'` + "`" + `“”„«»‘’「」『』《》、。，；！？（）()<>|`

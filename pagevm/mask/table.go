@@ -6,15 +6,14 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// ownRules are secrets that are known by what precedes them: an option of a
-// command, a field of a connection string, a line of a file of credentials. Each row
-// has the words that it is looked for by, an expression, and a judge of what the
-// expression's first group that matched holds. To add one, write texts with and
-// without secrets into internal/hostile first.
+// ownRules find secrets by the text before them: an option of a command, a field of a connection
+// string, a line of a file of credentials. Each row has words to look for first, an expression,
+// and a judge of the first group that matched. To add a row, first write texts with and without
+// secrets into internal/canary.
 //
-// In expressions <arg> is a value on a command line, in quotes or not; <str> one in
-// quotes; <b32> base32 of a seed, <eol> is where a line or a string ends, <num> a line's number in a listing,
-// <..> the rest of a command up to the place.
+// In expressions <arg> is a value on a command line, in quotes or not, and <str> a value in
+// quotes. <b32> is base32 of a seed, <eol> the end of a line or a string, <num> a line's number
+// in a listing, and <..> the rest of a command up to the place.
 var ownRules = []ownRule{
 	// Connection strings.
 	{id: "connection-string", words: "accountkey= accesskey= account-key storage_key", judge: generated,
@@ -281,17 +280,16 @@ var ownRules = []ownRule{
 
 // ownRule is a row.
 type ownRule struct {
-	id     string
-	words  string // parted by spaces, in lower case; · stands for a space
-	expr   string
-	judge  judge
-	also   string // of which one has to be near, as it is written; "" for nothing
-	within string // expr is looked for in what this finds only, and everywhere in it
-	// regions finds the places where the secrets are, in place of expr.
-	regions func(s string) [][2]int
-	lead    int  // how far before a word a match may begin, in bytes; 0 is 40
-	reach   int  // how far behind it one may end; 0 is 500
-	run     bool // the secret goes on as long as base64 does
+	id      string
+	words   string // the words to look for first, separated by blanks, in lower case; · stands for a space
+	expr    string
+	judge   judge
+	also    string                  // words of which one must be near, as they are written; "" for none
+	within  string                  // an expression; expr applies to its matches only, "" for everywhere
+	regions func(s string) [][2]int // finds the secrets in place of expr
+	lead    int                     // how far before a word a match may begin, in bytes; 0 is 40
+	reach   int                     // how far after a word a match may end, in bytes; 0 is 500
+	run     bool                    // the secret extends to the end of its base64
 }
 
 const (

@@ -1,5 +1,5 @@
-// Package tokencount counts the parts of messages for a model: their texts, their framing
-// and what a provider counts beside them. It counts; it never sends anything anywhere.
+// Package tokencount counts the parts of messages for a model: their texts, their framing, and
+// hidden thinking and media. It sends nothing anywhere.
 package tokencount
 
 import (
@@ -7,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel/budget"
 )
 
-// Counter counts the parts of a message for one model.
+// Counter counts the parts of a message for one model. Overheads is the cost of framing, Kind the
+// reliability of the counts.
 type Counter struct {
-	// Overheads is what framing costs, Kind how far the counts can be trusted.
 	Overheads budget.Overheads
 	Kind      budget.Kind
 
@@ -18,8 +18,8 @@ type Counter struct {
 	family  string        // the tokenizer's name
 }
 
-// New takes the price book's tokenizer, or guesses by the model's name. A cache keeps
-// counts; nil counts each time.
+// New takes the price book's tokenizer, or guesses it by the model's name. A nil cache makes it
+// count each time.
 func New(tokenizer, model string, cache *budget.Cache) (Counter, error) {
 	c, err := budget.ForModel(tokenizer, model)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *Counter) System(parts []memkernel.Part) int {
 	return n
 }
 
-// Spread is the ratio of upper bound to expected count, judged on a text that is
-// prose, code and JSON by turns.
+// Spread returns the ratio of upper bound to expected count, measured on a text of prose, code
+// and JSON.
 func (c *Counter) Spread() float64 {
 	n := c.counter.Count(spreadSample)
 	if n.Tokens == 0 {

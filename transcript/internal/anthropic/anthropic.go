@@ -1,5 +1,5 @@
-// Package anthropic reads and writes requests of the Messages API, and its content blocks, which hosts write into their logs
-// too.
+// Package anthropic reads and writes requests of the Messages API, and its content blocks, which
+// hosts write into their logs too.
 package anthropic
 
 import (

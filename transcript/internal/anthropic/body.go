@@ -33,8 +33,8 @@ func rewrite(r *wire.Renderer, e *wire.Envelope) (list string, members map[strin
 	return r.Rewrite(e, w.message), members
 }
 
-// settleMarkers chooses the markers for which there is room. Those nearest to the end come first, since the next request reads
-// their prefixes.
+// settleMarkers chooses the markers for which there is room. Those nearest to the end come first,
+// since the next request reads their prefixes.
 func (w *bodyWriter) settleMarkers() {
 	own := w.e.Markers
 	room := MaxMarkers - own.Fixed

@@ -37,13 +37,15 @@ func shaped(p *memkernel.Part) bool {
 	return typ == string(p.Kind)
 }
 
-// takes reports whether a block of an unknown type may be one of the Messages API, as it is if no other API has the type.
+// takes reports whether a block of an unknown type may be one of the Messages API, as it is if no
+// other API has the type.
 func takes(p *memkernel.Part) bool {
 	t := wire.RawType(p.Raw)
 	return p.Raw != "" && t != "" && !codex.IsItem(p.Raw) && !openai.Takes(p) || IsCompaction(p.Raw)
 }
 
-// IsCompaction reports whether raw is a compaction block. An item of the Responses API may have the same type.
+// IsCompaction reports whether raw is a compaction block. An item of the Responses API may have
+// the same type.
 func IsCompaction(raw string) bool {
 	return wire.RawType(raw) == "compaction" && strings.Contains(raw, `"content"`)
 }
@@ -65,8 +67,8 @@ func otherModel(r *wire.Renderer, msg int) bool {
 	return m != "" && m != r.Model && !strings.Contains(m, "claude")
 }
 
-// isForeignThinking reports whether p is reasoning that Anthropic did not sign: a Responses item, also inside a signature, or a
-// field of a chat message.
+// isForeignThinking reports whether p is reasoning that Anthropic did not sign: a Responses item,
+// also inside a signature, or a field of a chat message.
 func isForeignThinking(p *memkernel.Part) bool {
 	return codex.IsReasoning(p) || openai.IsReasoning(p) || strings.HasPrefix(p.Signature, "{")
 }

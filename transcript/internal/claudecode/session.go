@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// assembler joins the records of a Claude Code file, in file order. Parent ids lead nowhere after a compaction, so that they
-// serve only to name old sidechains and to find forks.
+// assembler joins the records of a Claude Code file, in file order. Parent ids lead nowhere after
+// a compaction, so that they serve only to name old sidechains and to find forks.
 type assembler struct {
 	log    *wire.Log
 	seen   map[string]bool        // ids of all records
@@ -104,7 +104,8 @@ func (a *assembler) branch(e *wire.Entry, own *extra) string {
 	return b
 }
 
-// closeGroups forgets the open messages of a branch: an id that comes back after a compaction is another message's.
+// closeGroups forgets the open messages of a branch: an id that comes back after a compaction is
+// another message's.
 func (a *assembler) closeGroups(branch string) {
 	prefix := branch + "\x00"
 	for k := range a.groups {
@@ -225,8 +226,9 @@ func (a *assembler) called(m *memkernel.Message) {
 	}
 }
 
-// dropCopies removes calls that the file holds already: hosts copy records under new ids when they resume a session. A call
-// with the same id but another input or time is another call, since some servers number the calls of each answer anew.
+// dropCopies removes calls that the file holds already: hosts copy records under new ids when
+// they resume a session. A call with the same id but another input or time is another call, since
+// some servers number the calls of each answer anew.
 func (a *assembler) dropCopies(e *wire.Entry) {
 	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]
@@ -242,8 +244,9 @@ func (a *assembler) dropCopies(e *wire.Entry) {
 	m.Parts = kept
 }
 
-// fork checks whether this plain user message has the same parent as an earlier one. Then the user went back, and the
-// messages in between are an arm of their own. Parallel tool calls share parents too, but are no plain messages.
+// fork checks whether this plain user message has the same parent as an earlier one. Then the
+// user went back, and the messages in between are an arm of their own. Parallel tool calls share
+// parents too, but are no plain messages.
 func (a *assembler) fork(e *wire.Entry, l *wire.Line) {
 	key := e.Message.Branch + "\x00" + e.Parent
 	first, seen := a.askers[key]

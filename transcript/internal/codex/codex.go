@@ -1,5 +1,5 @@
-// Package codex reads and writes the Responses API, and reads the rollouts in which Codex records its items. It
-// finds out which items of unknown kinds are pairs.
+// Package codex reads and writes the Responses API, and reads the rollouts in which Codex records
+// its items. It finds out which items of unknown kinds are pairs.
 package codex
 
 import (
@@ -173,8 +173,8 @@ func readItem(raw string) (it item, err error) {
 	return it, c.End()
 }
 
-// readMessage makes a message of one item. The assembler joins the items of one assistant turn. It returns nil for
-// items that never reach the model.
+// readMessage makes a message of one item. The assembler joins the items of one assistant turn.
+// It returns nil for items that never reach the model.
 func readMessage(raw string) (*memkernel.Message, error) {
 	it, err := readItem(raw)
 	if err != nil {
@@ -221,8 +221,8 @@ func readMessage(raw string) (*memkernel.Message, error) {
 	return m, nil
 }
 
-// output reads a call's output: a string, a list of content parts, one content part, or the object {content, success}
-// of early versions. Any other output is kept as an unknown part.
+// output reads a call's output: a string, a list of content parts, one content part, or the
+// object {content, success} of early versions. Any other output is kept as an unknown part.
 func (it *item) output(c *wire.Cursor) {
 	switch it.plain = c.Peek() == '"'; c.Peek() {
 	case '"', '[', 'n':
@@ -295,7 +295,8 @@ func readBlock(c *wire.Cursor) memkernel.Part {
 	return p
 }
 
-// sniff knows a line of a rollout by its type. It is less sure of a bare item, which early versions wrote.
+// sniff knows a line of a rollout by its type. It is less sure of a bare item, which early
+// versions wrote.
 func sniff(typ string, has map[string]bool) int {
 	switch {
 	case isType(typ), has["payload"] && has["type"], has["record_type"],

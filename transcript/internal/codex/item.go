@@ -70,8 +70,8 @@ func readValue(value string) (*memkernel.Message, error) {
 	return m, err
 }
 
-// functions returns the calls whose results are shown in other words than the host's, while the host's item has no
-// member for these. They go out as a function's.
+// functions returns the calls whose results are shown in other words than the host's, while the
+// host's item has no member for these. They go out as a function's.
 func functions(planned, host []memkernel.Message) map[string]bool {
 	out := reworded(planned, wire.IsResult)
 	calls := reworded(planned, wire.IsCall)
@@ -86,7 +86,8 @@ func functions(planned, host []memkernel.Message) map[string]bool {
 	return out
 }
 
-// writeItems spells a message as items. If the message is one of the host's results, only its output changes.
+// writeItems spells a message as items. If the message is one of the host's results, only its
+// output changes.
 func writeItems(m memkernel.Message, raw string, calls map[string]bool) []string {
 	form := outputs{reworded: calls}
 	function := wire.HoldsCall(&m, calls)

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// clientItem reports whether items of a type, other than those of functions, are the client's business: call is
-// true for a request to the client and false for an answer.
+// clientItem reports whether items of a type, other than those of functions, are the client's
+// business: call is true for a request to the client and false for an answer.
 func clientItem(typ string) (call, ok bool) {
 	switch typ {
 	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
@@ -19,8 +19,8 @@ func clientItem(typ string) (call, ok bool) {
 	return false, false
 }
 
-// pairID returns the id that an item shares with its answer, "" for an item by itself. Items that the provider ran
-// are by themselves.
+// pairID returns the id that an item shares with its answer, "" for an item by itself. Items that
+// the provider ran are by themselves.
 func (it *item) pairID() string {
 	switch {
 	case it.execution == "server":
@@ -33,16 +33,16 @@ func (it *item) pairID() string {
 	return it.callID
 }
 
-// call returns an item as a call. If none of the item's known members is the input, the input is all that the item
-// holds.
+// call returns an item as a call. If none of the item's known members is the input, the input is
+// all that the item holds.
 func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	wire.FillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
-// result returns an item as the answer to a call. Only text and pictures are taken out of the item: any other output
-// keeps its shape.
+// result returns an item as the answer to a call. Only text and pictures are taken out of the
+// item: any other output keeps its shape.
 func (it *item) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
 	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
@@ -51,17 +51,17 @@ func (it *item) result(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r, Raw: raw}
 }
 
-// pairs ties items of unknown kinds to each other by their call id: the first is the call, and a later one is its
-// result, which is a message of its own. An item that no other one answers stays as it is. The zero value is
-// ready.
+// pairs ties items of unknown kinds to each other by their call id: the first is the call, and a
+// later one is its result, which is a message of its own. An item that no other one answers stays
+// as it is. The zero value is ready.
 type pairs struct {
 	answered map[string]bool   // calls by id
 	lone     map[string]string // items that no other one followed yet, by id
 	late     map[string]string // items that were taken for results, by id
 }
 
-// take looks at the message of one item before it is appended to msgs. It changes the message, and earlier ones, to
-// calls and results where they belong together.
+// take looks at the message of one item before it is appended to msgs. It changes the message,
+// and earlier ones, to calls and results where they belong together.
 func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	if len(m.Parts) != 1 {
 		return
@@ -79,8 +79,9 @@ func (ps *pairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	}
 }
 
-// found records the result for a call, and makes a call of the item that the result answers. An item that was taken
-// for the result just before was a step towards it, and becomes unknown again.
+// found records the result for a call, and makes a call of the item that the result answers. An
+// item that was taken for the result just before was a step towards it, and becomes unknown
+// again.
 func (ps *pairs) found(msgs []memkernel.Message, id string) {
 	if raw, ok := ps.lone[id]; ok {
 		replace(msgs, raw, (*item).call)
@@ -194,8 +195,8 @@ func (o *outputs) note(p *memkernel.Part) {
 	}
 }
 
-// form returns a part as it goes out. Only the makers of other items than functions' know these items' forms: if one
-// half of a pair is reworded, both become a function's.
+// form returns a part as it goes out. Only the makers of other items than functions' know these
+// items' forms: if one half of a pair is reworded, both become a function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
 	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || isPlainCall(wire.RawType(p.Raw)) {
 		return p

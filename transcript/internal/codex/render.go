@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// dropItemKey reports whether a member of a recorded item is not sent again. Ids refer to items that the
-// provider stored: without its reasoning, an item with an id would be refused. The other members are the
-// host's own, and cache markers.
+// dropItemKey reports whether a member of a recorded item is not sent again. Ids refer to items
+// that the provider stored: without its reasoning, an item with an id would be refused. The other
+// members are the host's own, and cache markers.
 func dropItemKey(k string) bool {
 	return k == "id" || dropReasoningKey(k)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// keepBytes is how much of the user's own words Codex keeps after a compaction that wrote only a summary: 20,000
-// tokens at 4 bytes.
+// keepBytes is how much of the user's own words Codex keeps after a compaction that wrote only a
+// summary: 20,000 tokens at 4 bytes.
 const keepBytes = 80_000
 
-// assembler joins the items of a rollout. All assistant items up to the next output, user message or token count are
-// one message, that of one model call.
+// assembler joins the items of a rollout. All assistant items up to the next output, user message
+// or token count are one message, that of one model call.
 type assembler struct {
 	log    *wire.Log
 	open   int // assistant message that still takes items, -1 if none
@@ -79,8 +79,8 @@ func joinItem(into, m *memkernel.Message) {
 	into.Key = cmp.Or(into.Key, m.Key)
 }
 
-// bill attaches usage to the call that it bills. The host repeats the event, also with an estimate after a
-// compaction: the running total shows whether it is new.
+// bill attaches usage to the call that it bills. The host repeats the event, also with an
+// estimate after a compaction: the running total shows whether it is new.
 func (a *assembler) bill(own *extra) {
 	if own.billed != "" && own.billed == a.billed {
 		return

@@ -179,8 +179,8 @@ func readCall(c *wire.Cursor) memkernel.Part {
 	return wire.CallPart(call, strings.Clone(c.Since(start)))
 }
 
-// assemble builds a session of its events. Usage is written before the answer that it bills. A rewind takes its event and
-// all later ones off the main line.
+// assemble builds a session of its events. Usage is written before the answer that it bills. A
+// rewind takes its event and all later ones off the main line.
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
 	var billed *memkernel.Usage
 	begins := map[string]int{} // how long the main line was before an event

@@ -1,5 +1,5 @@
-// Package gemini reads requests of Gemini's generateContent, and rewrites a client's body. The model is in the request's
-// path and not in its body.
+// Package gemini reads requests of Gemini's generateContent, and rewrites a client's body. The
+// model is in the request's path and not in its body.
 package gemini
 
 import (
@@ -73,8 +73,8 @@ func readList(c *wire.Cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// roleOf returns the role of a content, the user's by default. Results come in a content of the user's, or of a
-// function's in the first versions.
+// roleOf returns the role of a content, the user's by default. Results come in a content of the
+// user's, or of a function's in the first versions.
 func roleOf(role string) memkernel.Role {
 	switch role {
 	case "model":
@@ -257,7 +257,8 @@ func Parts(c *wire.Cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// definitions reads the tools. Functions are declared in lists; any other member is a tool that the provider runs.
+// definitions reads the tools. Functions are declared in lists; any other member is a tool that
+// the provider runs.
 func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
 		for k := range c.Fields {
@@ -278,8 +279,8 @@ func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
 	return tools
 }
 
-// pairs ties calls without ids to their results. A result without id answers the first call of its name in the content
-// before that is not answered yet.
+// pairs ties calls without ids to their results. A result without id answers the first call of
+// its name in the content before that is not answered yet.
 type pairs struct {
 	seen map[string]int
 	open []memkernel.ToolCall
@@ -288,7 +289,8 @@ type pairs struct {
 // unnamed begins the ids of calls that have none in the request.
 const unnamed = "gemini-call-"
 
-// take ties the next message. It does not change the message's parts, which may be those of an earlier request.
+// take ties the next message. It does not change the message's parts, which may be those of an
+// earlier request.
 func (s *pairs) take(_ []memkernel.Message, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant {
 		s.open = nil
@@ -334,8 +336,8 @@ func (s *pairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
 	}
 }
 
-// id makes the id of a call from the name and the input, so that it is the same after the client has left out earlier
-// messages.
+// id makes the id of a call from the name and the input, so that it is the same after the client
+// has left out earlier messages.
 func (s *pairs) id(c *memkernel.ToolCall) string {
 	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
 	id := unnamed + hex.EncodeToString(sum[:6])

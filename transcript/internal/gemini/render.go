@@ -10,13 +10,15 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// serverParts are the parts that the provider makes and wants back, other than those of a kind of their own.
+// serverParts are the parts that the provider makes and wants back, other than those of a kind of
+// their own.
 var serverParts = []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 
 // described are members that describe the content that a part holds.
 var described = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
 
-// Holds returns the name of the member that a part holds. It returns "" for none, for several, and for an invalid part.
+// Holds returns the name of the member that a part holds. It returns "" for none, for several,
+// and for an invalid part.
 func Holds(raw string) (what string) {
 	c := wire.Scan(raw)
 	for k := range c.Fields {
@@ -192,8 +194,8 @@ func (w *writer) contents() {
 	}
 }
 
-// joins reports whether a content may become one with its neighbour. A content of a function, or of an unknown role, may
-// not.
+// joins reports whether a content may become one with its neighbour. A content of a function, or
+// of an unknown role, may not.
 func joins(m *memkernel.Message) bool {
 	return m.Role != memkernel.RoleTool && m.Role != memkernel.RoleDeveloper || m.Raw == ""
 }

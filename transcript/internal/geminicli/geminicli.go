@@ -126,10 +126,10 @@ type dialogue struct {
 	row int
 }
 
-// conversation returns the messages of records: the user's words, the model's words with its calls, and their
-// results. A result may be in the record of its call, in a later row of type user, or in both, since records are
-// written again as they grow. It is one message under one key in each case. The program's words to its user are
-// left out.
+// conversation returns the messages of records: the user's words, the model's words with its
+// calls, and their results. A result may be in the record of its call, in a later row of type
+// user, or in both, since records are written again as they grow. It is one message under one key
+// in each case. The program's words to its user are left out.
 func conversation(records []*record) []dialogue {
 	var out []dialogue
 	var open []openCall
@@ -256,9 +256,10 @@ func (r *record) answer() (m memkernel.Message, calls []openCall, unread error) 
 	return m, calls, unread
 }
 
-// said returns a row of type user: a message of its words, and the results of calls. The words are the program's in a
-// row with results, and in a row that only a rewritten list has. Otherwise they are the user's, except for the
-// files that the program shows for an @, which are parts of their own.
+// said returns a row of type user: a message of its words, and the results of calls. The words
+// are the program's in a row with results, and in a row that only a rewritten list has. Otherwise
+// they are the user's, except for the files that the program shows for an @, which are parts of
+// their own.
 func (r *record) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	shown := false
@@ -320,8 +321,8 @@ func (c *toolCall) result(id string) *memkernel.Part {
 // answered reports whether the call's own record has its result.
 func (c *toolCall) answered() bool { return len(c.Result) > 0 && string(c.Result) != "null" }
 
-// parts returns the parts of a content: a string, a part or a list of parts. Texts, calls and results have no bytes of
-// their own, since the program writes them in other shapes, too.
+// parts returns the parts of a content: a string, a part or a list of parts. Texts, calls and
+// results have no bytes of their own, since the program writes them in other shapes, too.
 func parts(raw json.RawMessage) []memkernel.Part {
 	c := wire.Scan(string(raw))
 	list := gemini.Parts(&c)

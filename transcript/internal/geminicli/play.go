@@ -10,11 +10,12 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// player plays the records of a session file back to the conversation as it happened. The file also holds the program's
-// own list of messages. The program replaces the whole list ($set) when it resumes, compresses, masks outputs or
-// gives up a call. A new list lacks earlier messages, and has others under new ids, with new times and less
-// content. So a message that was a line of the file keeps its content under its first id, whatever the list holds.
-// It is removed only where the user takes it back.
+// player plays the records of a session file back to the conversation as it happened. The file
+// also holds the program's own list of messages. The program replaces the whole list ($set) when
+// it resumes, compresses, masks outputs or gives up a call. A new list lacks earlier messages,
+// and has others under new ids, with new times and less content. So a message that was a line of
+// the file keeps its content under its first id, whatever the list holds. It is removed only
+// where the user takes it back.
 type player struct {
 	rows []*row
 	at   map[string]*row // by every id that a row has had
@@ -32,8 +33,8 @@ type player struct {
 	arms   []arm
 }
 
-// bound is a compaction after a number of rows. list is the ids of the program's list after it, nil for a document, which
-// continues with its rows.
+// bound is a compaction after a number of rows. list is the ids of the program's list after it,
+// nil for a document, which continues with its rows.
 type bound struct {
 	at   int
 	list []string
@@ -184,8 +185,8 @@ func (p *player) rewrite(list []record) {
 	}
 }
 
-// align finds the earlier form of each message of a list. copied reports whether the list is made of the newest lines
-// alone, which may repeat earlier ones under other ids.
+// align finds the earlier form of each message of a list. copied reports whether the list is made
+// of the newest lines alone, which may repeat earlier ones under other ids.
 func (p *player) align(list []record, copied bool) {
 	listed := map[*row]bool{}
 	for i := range list {
@@ -327,8 +328,8 @@ func (r *record) isDialogue() bool { return r.Type == "user" || r.Type == "gemin
 
 // content is the part of a message that stays when the message is written again.
 type content struct {
-	// words are its texts. calls are the ids of its calls, or their names. answers are the calls whose results are in its
-	// content, done the calls that have their results with them.
+	// words are its texts. calls are the ids of its calls, or their names. answers are the calls
+	// whose results are in its content, done the calls that have their results with them.
 	words                string
 	calls, answers, done []string
 	// print identifies the message: all of this except results, thoughts and times.

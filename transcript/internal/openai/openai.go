@@ -1,5 +1,5 @@
-// Package openai reads and writes requests of chat completions, which many providers speak. It reads early requests without call
-// ids too.
+// Package openai reads and writes requests of chat completions, which many providers speak. It
+// reads early requests without call ids too.
 package openai
 
 import (
@@ -64,8 +64,8 @@ func (m *message) read(c *wire.Cursor) {
 		})
 }
 
-// message makes the canonical message. Reasoning is a thinking part whose Signature names the member that it came from, since
-// providers take it back under that name.
+// message makes the canonical message. Reasoning is a thinking part whose Signature names the
+// member that it came from, since providers take it back under that name.
 func (m *message) message(raw string) *memkernel.Message {
 	out := &memkernel.Message{Key: m.id, Role: memkernel.Role(m.role), Raw: raw}
 	switch m.role {

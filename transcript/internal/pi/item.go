@@ -23,7 +23,8 @@ func read(value string) (*memkernel.Message, error) {
 	return e.Message, nil
 }
 
-// readSummary gives a message that holds a summary in place of content the words in which the host shows it.
+// readSummary gives a message that holds a summary in place of content the words in which the
+// host shows it.
 func readSummary(value string, m *memkernel.Message) error {
 	var role, summary string
 	c := wire.Scan(value)
@@ -43,7 +44,8 @@ func readSummary(value string, m *memkernel.Message) error {
 	return nil
 }
 
-// write spells a message as Pi and OpenClaw hold it. The members that the host wrote in addition to the content stay.
+// write spells a message as Pi and OpenClaw hold it. The members that the host wrote in addition
+// to the content stay.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	if raw != "" {
 		return []string{wire.WithMember(raw, "content", blocks(partsOf(&m)))}

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// The texts in which Pi shows its own entries to the model. They are part of the format: a planner that wrote them
-// differently would not predict the host's prompt.
+// The texts in which Pi shows its own entries to the model. They are part of the format: a
+// planner that wrote them differently would not predict the host's prompt.
 const (
 	summaryOpen  = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
 	summaryClose = "\n</summary>"

@@ -64,8 +64,8 @@ func (a *assembler) add(e *wire.Entry) {
 	a.entries = append(a.entries, n)
 }
 
-// parent finds the preceding entry. An entry whose parent is not in the file follows the previous entry of the file, so
-// that a lost line costs no history.
+// parent finds the preceding entry. An entry whose parent is not in the file follows the previous
+// entry of the file, so that a lost line costs no history.
 func (a *assembler) parent(e *wire.Entry) int {
 	prev := len(a.entries) - 1
 	for prev >= 0 && a.entries[prev].header {
@@ -84,8 +84,8 @@ func (a *assembler) parent(e *wire.Entry) int {
 	return prev
 }
 
-// finish walks from the last entry to the root for the main line, and from every other leaf, latest first, to the entries
-// that are on a line already.
+// finish walks from the last entry to the root for the main line, and from every other leaf,
+// latest first, to the entries that are on a line already.
 func (a *assembler) finish() {
 	leaf := -1
 	for i := range a.entries {
@@ -127,7 +127,8 @@ func (a *assembler) speaks(leaf, arm int) bool {
 	return false
 }
 
-// walk makes the line from the root to a leaf, and marks the entries that are on no other line as its own.
+// walk makes the line from the root to a leaf, and marks the entries that are on no other line as
+// its own.
 func (a *assembler) walk(leaf, arm int, branch string) *wire.Line {
 	var path []int
 	for i := leaf; i >= 0; i = a.entries[i].parent {

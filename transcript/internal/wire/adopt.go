@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// adopt makes calls of the blocks that the results in a message answer, if they are of an unknown kind or were
-// taken for the provider's own: a block that is answered from outside is a call.
+// adopt makes calls of the blocks that the results in a message answer, if they are of an unknown
+// kind or were taken for the provider's own: a block that is answered from outside is a call.
 func adopt(msgs []memkernel.Message, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant {
 		return
@@ -75,8 +75,9 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 // maxToolName is the longest tool name that all providers take.
 const maxToolName = 64
 
-// FillCall fills in the missing members of a call of an unknown kind. The name is made of its type, with
-// characters that providers take. The input is an object of all members that do not identify the call.
+// FillCall fills in the missing members of a call of an unknown kind. The name is made of its
+// type, with characters that providers take. The input is an object of all members that do not
+// identify the call.
 func FillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {
 		name := SafeID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
@@ -105,9 +106,10 @@ func SafeID(id string) string {
 	}, id)
 }
 
-// Mend returns a call in a form that every API takes, and the fault that it had, "" for none. The name has
-// characters that all APIs allow, and the input is an object. A name of Gemini's may hold dots and colons.
-// Calls of other kinds than functions are returned unchanged, since only their makers know their form.
+// Mend returns a call in a form that every API takes, and the fault that it had, "" for none. The
+// name has characters that all APIs allow, and the input is an object. A name of Gemini's may
+// hold dots and colons. Calls of other kinds than functions are returned unchanged, since only
+// their makers know their form.
 func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	call = *p.Call
 	switch RawType(p.Raw) {
@@ -169,8 +171,8 @@ func isObject(text string) bool {
 // Input is [AppendInput] as a string.
 func Input(call *memkernel.ToolCall) string { return string(AppendInput(nil, call)) }
 
-// AppendInput appends a call's input as the JSON object that the API takes. Other input, such as the broken
-// arguments that models emit, is wrapped into an object.
+// AppendInput appends a call's input as the JSON object that the API takes. Other input, such as
+// the broken arguments that models emit, is wrapped into an object.
 func AppendInput(dst []byte, call *memkernel.ToolCall) []byte {
 	if !call.Custom && isObject(call.Input) {
 		return AppendValid(dst, call.Input)

@@ -1,6 +1,7 @@
-// Package wire holds the parts that dialects share: the row that describes a dialect, JSON read and written in
-// place, parts with their raw bytes, calls and their results, the log of a file's records, and the writer of
-// requests. It knows no dialect by name. Package transcript has files, views and validity.
+// Package wire holds the parts that dialects share: the row that describes a dialect, JSON read
+// and written in place, parts with their raw bytes, calls and their results, the log of a file's
+// records, and the writer of requests. It knows no dialect by name. Package transcript has files,
+// views and validity.
 package wire
 
 import (
@@ -9,13 +10,14 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Dialect describes a dialect. To add one, write a package with a Dialect and put it into the table of package
-// transcript.
+// Dialect describes a dialect. To add one, write a package with a Dialect and put it into the
+// table of package transcript.
 type Dialect struct {
 	// Name is the dialect's name, as users write it.
 	Name string
-	// Sniff returns how surely a line of a session log is of the dialect, by its type and the names of its
-	// members; 0 is not at all. The surest dialect wins, and of equals the first in the table.
+	// Sniff returns how surely a line of a session log is of the dialect, by its type and the
+	// names of its members; 0 is not at all. The surest dialect wins, and of equals the first in
+	// the table.
 	Sniff func(typ string, has map[string]bool) int
 	// Words are signs of the dialect in a JSON document, separated by blanks, by the place where
 	// they occur. A dialect has either Words, and its files are one document each, or Sniff, and
@@ -29,8 +31,8 @@ type Dialect struct {
 	Assemble func(*Log) (add func(*Entry), finish func())
 	// Blocks names the dialect whose content blocks it uses, "" for its own.
 	Blocks string
-	// Known are the types of blocks and items that are understood, in addition to texts, calls, results and
-	// media. A block of another type stays in every prompt.
+	// Known are the types of blocks and items that are understood, in addition to texts, calls,
+	// results and media. A block of another type stays in every prompt.
 	Known []string
 	// Notices begin the lines after which nothing in a text is a person's words.
 	Notices []string
@@ -47,11 +49,11 @@ type Items struct {
 	Assemble func(*Log) (add func(*Entry), finish func())
 	// Apart reports whether no message depends on earlier ones.
 	Apart bool
-	// Write spells a message as values. raw is the host's own value, "" if the message has none or several.
-	// calls is the result of Reworded.
+	// Write spells a message as values. raw is the host's own value, "" if the message has none
+	// or several. calls is the result of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string
-	// Reworded returns the calls of which both halves go out in other words than the host's, since one half
-	// does. It may be nil.
+	// Reworded returns the calls of which both halves go out in other words than the host's,
+	// since one half does. It may be nil.
 	Reworded func(planned, host []memkernel.Message) map[string]bool
 }
 
@@ -59,9 +61,9 @@ type Items struct {
 type API struct {
 	// Format is the name of the request's format.
 	Format string
-	// List is the member of a request that holds the conversation. System is the member that holds the
-	// system prompt, "" if there is none. With Lead, system messages that open the conversation belong to
-	// the system prompt.
+	// List is the member of a request that holds the conversation. System is the member that
+	// holds the system prompt, "" if there is none. With Lead, system messages that open the
+	// conversation belong to the system prompt.
 	List, System string
 	Lead         bool
 	// Names are other spellings that the API takes of members' names. It may be nil.
@@ -85,13 +87,13 @@ type API struct {
 	// writes one block without markers, or nothing if the API has no form for it.
 	Render func(*Renderer)
 	Append func(dst []byte, role memkernel.Role, p *memkernel.Part) []byte
-	// Takes reports whether the API takes a block of an unknown type. Refuses returns why thinking can't be
-	// sent, "" if it can.
+	// Takes reports whether the API takes a block of an unknown type. Refuses returns why
+	// thinking can't be sent, "" if it can.
 	Takes   func(p *memkernel.Part) bool
 	Refuses func(r *Renderer, msg int, p *memkernel.Part) string
 	Tools   ToolShape
-	// Rewrite writes another conversation into a client's request. It returns the list and the members that
-	// are replaced.
+	// Rewrite writes another conversation into a client's request. It returns the list and the
+	// members that are replaced.
 	Rewrite func(*Renderer, *Envelope) (list string, members map[string]string)
 	// Markers finds the client's cache markers. It may be nil.
 	Markers func(*Envelope) Markers
@@ -114,8 +116,8 @@ type Markers struct {
 	Fixed, Messages int
 	// Automatic reports whether the provider is asked to mark the last block itself.
 	Automatic bool
-	// Short reports whether a fixed or automatic marker asks for the shorter lifetime. Long reports whether a
-	// marker in the messages, or an automatic one, asks for an hour.
+	// Short reports whether a fixed or automatic marker asks for the shorter lifetime. Long
+	// reports whether a marker in the messages, or an automatic one, asks for an hour.
 	Short, Long bool
 }
 
@@ -148,8 +150,8 @@ func (d *Dialect) Rank() int {
 	return 2
 }
 
-// Weigh returns how strongly a word at a place points to the dialect. A model's name is such a sign if
-// the word is a part of it.
+// Weigh returns how strongly a word at a place points to the dialect. A model's name is such a
+// sign if the word is a part of it.
 func (d *Dialect) Weigh(at Place, word string) int {
 	for _, sign := range strings.Fields(d.Words[at]) {
 		if sign == word || at == AtModel && strings.Contains(word, sign) {

@@ -35,18 +35,19 @@ const (
 	KindBlank Kind = "blank"
 	// KindBroken could not be read. Err is the reason.
 	KindBroken Kind = "broken"
-	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it ends. It is
-	// no error, however broken records are treated.
+	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it
+	// ends. It is no error, however broken records are treated.
 	KindTorn Kind = "torn"
 )
 
-// Entry is a record of a transcript, or a value of a document: its text, and the facts that its dialect reads
-// in it.
+// Entry is a record of a transcript, or a value of a document: its text, and the facts that its
+// dialect reads in it.
 type Entry struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
 	Raw  string
-	// The reader of a document sets Kind to KindField, and Type to the member's name. Parse sets both otherwise.
+	// The reader of a document sets Kind to KindField, and Type to the member's name. Parse sets
+	// both otherwise.
 	Kind Kind
 	Type string
 	// ID and Parent are the host's ids, "" if it has none.
@@ -76,8 +77,8 @@ type Flags struct {
 	HostSkip bool // the host leaves it out of later prompts
 }
 
-// Note reports something that was repaired, removed or left out. It has all that was removed, so that nothing
-// is lost.
+// Note reports something that was repaired, removed or left out. It has all that was removed, so
+// that nothing is lost.
 type Note struct {
 	// Rule names the event, such as "duplicate-record" or "orphan-result".
 	Rule string
@@ -106,16 +107,16 @@ type Log struct {
 // NewLog returns a log without entries.
 func NewLog() *Log { return &Log{Lines: map[string]*Line{"": {}}} }
 
-// Line is one way through the session: the main line, a sidechain, or the abandoned arm of a fork with the part
-// that it shares with the main line.
+// Line is one way through the session: the main line, a sidechain, or the abandoned arm of a fork
+// with the part that it shares with the main line.
 type Line struct {
 	Order  []int // indices into the messages
 	Bounds []Bound
 	Micros []Micro
 }
 
-// Bound is a compaction. Of the messages before Order[Pos] only those in Keep are still sent. Lead, the new
-// history if the host wrote one, precedes them.
+// Bound is a compaction. Of the messages before Order[Pos] only those in Keep are still sent.
+// Lead, the new history if the host wrote one, precedes them.
 type Bound struct {
 	Pos  int
 	Keep []int
@@ -214,9 +215,9 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
-// Repeat merges a repetition of a message into it: hosts that stream write a message several times as it grows.
-// The longer form of each part stays, and further parts are appended. again is false if m is no repetition.
-// grew reports whether m added anything.
+// Repeat merges a repetition of a message into it: hosts that stream write a message several
+// times as it grows. The longer form of each part stays, and further parts are appended. again is
+// false if m is no repetition. grew reports whether m added anything.
 func Repeat(into, m *memkernel.Message) (grew, again bool) {
 	at, n := 0, 0 // the part at which most parts of m are repeated, and how many are
 	for i := range into.Parts {

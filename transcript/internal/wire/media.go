@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Pixels reads the size of an inline image from its header. It returns 0, 0 for an unknown format and for
-// damaged data.
+// Pixels reads the size of an inline image from its header. It returns 0, 0 for an unknown format
+// and for damaged data.
 func Pixels(mediaType, data string) (width, height int) {
 	if data == "" {
 		return 0, 0

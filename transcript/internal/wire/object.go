@@ -9,7 +9,8 @@ import (
 // IsMarkerKey reports whether a member of this name marks a cache breakpoint.
 func IsMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
 
-// AppendClean appends a block's JSON without cache markers and without invalid UTF-8. All other bytes stay.
+// AppendClean appends a block's JSON without cache markers and without invalid UTF-8. All other
+// bytes stay.
 func AppendClean(dst []byte, raw string) []byte {
 	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
 		return AppendWithout(dst, raw, IsMarkerKey)
@@ -34,8 +35,9 @@ func AppendWithout(dst []byte, raw string, drop func(string) bool) []byte {
 	return AppendValid(dst, raw[at:])
 }
 
-// memberCuts finds the members to drop, each with a comma next to it, also in the objects of a content list.
-// It does not look into other values: a tool's input may have a member of such a name.
+// memberCuts finds the members to drop, each with a comma next to it, also in the objects of a
+// content list. It does not look into other values: a tool's input may have a member of such a
+// name.
 func memberCuts(c *Cursor, drop func(string) bool, cuts []Span) []Span {
 	kept := -1    // end of the last member that stays
 	open := false // the last cut reaches to the next member
@@ -87,8 +89,8 @@ func MemberOf(object, name string) (value string) {
 	return value
 }
 
-// WithMember returns an object with another value for a member, which is added if the object has none. All other
-// bytes stay.
+// WithMember returns an object with another value for a member, which is added if the object has
+// none. All other bytes stay.
 func WithMember(raw, name, value string) string {
 	c := Scan(raw)
 	start, end := 0, 0
@@ -135,8 +137,8 @@ func (c *Cursor) Spans() (out []Span) {
 	return out
 }
 
-// AppendListed appends an element to the list that ends dst, with a comma if it is not the first. If write
-// appends nothing, neither does AppendListed.
+// AppendListed appends an element to the list that ends dst, with a comma if it is not the first.
+// If write appends nothing, neither does AppendListed.
 func AppendListed(dst []byte, write func([]byte) []byte) []byte {
 	n := len(dst)
 	first := dst[n-1] == '['

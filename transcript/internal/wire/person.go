@@ -6,10 +6,10 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Person marks the texts of a message as typed. A dialect must call it only for messages in which its host
-// writes down a person's words. alongside reports whether texts in a message with tool results are the
-// person's, too. In a request they are the person's only after a call that the person refused, or after the
-// notice that they stopped the work.
+// Person marks the texts of a message as typed. A dialect must call it only for messages in which
+// its host writes down a person's words. alongside reports whether texts in a message with tool
+// results are the person's, too. In a request they are the person's only after a call that the
+// person refused, or after the notice that they stopped the work.
 func Person(m *memkernel.Message, alongside bool) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" {
 		return
@@ -39,13 +39,14 @@ const interrupted = "[Request interrupted by user"
 // refused are the words by which Claude Code reports to its model a call that the user
 // refused; after saidWith comes what the user typed.
 const (
-	// refused begins the text by which Claude Code reports to its model that the user refused a call. The
-	// user's words follow SaidWith.
+	// refused begins the text by which Claude Code reports to its model that the user refused a
+	// call. The user's words follow SaidWith.
 	refused  = "The user doesn't want to "
 	SaidWith = "the user said:\n"
 )
 
-// Refusal returns the first text of a failed result, and whether it reports that the user refused the call.
+// Refusal returns the first text of a failed result, and whether it reports that the user refused
+// the call.
 func Refusal(r *memkernel.ToolResult) (text string, ok bool) {
 	if !r.IsError || r.Opaque {
 		return "", false

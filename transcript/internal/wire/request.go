@@ -69,8 +69,8 @@ func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.P
 	return parts
 }
 
-// Requests assembles the values of a request body. With lead, system messages that open the conversation are its
-// system prompt.
+// Requests assembles the values of a request body. With lead, system messages that open the
+// conversation are its system prompt.
 func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 	var n Numbers
 	add = func(e *Entry) {
@@ -103,7 +103,8 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 	}
 }
 
-// madePrefix begins the made-up id of a call in a protocol without ids, where name and order tie a pair.
+// madePrefix begins the made-up id of a call in a protocol without ids, where name and order tie
+// a pair.
 const madePrefix = "function-"
 
 // MadeID returns the id of a call, or result, of a protocol without ids.
@@ -116,8 +117,8 @@ func Made(m *memkernel.Message) bool {
 	})
 }
 
-// Numbers numbers the calls of one function in a protocol without ids. A result answers the newest call of its
-// name.
+// Numbers numbers the calls of one function in a protocol without ids. A result answers the
+// newest call of its name.
 type Numbers struct {
 	calls map[string]int
 }

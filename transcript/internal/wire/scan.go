@@ -20,10 +20,11 @@ var ErrNoObject = errors.New("record is not a JSON object")
 
 var errDepth = errors.New("nesting is deeper than 10000 levels")
 
-// Cursor walks one JSON text in place. It validates everything that it passes and returns substrings, so that a
-// value costs an allocation only if it has escapes. The first error sticks and ends every loop: callers check
-// Err once, at the end. A member of an unexpected type reads as its zero value, since hosts change their
-// records often and a surprise in one member must not cost the line.
+// Cursor walks one JSON text in place. It validates everything that it passes and returns
+// substrings, so that a value costs an allocation only if it has escapes. The first error sticks
+// and ends every loop: callers check Err once, at the end. A member of an unexpected type reads
+// as its zero value, since hosts change their records often and a surprise in one member must not
+// cost the line.
 type Cursor struct {
 	S     string
 	i     int
@@ -36,8 +37,8 @@ type Cursor struct {
 // UsageError is the fault of a usage object.
 type UsageError struct{ error }
 
-// Usage reads a usage object of any provider or host. It returns nil for an object without figures, and for
-// one that can't be read: then Unread is the reason.
+// Usage reads a usage object of any provider or host. It returns nil for an object without
+// figures, and for one that can't be read: then Unread is the reason.
 func (c *Cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
@@ -367,8 +368,8 @@ func (c *Cursor) number() {
 	}
 }
 
-// skipString passes over the string at the cursor and reports whether it has escapes. Invalid UTF-8 is no error,
-// since hosts write it.
+// skipString passes over the string at the cursor and reports whether it has escapes. Invalid
+// UTF-8 is no error, since hosts write it.
 func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1
 	for {
@@ -418,8 +419,9 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// PlainRun returns the index of the first quote, backslash or control character at or after i. It looks at eight
-// bytes at a time: x - n borrows into the high bit exactly where a byte is below n.
+// PlainRun returns the index of the first quote, backslash or control character at or after i. It
+// looks at eight bytes at a time: x - n borrows into the high bit exactly where a byte is below
+// n.
 func PlainRun[S ~string | ~[]byte](s S, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		w := s[i : i+8]

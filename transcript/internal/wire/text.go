@@ -14,8 +14,8 @@ func hex4(s string) rune {
 	return rune(n)
 }
 
-// unescape decodes the inside of a valid JSON string. Invalid UTF-8 stays, and half a surrogate pair becomes
-// U+FFFD, as in encoding/json.
+// unescape decodes the inside of a valid JSON string. Invalid UTF-8 stays, and half a surrogate
+// pair becomes U+FFFD, as in encoding/json.
 func unescape(in string) string {
 	var out strings.Builder
 	out.Grow(len(in))
@@ -54,8 +54,8 @@ func simpleEscape(b byte) byte {
 	return b
 }
 
-// AppendString appends s as a JSON string, without escaping HTML. Invalid UTF-8 becomes U+FFFD, since no provider
-// takes it.
+// AppendString appends s as a JSON string, without escaping HTML. Invalid UTF-8 becomes U+FFFD,
+// since no provider takes it.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for start := 0; ; {
@@ -84,7 +84,8 @@ func AppendValid(dst []byte, s string) []byte {
 	return append(dst, strings.ToValidUTF8(s, "\uFFFD")...)
 }
 
-// Put appends JSON. The arguments are by turns JSON that is appended as it is, and strings that are quoted.
+// Put appends JSON. The arguments are by turns JSON that is appended as it is, and strings that
+// are quoted.
 func Put(dst []byte, parts ...string) []byte {
 	for i, s := range parts {
 		if i%2 == 0 {
