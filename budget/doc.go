@@ -3,7 +3,7 @@
 //   - [For] makes the [Counter] of a tokenizer and [Family] finds a model's. OpenAI's vocabularies
 //     are counted exactly, from tables in the binary. Claude's and Gemini's are not public: their
 //     estimators tell prose from code and base64.
-//   - [Overheads] is what a provider adds to the text: framing, tool prompts, images.
+//   - [Overheads] are the tokens that a provider adds to the text: framing, tool prompts, images.
 //   - [Cache] keeps counts by content. [Calibration] learns from the sizes that a provider billed
 //     how far the estimates are off, and how surely.
 //   - [Split] divides a window among the regions of a prompt.

@@ -83,7 +83,7 @@ func openAIFamily(id string, words []string) string {
 	return Bytes
 }
 
-// isReasoner reports whether w is o1, o3, o4 or what may follow.
+// isReasoner reports whether w is o1, o3, o4 or a later one.
 func isReasoner(w string) bool {
 	return len(w) == 2 && w[0] == 'o' && '1' <= w[1] && w[1] <= '9'
 }

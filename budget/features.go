@@ -2,7 +2,7 @@ package budget
 
 import "unicode/utf8"
 
-// features are counts of what occurs in a text. The estimator of a tokenizer has weights that
+// features are counts of the elements of a text. The estimator of a tokenizer has weights that
 // turn them into tokens.
 type features struct {
 	words    int // word pieces: runs of ASCII letters, cut where camelCase cuts

@@ -82,7 +82,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 		}
 	}
 	for ; a.End < len(msgs) && msgs[a.End].Role == memkernel.RoleTool && !HasResults(msgs[a.End]); a.End++ {
-		// what else a tool said of a call that has its result
+		// a tool message about a call that has its result
 	}
 	a.Pending = len(open)
 	return a

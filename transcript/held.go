@@ -34,7 +34,7 @@ func held(p memkernel.Part) bool {
 		if p.Result.Opaque {
 			return false
 		}
-		asIs := len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw // its call shows what it answers
+		asIs := len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw // an unknown item, whose call is shown, too
 		return !asIs && slices.ContainsFunc(c, held)
 	}
 	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(wire.RawType(p.Raw), gemini.Holds(p.Raw))]

@@ -53,7 +53,7 @@ type Record struct {
 	// Err is the reason for a broken record.
 	Err *LineError
 
-	entry *wire.Entry // what its dialect read, nil if there is nothing
+	entry *wire.Entry // the facts that its dialect read, nil if it read nothing
 }
 
 var (

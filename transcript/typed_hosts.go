@@ -7,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// What hosts, and the kernel, put into a text that a person typed. Each entry was met in
-// a host's own transcripts or requests. A file that a host shows may hold the marks by
-// which the host would end it: so a block ends at the last of its marks.
+// The blocks and notices that hosts, and the kernel, put into a text that a person typed. Each
+// entry is from a host's own transcripts or requests. A file that a host shows may hold the marks
+// that end it, so that a block ends at the last of its marks.
 
 // hostTags are the elements of hosts, of files and of ours that are so at any place.
 var hostTags = []string{"system-reminder", "hook_context", "session_context", "environment_context", "user_instructions", "turn_aborted",
@@ -17,7 +17,7 @@ var hostTags = []string{"system-reminder", "hook_context", "session_context", "e
 	"bash-input", "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "task-notification", "user-memory-input", "subagent_notification",
 	"user_shell_command", "state_snapshot", "environment_details", "cross-session-message", "teammate-message", "skill", "env", "recall"}
 
-// fileTags are elements in which hosts and people put what others wrote.
+// fileTags are elements in which hosts and people put the texts of others.
 var fileTags = []string{"file", "files", "document", "documents", "attachment", "attachments", "context", "selection", "email", "quote",
 	"blockquote", "pasted", "paste", "output", "stdout", "stderr", "webpage", "page", "log", "logs", "code", "pre", "diff", "article", "details",
 	"transcript", "data", "source", "sources", "result", "results", "content", "contents", "example", "examples", "html", "issue", "ticket", "comment"}
@@ -25,7 +25,7 @@ var fileTags = []string{"file", "files", "document", "documents", "attachment", 
 // personTags are elements in which hosts put the words of the person.
 var personTags = []string{"user_query", "user_message", "user_request", "user_input"}
 
-// sections are what hosts mark by lines, first and last.
+// sections are the first and the last lines of the texts that hosts insert.
 var sections = [...][2]string{
 	{"--- Content from referenced files ---", "--- End of content ---"},
 	{"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"},
@@ -34,8 +34,8 @@ var sections = [...][2]string{
 	{"# Context from my IDE setup:", "## My request for Codex:"},
 }
 
-// notices begin, at the start of a line, what a host or the kernel wrote to the end of
-// the text: those of the dialects, and others'.
+// notices begin the line from which on a text is a host's or the kernel's: the notices of the
+// dialects, and others.
 var notices = func(all []string) []string {
 	for i := range table {
 		all = append(all, table[i].Notices...)
@@ -55,7 +55,7 @@ var (
 	// notice are those that begin with a name.
 	notice = textutil.LazyRegexp(`^(?:(?:Called|Result of calling) the \S+ tool\b|\w+(?::\w+)? hook (?:success|additional context|feedback|blocking error)|` +
 		`\[\S.{0,300} (?:changed in|is new in|no longer exists in) the workspace|\[[a-z_]+ \S+, [a-z ]+, version \d+\])`)
-	// untrusted is a heading of OpenClaw's for what somebody else chose.
+	// untrusted matches OpenClaw's heading for text that somebody else chose.
 	untrusted = textutil.LazyRegexp(`^(?:\[[^\]]{1,60}\] )?[A-Z][\w ]{0,60} \((?:untrusted|metadata)[^)]{0,100}\):\s*$`)
 	// stamp is the time that OpenClaw puts in front.
 	stamp = textutil.LazyRegexp(`^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d [^\]]{1,40}\] `)
@@ -64,7 +64,7 @@ var (
 		`\[Context: \d+% \| |Older context will be compacted soon: |\[Request interrupted by user|Current time: )`)
 )
 
-// spoken returns a text that a person typed, without what was put round it.
+// spoken returns a text that a person typed, without the blocks and notices round it.
 func spoken(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for _, name := range hostTags {
@@ -109,12 +109,12 @@ func withoutElement(text, name string) string {
 	}
 }
 
-// apart joins what came before and after something, on lines of their own.
-func apart(before, behind string) string {
-	if before == "" || strings.HasSuffix(before, "\n") || strings.HasPrefix(behind, "\n") {
-		return before + behind
+// apart joins two texts, on lines of their own.
+func apart(before, after string) string {
+	if before == "" || strings.HasSuffix(before, "\n") || strings.HasPrefix(after, "\n") {
+		return before + after
 	}
-	return before + "\n" + behind
+	return before + "\n" + after
 }
 
 // withoutSection takes out all from the first line with a beginning to the last with an
@@ -146,8 +146,8 @@ func lineWith(text, prefix string) int {
 	return -1
 }
 
-// maxBlocks bounds how many elements are taken out of a text: what no host writes is
-// nobody's from there on.
+// maxBlocks bounds how many elements are taken out of a text. No host writes more, so that the rest
+// of a text with more is nobody's.
 const maxBlocks = 100
 
 // withoutBlocks takes out elements at the start of a line whose names no word of a
@@ -212,9 +212,8 @@ func tagName(s string) string {
 	return ""
 }
 
-// withoutNotices takes out hosts' own lines: all from a notice on, lines for
-// themselves, lines in brackets at the beginning and the end, what OpenClaw says of a
-// sender.
+// withoutNotices takes out the hosts' own lines: all from a notice on, lines for themselves, lines
+// in brackets at the beginning and the end, and OpenClaw's facts about a sender.
 func withoutNotices(text string) string {
 	var kept []string
 	var f fences
@@ -228,7 +227,7 @@ func withoutNotices(text string) string {
 		case isNotice(t):
 			text = ""
 		case strings.HasSuffix(t, "):") && untrusted.MatchString(t):
-			text = behindBlock(rest)
+			text = afterBlock(rest)
 		case t != "" && strings.IndexByte("SC[O", t[0]) >= 0 && told.MatchString(t):
 		case t != "" && t[0] == '[':
 			kept = append(kept, stamp.ReplaceAllString(line, ""))
@@ -257,9 +256,8 @@ func isNotice(line string) bool {
 		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }
 
-// behindBlock returns what follows a fenced block; nothing can be inferred from what is
-// not fenced.
-func behindBlock(text string) string {
+// afterBlock returns the text after a fenced block, "" if text does not begin with one.
+func afterBlock(text string) string {
 	text = strings.TrimLeft(text, "\n")
 	if !strings.HasPrefix(text, "```") {
 		return ""

@@ -134,7 +134,7 @@ func sendableReasoning(m *memkernel.Message) bool {
 	})
 }
 
-// itemOrder: what is left of the recorded items keeps its order.
+// itemOrder: the recorded items that are sent keep their order.
 func (v *validator) itemOrder() {
 	at := map[string]int{}
 	for i, m := range v.opt.Reference {

@@ -16,7 +16,7 @@ type valueReader struct {
 	r    io.Reader
 	buf  []byte
 	pos  int   // next unread byte of buf
-	mark int   // begin of what has not been handed out yet
+	mark int   // begin of the bytes that take returns next
 	off  int64 // file offset of buf[mark]
 	line int   // 1-based line of buf[mark]
 	max  int

@@ -198,7 +198,7 @@ func spoken(name, v string) bool {
 	switch {
 	case len(rs) < 6 || letters < 2:
 		return false
-	case digit > 0 && digit > trailing, digit > 1: // among the letters, or a few behind them
+	case digit > 0 && digit > trailing, digit > 1: // among the letters, or a few after them
 		return lower > 0 || sign > 0
 	case digit > 0:
 		return upper > 0 && lower > 0 || sign > 0

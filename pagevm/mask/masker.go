@@ -50,7 +50,7 @@ type Masker struct {
 	literals map[string]bool
 	allow    []*regexp.Regexp
 	disabled map[string]bool
-	lines    bool // a mark has as many line breaks as what it replaces
+	lines    bool // a mark has as many line breaks as its secret
 	known    *known
 }
 

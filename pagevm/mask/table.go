@@ -84,7 +84,7 @@ var ownRules = []ownRule{
 	{id: "redis-password", words: "requirepass masterauth", judge: given, expr: `\b(?:requirepass|masterauth)[ ]+<arg>`},
 	{id: "ansible-password", words: "sible_", judge: given, expr: `\bansible_\w*pass(?:word|wd|phrase)?["']?[ ]*[:=][ ]*<arg>`},
 
-	// Files of keys, and what prints them.
+	// Files of keys, and the commands that print them.
 	{id: "erlang-cookie", words: "-setcookie", judge: given, expr: `-setcookie[ ]+<arg>`},
 	{id: "key-file", words: "ls0tls1cru eyj ewog ewok", regions: keyBase64, judge: shape, reach: 16 << 10, lead: 4},
 	{id: "private-key", words: "badanbgkqhkig9w0baqefaasc ibaak ibazcc mhccaqeei ageamb mc4caqawbqydk2vw b3blbnnzac1rzxktdje rwrty0iy", regions: keyBodies, judge: shape, lead: 10, reach: 16 << 10},
@@ -281,7 +281,7 @@ var ownRules = []ownRule{
 // ownRule is a row.
 type ownRule struct {
 	id      string
-	words   string // the words to look for first, separated by blanks, in lower case; · stands for a space
+	words   string // the words to look for first, separated by blanks, in lower case; · is a space
 	expr    string
 	judge   judge
 	also    string                  // words of which one must be near, as they are written; "" for none

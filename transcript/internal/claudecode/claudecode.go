@@ -81,7 +81,7 @@ func parse(e *wire.Entry) error {
 	return nil
 }
 
-// extra is what the assembler needs in addition to the entry.
+// extra holds further facts of an entry for the assembler.
 type extra struct {
 	branch             string // sidechain id, unknownBranch if only its parents tell
 	group              string // records of one group are one message
@@ -145,7 +145,7 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 		own.group = id
 	case l.typ == "assistant":
 		own.group = id
-		// Each block has a line of its own; what was only thought is followed by more.
+		// Each block has a line of its own, and further lines follow thinking.
 		e.Ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && wire.Text(*m) != ""
 	case l.summary:
 		m.Origin = memkernel.OriginSummary
@@ -154,7 +154,7 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	default:
 		own.fork = e.Parent != "" && !wire.HasResults(*m)
 		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
-			wire.Person(m, true) // what was said with a permission is beside the result
+			wire.Person(m, true) // words with a permission are in the result's message
 		}
 	}
 	return nil

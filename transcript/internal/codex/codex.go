@@ -92,7 +92,7 @@ func readMeta(e *wire.Entry, payload string) error {
 	return c.Err
 }
 
-// extra is what the assembler needs in addition to the entry.
+// extra holds further facts of an entry for the assembler.
 type extra struct {
 	history  wire.JSON // replacement history
 	at       time.Time

@@ -28,7 +28,7 @@ func appendItem(dst []byte, p *memkernel.Part, typ string) []byte {
 		drop = dropReasoningKey
 	}
 	if (p.Call != nil || p.Result != nil) && wire.MemberOf(p.Raw, "call_id") == "" {
-		drop = dropReasoningKey // the id is what ties it to its other half
+		drop = dropReasoningKey // its id ties it to its other half
 	}
 	return wire.AppendWithout(dst, p.Raw, drop)
 }

@@ -54,7 +54,7 @@ type event struct {
 	usage                                                         *memkernel.Usage
 }
 
-// extra is what the assembler needs in addition to the entry.
+// extra holds further facts of an entry for the assembler.
 type extra struct {
 	usage *memkernel.Usage
 	upTo  string
@@ -122,7 +122,7 @@ func (d *event) entry(e *wire.Entry, m *memkernel.Message) {
 			m.Origin = memkernel.OriginMeta
 		}
 		if before, ok := strings.CutSuffix(d.sent, d.content); ok && before != "" {
-			m.Parts = append(texts(before), m.Parts...) // what the host put in front
+			m.Parts = append(texts(before), m.Parts...) // the host's text in front
 		}
 		e.Kind, e.Message = wire.KindMessage, m
 	case "assistant.message":

@@ -103,7 +103,7 @@ func (p *player) rewind(id string) {
 	from, listed := 0, slices.Index(p.list, id)
 	if r, ok := p.at[id]; ok {
 		from = slices.Index(p.rows, r)
-	} else if listed >= 0 { // a summary: to what followed it
+	} else if listed >= 0 { // a summary: to the rows after it
 		from = len(p.rows)
 		for _, id := range p.list[listed:] {
 			if r := p.at[id]; r != nil {
@@ -174,7 +174,7 @@ func (p *player) rewrite(list []record) {
 			}
 		}
 	case !p.resumed && n < len(old) && slices.Equal(ids, old[:n]):
-		for _, id := range old[n:] { // the call failed, and what it began with is given up
+		for _, id := range old[n:] { // the call failed, and its messages are given up
 			if r := p.at[id]; r != nil {
 				p.takeBack(r)
 			}
@@ -194,7 +194,7 @@ func (p *player) align(list []record, copied bool) {
 			listed[r] = true
 		}
 	}
-	var gone []*row // what was said and is not in the list, under any id
+	var gone []*row // rows that are in the list under none of their ids
 	for _, r := range p.rows {
 		if !listed[r] && r.rec.isDialogue() {
 			gone = append(gone, r)

@@ -132,7 +132,7 @@ func appendResult(dst []byte, r *memkernel.ToolResult, marker string) []byte {
 	return wire.Put(dst, `[{"type":"text","text":`, ResultText(r), `,`+marker+`}]}`)
 }
 
-// ResultText returns what a result says, a line for each part. Media are named only.
+// ResultText returns the text of a result, a line for each part. Media are named only.
 func ResultText(r *memkernel.ToolResult) string {
 	lines := make([]string, len(r.Content))
 	for i := range r.Content {

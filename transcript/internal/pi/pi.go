@@ -37,7 +37,7 @@ func isSilent(t string) bool {
 	return false
 }
 
-// extra is what the assembler needs beside the entry: the first entry that a compaction keeps.
+// extra is the first entry that a compaction keeps.
 type extra struct {
 	keepHead  string // its id, "" if the compaction names none
 	keepIndex int    // its place in the file, -1 if the compaction names none
@@ -149,7 +149,7 @@ func (l *line) toMessage(e *wire.Entry) error {
 		m.Role = memkernel.RoleUser
 		m.Parts = wire.Texts(p.bash())
 		e.Flags.Unsent = p.excluded
-	default: // custom, hookMessage and what extensions may add
+	default: // custom, hookMessage and the roles of extensions
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginMeta
 	}
 	return nil

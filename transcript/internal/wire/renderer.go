@@ -44,8 +44,7 @@ type Renderer struct {
 	Notes []Note
 }
 
-// Note notes what happened to a message, or to a part of it that is not sent. msg is -1 for
-// neither.
+// Note reports an event at a message, or at a part of it that is not sent. msg is -1 for neither.
 func (r *Renderer) Note(rule string, msg int, p *memkernel.Part, text string) {
 	n := Note{Rule: rule, Message: msg, Text: text}
 	if msg >= 0 {

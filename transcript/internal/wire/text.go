@@ -46,7 +46,7 @@ func unescape(in string) string {
 	}
 }
 
-// simpleEscape returns the character that a backslash with b stands for.
+// simpleEscape returns the character of the escape that is a backslash and b.
 func simpleEscape(b byte) byte {
 	if i := strings.IndexByte("bfnrt", b); i >= 0 {
 		return "\b\f\n\r\t"[i]
