@@ -97,7 +97,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 					}
 					for f, provider := range formats {
 						rendered, notes, err := transcript.Render(f, &transcript.Request{Model: model, Messages: p.Messages, Markers: p.Markers})
-						v := transcript.Validate(provider, &transcript.Request{Model: model, Messages: p.Messages}, nil)
+						v := transcript.Validate(provider, &transcript.Request{Model: model, Messages: p.Messages})
 						if err != nil || len(v) > 0 || strings.Contains(string(rendered), represent.PartBreak) || strings.Contains(string(rendered), `\u001e`) {
 							t.Errorf("%s: %v, %v, %v", f, err, notes, v)
 						}
@@ -105,7 +105,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 							t.Errorf("%s: %d images are sent", f, n)
 						}
 					}
-					if v := transcript.Validate(transcript.ProviderGemini, &transcript.Request{Model: "gemini-2.5-pro", Messages: p.Messages}, nil); len(v) > 0 {
+					if v := transcript.Validate(transcript.ProviderGemini, &transcript.Request{Model: "gemini-2.5-pro", Messages: p.Messages}); len(v) > 0 {
 						t.Errorf("gemini: %v", v)
 					}
 					boundary, err := k.Compact(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Now: c.now, Compact: &api.CompactWish{Force: true}})

@@ -101,7 +101,7 @@ func checkPlanAs(t fataler, provider transcript.Provider, p *api.ContextPlan, ms
 	if b := p.Budgets; b.PlannedInputTokens+b.ReserveTokens > b.ContextWindow {
 		t.Fatalf("planned %d + reserve %d > window %d", b.PlannedInputTokens, b.ReserveTokens, b.ContextWindow)
 	}
-	if v := transcript.Validate(provider, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers}, nil); len(v) > 0 {
+	if v := transcript.Validate(provider, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers}); len(v) > 0 {
 		t.Fatalf("invalid request: %+v", v)
 	}
 	checkNewest(t, p, msgs)

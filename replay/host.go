@@ -169,7 +169,7 @@ func (p *hostPolicy) violations(items []Item, model cachelayout.Model) int {
 	for i := range items {
 		req.Messages = append(req.Messages, items[i].Msg)
 	}
-	return len(transcript.Validate(transcript.Provider(format), req, nil))
+	return len(transcript.Validate(transcript.Provider(format), req))
 }
 
 // summaryCall prices the call that writes a summary: fixed part and what was sent before

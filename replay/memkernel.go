@@ -64,7 +64,8 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 // validate checks a plan by the rules of the provider that would get it.
 func validate(plan *api.ContextPlan) []transcript.Violation {
 	return transcript.Validate(transcript.Provider(plan.Format), &transcript.Request{Model: plan.Model, Tools: plan.Tools,
-		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}, nil)
+		System: plan.System, Messages: plan.Messages, Markers: plan.Markers})
+
 }
 
 // behind returns a function that reports which earlier places are not shown in

@@ -169,7 +169,7 @@ func TestNumberedAnew(t *testing.T) {
 				t.Errorf("%s, %q: %d calls, %d results\n%s", d, id, len(asked), answered, sketch(before))
 			}
 			for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses} {
-				if v := Validate(p, &Request{Messages: append(before[:len(before):len(before)], user(textPart("and now?")))}, nil); v != nil {
+				if v := Validate(p, &Request{Messages: append(before[:len(before):len(before)], user(textPart("and now?")))}); v != nil {
 					t.Errorf("%s, %q, for %s: %v", d, id, p, v)
 				}
 			}
@@ -286,7 +286,7 @@ func TestMendedCalls(t *testing.T) {
 		raw := s.load(t)
 		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
 			n := 0
-			for _, v := range Validate(p, &Request{Messages: raw}, nil) {
+			for _, v := range Validate(p, &Request{Messages: raw}) {
 				if v.Rule == "call-shape" {
 					n++
 				}
@@ -306,7 +306,7 @@ func TestMendedCalls(t *testing.T) {
 			t.Errorf("%s: what was mended changed", d)
 		}
 		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
-			if v := Validate(p, &Request{Messages: msgs}, nil); v != nil {
+			if v := Validate(p, &Request{Messages: msgs}); v != nil {
 				t.Errorf("%s for %s: %v", d, p, v)
 			}
 		}

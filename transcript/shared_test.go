@@ -77,7 +77,7 @@ func TestSharedViews(t *testing.T) {
 			for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
 				// A host's summary may be followed by what it kept, which begins
 				// with the model; a real plan never sends that to Gemini.
-				for _, viol := range Validate(p, req, &ValidateOptions{Reference: msgs}) {
+				for _, viol := range Validate(p, req) {
 					t.Errorf("%s %v %s: %v", name, v, p, viol)
 				}
 			}

@@ -11,19 +11,14 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-const (
-	maxAnthropicMessages = 100_000
-	lookBack             = 20 // positions, the breakpoint's own included
-)
+const maxAnthropicMessages = 100_000
 
 func (v *validator) anthropic() {
 	turns := v.turns()
 	v.pairs(turns)
 	v.roles(turns)
 	v.serverTools(turns)
-	v.openLoopThinking()
-	v.afterCut("A8", "thinking-all-or-none-after-cut")
-	v.markers(turns)
+	v.markers()
 	v.compaction(turns)
 	v.nonEmpty(turns)
 	v.callShape("A12")
@@ -117,7 +112,7 @@ func (v *validator) roles(turns []wire.Turn) {
 			v.add("A5", "role", at, -1, "the first message is the assistant's")
 		}
 	}
-	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" && !v.opt.Prefill {
+	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" {
 		v.add("A6", "no-prefill", v.first(turns, n-1), -1, "the last message is the assistant's")
 	}
 }
@@ -181,52 +176,9 @@ func (v *validator) serverPending(t *wire.Turn) bool {
 	return len(open) > 0
 }
 
-// openLoopThinking judges A7: in the open loop every thinking block that the model wrote is present,
-// unchanged and in its place among the calls.
-func (v *validator) openLoopThinking() {
-	start, ok := OpenLoop(v.req.Messages)
-	if !ok || len(v.opt.Reference) == 0 {
-		return
-	}
-	find := v.reference()
-	for i := start; i < len(v.req.Messages); i++ {
-		m := &v.req.Messages[i]
-		if m.Role != memkernel.RoleAssistant {
-			continue
-		}
-		if ref := find(m); ref != nil && !slices.Equal(thinkingAndCalls(m), thinkingAndCalls(ref)) {
-			v.add("A7", "thinking-open-loop", i, -1, "thinking of the open tool loop is missing, changed or moved")
-		}
-	}
-}
-
-// order holds the properties by which thinking blocks and calls are compared.
-type order struct {
-	kind                 memkernel.PartKind
-	text, signature, raw string
-}
-
-// thinkingAndCalls returns the thinking and the calls of a message in order. Thinking without a
-// signature can't be sent and is left out.
-func thinkingAndCalls(m *memkernel.Message) (out []order) {
-	for k := range m.Parts {
-		switch p := &m.Parts[k]; {
-		case wire.IsCall(p):
-			out = append(out, order{kind: p.Kind, signature: p.Signature})
-		case wire.IsThinking(p) && p.Signature != "":
-			out = append(out, order{p.Kind, p.Text, p.Signature, p.Raw})
-		}
-	}
-	return out
-}
-
 // markers judges A9 cache-markers.
-func (v *validator) markers(turns []wire.Turn) {
-	n := len(v.req.Markers)
-	if v.opt.AutomaticMarker {
-		n++
-	}
-	if n > anthropic.MaxMarkers {
+func (v *validator) markers() {
+	if n := len(v.req.Markers); n > anthropic.MaxMarkers {
 		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, anthropic.MaxMarkers)
 	}
 	short := false
@@ -243,7 +195,6 @@ func (v *validator) markers(turns []wire.Turn) {
 		}
 		v.markedPart(mk)
 	}
-	v.tailDistance(turns)
 }
 
 // byPlace orders markers as the request does: tools, system prompt, messages.
@@ -271,47 +222,6 @@ func (v *validator) markedPart(mk Marker) {
 	if p := &parts[mk.Part]; wire.IsThinking(p) || wire.IsEmptyText(*p) {
 		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
 	}
-}
-
-// tailDistance checks that the provider can find the prefix that it cached last time: it looks
-// back 20 positions from a marker, where a run of calls or of results counts as one.
-func (v *validator) tailDistance(turns []wire.Turn) {
-	if v.opt.PreviousTail == nil {
-		return
-	}
-	pos, last, tail := 0, memkernel.PartKind(""), -1
-	marked := []int{}
-	for i := range turns {
-		for _, b := range turns[i].Blocks {
-			kind := v.part(b).Kind
-			if kind != last || kind != memkernel.PartToolUse && kind != memkernel.PartToolResult {
-				pos++
-			}
-			last = kind
-			if v.covers(*v.opt.PreviousTail, b) {
-				tail = pos
-			}
-			for _, mk := range v.req.Markers {
-				if v.covers(mk, b) {
-					marked = append(marked, pos)
-				}
-			}
-		}
-	}
-	if tail < 0 {
-		return
-	}
-	for _, m := range marked {
-		if m >= tail && m-tail < lookBack {
-			return
-		}
-	}
-	v.add("A9", "cache-markers", v.opt.PreviousTail.Message, v.opt.PreviousTail.Part,
-		"no marker stands within %d positions behind the previous tail", lookBack)
-}
-
-func (v *validator) covers(mk Marker, b wire.At) bool {
-	return mk.Message == b.Msg && (mk.Part == b.Part || mk.Part == LastPart && b.Part == len(v.req.Messages[b.Msg].Parts)-1)
 }
 
 // compaction judges A10.

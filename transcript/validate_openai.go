@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"slices"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -58,29 +56,10 @@ func (v *validator) chat() {
 	v.callShape("C4")
 }
 
-// deepSeek judges D1 reasoning-content: where the model thinks, every assistant message carries its
-// reasoning.
-func (v *validator) deepSeek() {
-	thinking := func(m memkernel.Message) bool { return hasThinking(&m) }
-	if !slices.ContainsFunc(v.req.Messages, thinking) && !slices.ContainsFunc(v.opt.Reference, thinking) {
-		return
-	}
-	for i, m := range v.req.Messages {
-		if m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost && !thinking(m) {
-			v.add("D1", "reasoning-content", i, -1, "the assistant message has no reasoning_content")
-		}
-	}
-}
-
-func hasThinking(m *memkernel.Message) bool { return wire.Any(m, wire.IsThinking) }
-
-// responses judges R1 call-output, R2 reasoning-group, R3 item-order, R4
-// reasoning-after-cut and R5 call-shape.
+// responses judges R1 call-output, R2 reasoning-group and R5 call-shape.
 func (v *validator) responses() {
 	v.callOutput()
 	v.reasoningGroup()
-	v.itemOrder()
-	v.afterCut("R4", "reasoning-after-cut")
 	v.callShape("R5")
 }
 
@@ -109,48 +88,16 @@ func (v *validator) callOutput() {
 	}
 }
 
-// reasoningGroup: a reasoning item needs the item that followed it, and a call
-// that came from reasoning needs the reasoning.
+// reasoningGroup: a reasoning item needs the item that followed it.
 func (v *validator) reasoningGroup() {
-	find := v.reference()
-	for i := range v.req.Messages {
-		m := &v.req.Messages[i]
-		if m.Role != memkernel.RoleAssistant {
+	msgs := v.req.Messages
+	for i := range msgs {
+		n := len(msgs[i].Parts)
+		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !codex.IsReasoning(&msgs[i].Parts[n-1]) {
 			continue
 		}
-		more := i+1 < len(v.req.Messages) && v.req.Messages[i+1].Role == memkernel.RoleAssistant
-		if n := len(m.Parts); n > 0 && codex.IsReasoning(&m.Parts[n-1]) && !more {
+		if i+1 == len(msgs) || msgs[i+1].Role != memkernel.RoleAssistant {
 			v.add("R2", "reasoning-group", i, n-1, "a reasoning item is not followed by the item that it led to")
 		}
-		if ref := find(m); ref != nil && HasCalls(*m) && sendableReasoning(ref) && !hasThinking(m) {
-			v.add("R2", "reasoning-group", i, -1, "calls are sent without the reasoning that led to them")
-		}
-	}
-}
-
-func sendableReasoning(m *memkernel.Message) bool {
-	return wire.Any(m, func(p *memkernel.Part) bool {
-		return codex.IsReasoning(p) && p.Signature != "" && p.Signature != "REDACTED"
-	})
-}
-
-// itemOrder: the recorded items that are sent keep their order.
-func (v *validator) itemOrder() {
-	at := map[string]int{}
-	for i, m := range v.opt.Reference {
-		if m.Key != "" {
-			at[m.Key] = i
-		}
-	}
-	last := -1
-	for i := range v.req.Messages {
-		ref, ok := at[v.req.Messages[i].Key]
-		if !ok {
-			continue
-		}
-		if ref < last {
-			v.add("R3", "item-order", i, -1, "the message stood earlier in the recorded conversation")
-		}
-		last = max(last, ref)
 	}
 }

@@ -277,7 +277,7 @@ func breaks(b *transcript.Body, planned []memkernel.Message) string {
 	judge := func(msgs []memkernel.Message) map[string]bool {
 		out := map[string]bool{}
 		provider := transcript.Provider(b.Format)
-		for _, v := range transcript.Validate(provider, &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: msgs, Source: b.Source()}, nil) {
+		for _, v := range transcript.Validate(provider, &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: msgs, Source: b.Source()}) {
 			out[v.Code+" "+v.Rule] = true
 		}
 		return out
