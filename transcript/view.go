@@ -34,20 +34,19 @@ func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
 
 // View returns the main line under a view. A file that holds nothing but one
 // sidechain, as hosts write for subagents, shows that.
-func (s *Session) View(v View) []memkernel.Message {
-	if len(s.log.Lines[""].Order) == 0 && len(s.log.Names) == 1 {
-		return s.ViewBranch(v, s.log.Names[0])
-	}
-	return s.ViewBranch(v, "")
-}
+func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
 
-// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm
-// includes the past that it shares with the main line.
+// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes
+// the past that it shares with the main line.
 func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	l := s.log.Lines[branch]
 	if l == nil {
 		return nil
 	}
+	return s.view(v, l)
+}
+
+func (s *Session) view(v View, l *wire.Line) []memkernel.Message {
 	if v == Full {
 		return s.full(l)
 	}
@@ -138,8 +137,7 @@ func (s *Session) host(l *wire.Line) []memkernel.Message {
 	answered := s.answered(l)
 	out := slices.Clone(b.Lead)
 	pos := b.Pos
-	if b.Lead == nil {
-		// The summary precedes the kept messages.
+	if b.Lead == nil { // the summary precedes the kept messages
 		for ; pos < len(l.Order) && s.Messages[l.Order[pos]].Origin == memkernel.OriginSummary; pos++ {
 			out = append(out, s.Messages[l.Order[pos]])
 		}
@@ -248,11 +246,10 @@ func Calls(messages []memkernel.Message) []Call {
 			continue
 		}
 		c := Call{Index: i, Start: start, End: m.Time}
-		if c.Start.IsZero() {
-			c.Start = prev
-		}
-		if c.Start.IsZero() {
-			c.Start = c.End
+		for _, earlier := range []time.Time{prev, c.End} {
+			if c.Start.IsZero() {
+				c.Start = earlier
+			}
 		}
 		calls = append(calls, c)
 		start, prev = time.Time{}, m.Time

@@ -207,9 +207,9 @@ func (p *player) align(list []record, copied bool) {
 		if p.at[rec.ID] != nil && !copied || !rec.isDialogue() {
 			continue
 		}
-		print := rec.print()
+		print := rec.holds().print
 		at := end - 1
-		for at >= 0 && gone[at].rec.print() != print {
+		for at >= 0 && gone[at].rec.holds().print != print {
 			at--
 		}
 		if at >= 0 {
@@ -230,12 +230,12 @@ func (p *player) align(list []record, copied bool) {
 		case now != nil: // as it was said
 		case was[i] != nil:
 			p.at[r.ID] = was[i]
-		case len(r.answers()) > 0 && !p.answered(r.answers()):
+		case len(r.holds().answers) > 0 && !p.answered(r.holds().answers):
 			r.rewritten = true
 			p.rows = append(p.rows, &row{rec: *r})
 			p.at[r.ID] = p.rows[len(p.rows)-1]
 		case !p.foreign[r.ID]:
-			p.foreign[r.ID], p.foreign[r.print()] = true, true
+			p.foreign[r.ID], p.foreign[r.holds().print] = true, true
 			r.rewritten, p.hosts[r.ID] = true, r
 			if len(gone) > 0 && r.Type == "user" && r.speaks() && !r.setup() {
 				r.summary, compacted = true, true
@@ -249,13 +249,13 @@ func (p *player) align(list []record, copied bool) {
 }
 
 // unsaid reports whether a message of the program's list was made by the program.
-func (p *player) unsaid(r *record) bool { return r.setup() || p.foreign[r.print()] }
+func (p *player) unsaid(r *record) bool { return r.setup() || p.foreign[r.holds().print] }
 
 // answered reports whether a row holds the results of these calls.
 func (p *player) answered(calls []string) bool {
 	have := map[string]bool{}
 	for _, r := range p.rows {
-		for _, id := range r.rec.answers() {
+		for _, id := range r.rec.holds().answers {
 			have[id] = true
 		}
 		for _, id := range r.rec.holds().done {
@@ -370,17 +370,13 @@ func (r *record) holds() *content {
 	return c
 }
 
-func (r *record) words() string     { return r.holds().words }
-func (r *record) answers() []string { return r.holds().answers }
-func (r *record) print() string     { return r.holds().print }
-
 // speaks reports whether a record holds more than results.
-func (r *record) speaks() bool { return r.words() != "" || len(r.holds().calls) > 0 }
+func (r *record) speaks() bool { return r.holds().words != "" || len(r.holds().calls) > 0 }
 
 // setup reports whether r is the message by which the program begins every list.
-func (r *record) setup() bool { return strings.HasPrefix(r.words(), "<session_context>") }
+func (r *record) setup() bool { return strings.HasPrefix(r.holds().words, "<session_context>") }
 
 // snapshot reports whether r is a summary by which the program begins a compressed list.
 func (r *record) snapshot() bool {
-	return r.Type == "user" && strings.HasPrefix(r.words(), "<state_snapshot>")
+	return r.Type == "user" && strings.HasPrefix(r.holds().words, "<state_snapshot>")
 }
