@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
 
-// TestSchemasDescribeAnswers: what a server answers to the conversations of serve/testdata and doc/rpc.md is as doc/schema.json
-// and openapi.json say, and so is what was asked, where it is not refused.
-func TestSchemasDescribeAnswers(t *testing.T) {
+// TestOpenAPIDescribesAnswers: what a server answers to the conversations of serve/testdata and
+// doc/rpc.md is as the document says, and so is what was asked, where it is not refused.
+func TestOpenAPIDescribesAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "serve", "testdata", "*.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +36,7 @@ func TestSchemasDescribeAnswers(t *testing.T) {
 	defer k.Close()
 	s := serve.New(k, &serve.Options{Private: true})
 	defer s.Stop(t.Context())
-	strict, err := contract.Load(filepath.Join(root, "doc", "schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, results := map[string]string{}, map[string]string{}
+	results := map[string]string{}
 	schema, err := schemaOf(root)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +46,7 @@ func TestSchemasDescribeAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range p.methods {
-		params[m.name], results[m.name] = m.params.name, m.result.name
+		results[m.name] = m.result.name
 	}
 	seen := map[string]bool{}
 	names := map[string]string{}
@@ -102,14 +97,6 @@ func TestSchemasDescribeAnswers(t *testing.T) {
 		}
 		if err := schemas[results[method]].Value.VisitJSON(answered.(map[string]any)["result"]); err != nil {
 			t.Errorf("line %d: the result of %s: %.400v", i+1, method, err)
-		}
-		if err := strict.Validate(results[method], answered.(map[string]any)["result"]); err != nil {
-			t.Errorf("line %d: the result of %s: %v", i+1, method, err)
-		}
-		if said := asked.(map[string]any)["params"]; said != nil {
-			if err := strict.Validate(params[method], said); err != nil {
-				t.Errorf("line %d: the parameters of %s: %v", i+1, method, err)
-			}
 		}
 	}
 	if len(seen) < 26 {

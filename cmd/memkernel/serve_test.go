@@ -86,11 +86,13 @@ func TestSignalsEndServers(t *testing.T) {
 }
 
 // converse runs a conversation: lines of a client behind "C: ", and behind "S: " the
-// answers, of which only what is written has to be there. Lines are answered in order.
+// answers, of which only what is written has to be there. Lines are answered in order. Calls that
+// are carried out, and their results, are as doc/schema.json has them.
 func converse(t *testing.T, script string) {
 	t.Helper()
 	send, receive := served(t, t.TempDir())
 	seen := map[string]string{}
+	schema, calls := documents(t), map[string]map[string]any{}
 	for i, line := range strings.Split(script, "\n") {
 		said, client := strings.CutPrefix(line, "C: ")
 		want, server := strings.CutPrefix(line, "S: ")
@@ -101,6 +103,10 @@ func converse(t *testing.T, script string) {
 			}
 			if _, err := io.WriteString(send, said+"\n"); err != nil {
 				t.Fatal(err)
+			}
+			var call map[string]any
+			if json.Unmarshal([]byte(said), &call) == nil {
+				calls[fmt.Sprint(call["id"])] = call
 			}
 		case server:
 			if !receive.Scan() {
@@ -115,6 +121,12 @@ func converse(t *testing.T, script string) {
 			}
 			if problem := holds(got, expected, "", seen); problem != "" {
 				t.Fatalf("line %d: %s\nwant %s\ngot  %s", i+1, problem, want, receive.Text())
+			}
+			answer, _ := got.(map[string]any)
+			if call := calls[fmt.Sprint(answer["id"])]; answer["result"] != nil && call != nil {
+				if err := schema.CheckCall(call["method"].(string), call["params"], answer["result"]); err != nil {
+					t.Errorf("line %d: %v", i+1, err)
+				}
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package contract
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,8 +17,12 @@ import (
 
 // Documents are the definitions of a schema file, by which documents are validated.
 type Documents struct {
-	defs   map[string]*jsonschema.Schema
-	loaded map[string]*jsonschema.Resolved
+	defs    map[string]*jsonschema.Schema
+	loaded  map[string]*jsonschema.Resolved
+	methods []struct {
+		Name           string
+		Params, Result jsonschema.Schema
+	}
 }
 
 // Load reads a schema file. Documents are held to it strictly: a member that it does not
@@ -28,15 +33,17 @@ func Load(path string) (*Documents, error) {
 		return nil, err
 	}
 	var s jsonschema.Schema
-	if err := json.Unmarshal(data, &s); err != nil {
+	d := &Documents{loaded: map[string]*jsonschema.Resolved{}}
+	if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(data, &struct{ Methods any }{&d.methods})); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	for _, d := range s.Defs {
-		if d.Type == "object" && d.AdditionalProperties == nil {
-			d.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	d.defs = s.Defs
+	for _, def := range d.defs {
+		if def.Type == "object" && def.AdditionalProperties == nil {
+			def.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 		}
 	}
-	return &Documents{s.Defs, map[string]*jsonschema.Resolved{}}, nil
+	return d, nil
 }
 
 // Names returns the names of the documents, memkernel/plan/v1 among them, sorted.
@@ -67,6 +74,24 @@ func (d *Documents) Validate(name string, v any) error {
 	}
 	return d.loaded[name].Validate(v)
 }
+
+// CheckCall validates a call of a method, with nil for no parameters, and the result that it had.
+func (d *Documents) CheckCall(method string, params, result any) error {
+	for i := range d.methods {
+		m := &d.methods[i]
+		if m.Name != method {
+			continue
+		}
+		if params == nil {
+			params = map[string]any{}
+		}
+		return errors.Join(d.Validate(named(&m.Params), params), d.Validate(named(&m.Result), result))
+	}
+	return fmt.Errorf("there is no method %s", method)
+}
+
+// named is the definition that a reference of a method names.
+func named(ref *jsonschema.Schema) string { return strings.TrimPrefix(ref.Ref, "#/$defs/") }
 
 // refTo is the reference to a definition of the same file.
 func refTo(name string) string {
