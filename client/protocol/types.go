@@ -997,11 +997,11 @@ type BudgetItem struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// BudgetOverflow is what a provider reports of a request that it refused as too long. All
-// figures are tokens by the provider's own count, 0 where it names none.
+// BudgetOverflow is a provider's report about a request that it refused as too long. All
+// figures are tokens by the provider's own count, 0 if it names none.
 type BudgetOverflow struct {
-	// input_tokens is what was sent, limit_tokens what the model takes of input, answer_tokens
-	// what was asked to be kept free for the answer where the limit is about both.
+	// input_tokens is the size of the request and limit_tokens the model's limit for input.
+	// answer_tokens is the size reserved for the answer if the limit is about both.
 	InputTokens  int64 `json:"input_tokens"`
 	LimitTokens  int64 `json:"limit_tokens"`
 	AnswerTokens int64 `json:"answer_tokens"`

@@ -702,7 +702,7 @@ class BudgetItem(TypedDict):
 
 
 class BudgetOverflow(TypedDict):
-    """BudgetOverflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none."""
+    """BudgetOverflow is a provider's report about a request that it refused as too long. All figures are tokens by the provider's own count, 0 if it names none."""
 
     input_tokens: int
     limit_tokens: int
