@@ -1,17 +1,21 @@
-// Command fitgate chooses the weights of the chance that memory answers, which decides
-// whether a prompt is recalled anything, and prints what they lose and let through.
+// Command fitgate fits the weights of the chance that memory answers a prompt, which decides
+// whether the prompt gets recalled notes, and prints the losses and false recalls of the fit.
 //
 //	go run -C bench ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
 //
-// A DIR is a set of questions (qa.jsonl or questions.jsonl beside its notes) or a workspace,
-// which is asked for what stands in its notes. What a set's questions are answered by, the
-// questions of the others and prompts that ask nothing of memory are not, but those of
-// parallel sets in other languages. Of some sets a handful of notes is asked as well, as of a
-// memory that has just begun. What people typed in the transcripts below the folder of -typed
-// has nothing to do with any set either: every second of these prompts is fitted, and the
-// others are told apart; and the logs that such a session keeps are a memory that has just
-// begun. Large sets count alike, small ones less, and
-// the answerable and the others of a set the same. With -write the weights go to retrieval/weights.go.
+// A DIR is a set of questions (qa.jsonl or questions.jsonl next to its notes), or a workspace
+// whose notes are turned into questions. Each index is asked:
+//
+//   - its own questions, which count as answerable
+//   - questions of other sets, except of the same set in another language
+//   - prompts that ask nothing of memory (prompts.jsonl)
+//   - prompts that people typed in the transcripts below the folder of -typed; every second
+//     one is fitted, and the others only judge the fit
+//
+// Some sets are also asked with a handful of their notes, and each transcript with the log
+// that its session kept, as a memory that has just begun. Large sets count alike and small
+// ones less. With -write the weights go to retrieval/weights.go; without it the command
+// writes nothing but temporary folders.
 package main
 
 import (

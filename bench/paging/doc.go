@@ -20,24 +20,22 @@
 //	cascade: 4 compactions, 6 + 7 losses of dirty pages, 60 demands: 77, and 7
 //	tasks: one compaction each in 7 of 8 debugging tasks, none elsewhere
 //
-// All else is ours: sizes of pages, thus tokens and every fault that depends on
-// what fits (upgrades without resolver or pins, the practitioner's setup under
-// pressure), hits, thrash, times. Those cells are shown beside the paper's for
-// comparison and need not be equal; the engine knows nothing of either. Cells that
-// are structural carry an equals sign in the printed tables.
+// All other figures are ours: page sizes, and so tokens and every fault that depends on
+// what fits (upgrades without resolver or pins, the practitioner's setup under pressure),
+// hits and thrash. They are printed next to the paper's for comparison and need not be
+// equal. The engine knows neither. An equals sign in the tables marks a structural cell.
 //
-// The real sessions of the trace-derived runs are other ones than the paper's, cut
-// by rules of our own (trace.go).
+// The real sessions of the trace-derived runs are not the paper's; trace.go says how they
+// are cut.
 //
-// The policy memkernel (kernelPolicy) is the kernel itself, opened on a
-// workspace of its own and driven through its public API by a simulated host
-// and model. What its prompts show is read from their words, and judged by the
-// observer of pagevm/paging like the prompts of any other policy. Beside these
-// faults are those that the kernel named in its plans, which is the stricter
-// judge: a pointer that was followed counts there, as does a call that ran
-// again for a result that was only shortened.
+// The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its
+// own and driven through its public API by a simulated host and model. The observer of
+// pagevm/paging judges its prompts by their words, as it judges those of any other policy.
+// live_faults are the faults that the kernel named in its plans. They are stricter: they
+// count pointers that were followed, and calls that ran again for a result that was only
+// shortened.
 //
 // Budgets and page sizes are tokens; in trace-derived workloads, and whenever
 // the kernel plays, one unit is 50 tokens, so that the paper's budget of 300
-// means 15,000.
+// means 15,000. The package never calls a model.
 package paging

@@ -1,9 +1,8 @@
-// Package crashtest kills programs in the middle of what they write, for tests of
-// what is left after a crash. It runs the test binary again as a child, in which one
-// test is a script: every write operation of package atomicfile is counted there,
-// and before the Nth the child kills itself with SIGKILL, so that no deferred call,
-// no flush and no handler runs. What the child printed until then is what it had
-// acknowledged. The parent looks at the files that are left.
+// Package crashtest kills programs in the middle of their writes, for tests of the files
+// that a crash leaves. It runs the test binary again as a child, in which one test is a
+// script. The child counts every write operation of package atomicfile and kills itself
+// with SIGKILL before the Nth, so that no deferred call, flush or handler runs. Everything
+// that the child printed before is acknowledged, and the parent looks for it in the files.
 //
 // A child that dies of anything else, or fails, fails the test. Package crashtest
 // is for tests only, and works on Unix: elsewhere it skips.

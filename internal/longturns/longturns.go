@@ -1,5 +1,6 @@
-// Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in the
-// process by them, to which a kernel that is called over a socket is compared.
+// Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in
+// this process with them, as the baseline for a kernel that is called over a socket. It is
+// for benchmarks only, and asserts nothing.
 package longturns
 
 import (

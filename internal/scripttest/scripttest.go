@@ -1,4 +1,5 @@
-// Package scripttest has the commands that the scripts of both programs' tests share.
+// Package scripttest has the commands that the test scripts of both programs share. It is
+// for tests only.
 package scripttest
 
 import (

@@ -1,6 +1,6 @@
-// Package storetest is for tests: a workspace's files in memory, with faults on
-// demand, and what every keeper of a workspace's files has to do, as tests that run on
-// any. It knows nothing of what the files mean.
+// Package storetest tests that a keeper of a workspace's files behaves as package
+// markdownstore requires, and has a keeper in memory that fails on demand. It is for tests
+// only, and never reads meaning into a file.
 package storetest
 
 import (

@@ -1,3 +1,4 @@
-// Package pgtest starts a PostgreSQL server for tests, of the programs that this machine
-// has, in a temporary folder.
+// Package pgtest starts a PostgreSQL server for tests from the programs of this machine, in
+// a temporary folder. It never uses a server that runs already unless
+// MEMKERNEL_POSTGRES_DSN names one.
 package pgtest

@@ -1,5 +1,5 @@
 // Package s3test serves buckets on this machine as Amazon's S3 does, for tests, and lets
-// things go wrong between the server and who asks it.
+// them inject faults between server and client. It never reaches a network.
 package s3test
 
 import (
