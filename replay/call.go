@@ -62,8 +62,6 @@ type Call struct {
 	Edits        int `json:"edits,omitempty"`
 	BlindEdits   int `json:"blind_edits,omitempty"`
 
-	acted []recall.Action
-
 	bound Bound
 }
 
@@ -126,7 +124,6 @@ func outputCost(t cachelayout.Tier, tokens int) *float64 {
 
 // act takes in how the answer's tool calls were served.
 func (c *Call) act(all []recall.Action) {
-	c.acted = all
 	for i := range all {
 		a := &all[i]
 		c.Actions += count(a.Tokens > 0)

@@ -55,14 +55,12 @@ type Totals struct {
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
 	// Actions are the tool calls with input that was seen before; ActionsReady is the
-	// share of them of which all such input stood in the prompt, Acted the same by tool
-	// and by distance. Edits are edits of a line that was seen before, BlindEdits those
-	// whose line the prompt did not show.
+	// share of them of which all such input stood in the prompt. Edits are edits of a line
+	// that was seen before, BlindEdits those whose line the prompt did not show.
 	Actions      int     `json:"actions"`
 	ActionsReady float64 `json:"actions_ready"`
 	Edits        int     `json:"edits"`
 	BlindEdits   int     `json:"blind_edits"`
-	Acted        []Acted `json:"acted"`
 	// GapCalls are first calls after a gap; what they held and had to write, net of
 	// the fixed part.
 	GapCalls int `json:"gap_calls"`
@@ -79,7 +77,7 @@ type Totals struct {
 // sum adds the calls up.
 func (r *Result) sum() {
 	t := Totals{Calls: len(r.Calls), Unplanned: map[string]int{}, FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
-		ResolutionsUSD: new(float64), LostUSD: new(float64), OutputCostUSD: new(float64), Acted: []Acted{}}
+		ResolutionsUSD: new(float64), LostUSD: new(float64), OutputCostUSD: new(float64)}
 	for _, u := range r.Unplanned {
 		t.Unplanned[u.Reason]++
 	}
@@ -97,7 +95,7 @@ func (r *Result) sum() {
 		score.Add(c.Recall)
 		ready += c.ActionsReady
 	}
-	t.ActionsReady, t.Acted = shareOrAll(ready, t.Actions), tally(r.Calls)
+	t.ActionsReady = shareOrAll(ready, t.Actions)
 	t.References, r.Shown = score.References, score.Shown
 	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
 	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)

@@ -19,9 +19,6 @@ type Action struct {
 	// An action without input tokens is in no share.
 	Tokens int
 	Lacked []string
-	// Distance is how far back the newest occurrence of its farthest input token is,
-	// in tokens of three characters.
-	Distance int
 	// Edits are the edits of the call that replace a line which was seen before,
 	// Blind those of which such a line is not in the prompt, word for word.
 	Edits, Blind int
@@ -45,20 +42,17 @@ func (t *Tracker) Actions(p *Prompt, m memkernel.Message) []Action {
 			continue
 		}
 		a := Action{Tool: in.Name}
-		far := len(t.hist.text)
 		for _, tok := range distinct(strings.Join(inputLeaves(in), "\n")) {
-			newest := -1
-			c.occurrences(tok.text, tok.quoted, func(pos int) bool { newest = pos; return false })
-			if newest < 0 {
+			seen := false
+			c.occurrences(tok.text, tok.quoted, func(int) bool { seen = true; return false })
+			if !seen {
 				continue
 			}
 			a.Tokens++
-			far = min(far, newest)
 			if !p.Contains(tok.text) {
 				a.Lacked = append(a.Lacked, tok.text)
 			}
 		}
-		a.Distance = utf8.RuneCount(t.hist.text[far:]) / 3
 		for _, old := range oldTexts(in) {
 			seen, blind := t.edit(p, old)
 			a.Edits += one(seen)
