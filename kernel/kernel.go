@@ -1,50 +1,28 @@
-// Package kernel is the front door of memkernel: it sits in front of every model
-// call of an agent harness and composes the packages below it. It contains no
-// algorithm of its own.
+// Package kernel plans the prompt before each model call of an agent, and learns from each
+// turn. It composes the packages below it and has no algorithm of its own. Its questions
+// and answers are types of package api.
 //
-// A host calls three things:
+// A host calls three methods in a turn:
 //
-//   - [Kernel.PlanContext] before a model call: the host's whole conversation in,
-//     the prompt to send out, with every token accounted for. New messages are
-//     ingested first: they become pages, large results become blobs, and what was
-//     captured is in the journal before a page is ever degraded.
-//   - [Kernel.ObserveToolResult] as results arrive, if it likes, so that a kill in
-//     the middle of a long loop loses at most the running call.
-//   - [Kernel.ObserveTurn] after a turn: one atomic, idempotent commit.
+//   - [Kernel.PlanContext] before a model call takes the host's whole conversation and returns
+//     the prompt to send. New messages become pages first, and large results blobs, so
+//     that nothing leaves the prompt before it is in the journal.
+//   - [Kernel.ObserveToolResult] may be called as results arrive. A kill in the middle of a
+//     long loop then loses at most the running call.
+//   - [Kernel.ObserveTurn] after a turn commits it, atomically and once.
 //
-// At the boundaries of a session's life a host calls [Kernel.StartSession],
-// [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What every
-// prompt must show it writes with [Kernel.Write]. A call that the provider refused
-// as too long it plans again with [api.PlanRequest.Overflow].
+// At the boundaries of a session a host calls [Kernel.StartSession], [Kernel.Compact],
+// [Kernel.Reset], [Kernel.EndSession] or [Kernel.Flush]. [Kernel.Write] pins text that every
+// prompt must show. [Kernel.Search], [Kernel.Read], [Kernel.Get] and [Kernel.Remember] reach
+// memory; package tools offers them to models.
 //
-// Beside these, a model's tools and people ask memory: [Kernel.Search],
-// [Kernel.Read], [Kernel.Get], and write to it: [Kernel.Remember].
-// [Kernel.Reindex] brings the index over the workspace's Markdown up to date, and
-// so does the background, whenever [SyncOptions] say. What was said in other sessions
-// is a part of memory if [SessionOptions] say so. Package tools makes tools of these.
-//
-// What is asked less often has its requests and answers in a package of its own:
-//
-//	outline      the parts of a plan: layout, sizes, what became of every page
-//	content      what Get restores, and why it can't
-//	fault        what can go wrong in a plan, a turn or a boundary
-//	status       what is kept: Status, SessionStatus
-//	billing      what calls were billed beside what was planned: Usage
-//	health       what checks find: Check, Doctor, audits
-//	indexing     the index: Reindex, backends
-//	maintenance  memory's files kept good: Maintenance
-//	retention    what goes: Forget, Retain, Salvage
-//
-// [Kernel.Peek] plans without writing anything at all.
-//
-// What a prompt contains is decided by [pagevm.Next] alone. The kernel gathers
-// what the cut planner, the selector, the summary and the budget wish, hands it
-// to Next, and lays the result out.
+// [pagevm.Next] alone decides what a prompt contains. The kernel collects the wishes of the
+// cut planner, the selector, the summary and the budget for it.
 //
 // A Kernel is safe for concurrent use, and several processes may share one state
-// directory: each session is locked while it is planned or observed. The kernel
-// calls no model and opens no network connection unless it is given a
-// [PromptCounter], an embedder, a [pagevm.Compressor] or a [summary.Model].
+// directory: a call locks its session. The kernel calls no model and opens no network
+// connection unless it is given a [PromptCounter], an embedder, a [pagevm.Compressor] or a
+// [summary.Model].
 package kernel
 
 import (

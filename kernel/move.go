@@ -43,27 +43,15 @@ type MoveOptions struct {
 	Progress func(what string, done, all int)
 }
 
-// MoveReport is what a move came to.
-type MoveReport struct {
-	// From and To are the places.
-	From, To string
-	// Documents are in the target, of Bytes together; Copied of them were not before.
-	Documents, Copied int
-	Bytes             int64
-	// Removed: the source has them no more.
-	Removed bool
-}
-
 // MoveState copies a kernel's state to a store that has none: journals, blobs, checkpoints,
 // what was pruned. All of it is compared by hash at the end. Nobody writes to either
 // meanwhile. One that is cut short leaves the source as it was, and a target that no
 // kernel opens; the next goes on there.
-func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*MoveReport, error) {
+func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*api.MoveReport, error) {
 	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: slices.Concat(kept, o.Also), RemoveSource: o.RemoveSource,
 		Wait: cmp.Or(o.Wait, 20*time.Second), Progress: o.Progress, Now: time.Now()})
 	if err != nil {
 		return nil, fmt.Errorf("move the state: %w", err)
 	}
-	out := MoveReport(*r)
-	return &out, nil
+	return r, nil
 }

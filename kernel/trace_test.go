@@ -25,7 +25,7 @@ import (
 var updateTrace = flag.Bool("update-trace", false, "record testdata/trace.jsonl anew")
 
 // replayFile decides a trace again.
-func replayFile(t fataler, path string) *kernel.TraceReport {
+func replayFile(t fataler, path string) *api.TraceReport {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

@@ -200,9 +200,6 @@ type Planned struct {
 	Debug *Debug `json:"debug,omitempty"`
 	// deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred `json:"deferred,omitempty"`
-	// paging is the page table with this plan, and the paging of the conversation's plans,
-	// this one counted; nil unless asked for.
-	Paging *PageTable `json:"paging,omitempty"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.
@@ -704,95 +701,6 @@ type Deferred struct {
 	WaitsFor string `json:"waits_for"`
 }
 
-// PageTable is the page table of a running conversation, as one plan has it, and what its
-// plans showed so far.
-type PageTable struct {
-	// explicit_faults are all but pinned misses; fault_codes counts all, by code.
-	ExplicitFaults int64            `json:"explicit_faults"`
-	FaultCodes     map[string]int64 `json:"fault_codes"`
-	// alerts counts duplicate_signature.
-	Alerts int64 `json:"alerts"`
-	Hits   int64 `json:"hits"`
-	// thrash is as Totals.Thrash.
-	Thrash float64 `json:"thrash"`
-	// pages are those that stand in the prompt, in its order, then those that do not and can
-	// be had.
-	Pages []PageRow `json:"pages"`
-}
-
-// PageRow is a page of a running conversation. Sizes are calibrated tokens.
-type PageRow struct {
-	// id is what gets the page.
-	ID string `json:"id"`
-	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
-	// exactly one type for life.
-	Type string `json:"type"`
-	// scope is who may see a page or a memory.
-	Scope string `json:"scope"`
-	// tool and path are the tool that made it and the path that its call names.
-	Tool string `json:"tool,omitempty"`
-	Path string `json:"path,omitempty"`
-	// key is the host message that holds it, or that it stands behind; call_id its call.
-	Key    string `json:"key,omitempty"`
-	CallID string `json:"call_id,omitempty"`
-	// refs are the places it was taken from.
-	Refs []Ref `json:"refs,omitempty"`
-	// tokens is what each level takes that the page has.
-	Tokens Tokens `json:"tokens"`
-	// level is how much the prompt shows, shown_tokens what that takes, floor the least that
-	// may ever be shown in place of the page.
-	Level       string `json:"level"`
-	ShownTokens int64  `json:"shown_tokens"`
-	Floor       string `json:"floor"`
-	// without_thinking: it is shown without its thinking, which a cut made invalid.
-	WithoutThinking bool `json:"without_thinking,omitempty"`
-	// pin is hard or soft for what a host pinned.
-	Pin string `json:"pin"`
-	// dirty: nothing durable holds the content yet.
-	Dirty bool `json:"dirty"`
-	// place is where the page stands; span is the span that it left with, if it did.
-	Place string `json:"place"`
-	Span  string `json:"span,omitempty"`
-	// last_access is its newest use.
-	LastAccess Access `json:"last_access"`
-	// recompute_cost is how many tool calls would make the content again: 1 for a result whose
-	// call only looks; 0 for what the kernel makes again itself, from files, memory and
-	// journal. It is nil for words, and for what a call came to that acts, or may: running it
-	// again is no way to have it back.
-	RecomputeCost *float64 `json:"recompute_cost"`
-}
-
-// Ref cites a place in a document.
-type Ref struct {
-	// path is relative to the workspace, with forward slashes.
-	Path string `json:"path"`
-	// start_line and end_line are 1-based and inclusive.
-	StartLine int64 `json:"start_line"`
-	EndLine   int64 `json:"end_line"`
-	// hash is the sha256 of the cited bytes, in hex.
-	Hash string `json:"hash"`
-}
-
-// Tokens is what each representation of a page costs; 0 means that the page does not have
-// it. Levels outside the type's degradation path are not used.
-type Tokens struct {
-	Full       int64 `json:"full"`
-	Compressed int64 `json:"compressed"`
-	Structured int64 `json:"structured"`
-	Pointer    int64 `json:"pointer"`
-}
-
-// Access is the newest use of a page: in which of the user's turns and which model call of
-// the conversation, both from 1, and how.
-type Access struct {
-	// turn counts the user's turns from 1, 0 before the first; call the conversation's model
-	// calls, 0 for what was never in a prompt.
-	Turn int64 `json:"turn"`
-	Call int64 `json:"call"`
-	// how is how a page was used.
-	How string `json:"how"`
-}
-
 // TurnParams hands in what was said up to here: one atomic commit, which is idempotent.
 // observe_tool_result keeps what there is in the middle of a turn.
 type TurnParams struct {
@@ -1221,6 +1129,17 @@ type Remembered struct {
 	// journal keeps it, and it is written with the session's next call for which the file can
 	// be.
 	Unwritten string `json:"unwritten,omitempty"`
+}
+
+// Ref cites a place in a document.
+type Ref struct {
+	// path is relative to the workspace, with forward slashes.
+	Path string `json:"path"`
+	// start_line and end_line are 1-based and inclusive.
+	StartLine int64 `json:"start_line"`
+	EndLine   int64 `json:"end_line"`
+	// hash is the sha256 of the cited bytes, in hex.
+	Hash string `json:"hash"`
 }
 
 // UpdateParams are the parameters of memory.update.
@@ -2189,11 +2108,11 @@ type Sum struct {
 	Turns int64 `json:"turns"`
 	// compared_calls calls have a plan to compare with: planned, planned_cost_usd and the
 	// errors are over these alone, and so is billed_compared.
-	ComparedCalls  int64         `json:"compared_calls"`
-	Planned        BillingTokens `json:"planned"`
-	BilledCompared BillingTokens `json:"billed_compared"`
+	ComparedCalls  int64  `json:"compared_calls"`
+	Planned        Tokens `json:"planned"`
+	BilledCompared Tokens `json:"billed_compared"`
 	// billed is over all calls.
-	Billed BillingTokens `json:"billed"`
+	Billed Tokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has; unpriced_calls
 	// counts the others. billed_compared_cost_usd is what the compared ones were billed.
 	PlannedCostUSD        *float64 `json:"planned_cost_usd"`
@@ -2229,8 +2148,8 @@ type Sum struct {
 	CacheWriteErrorMedian *float64 `json:"cache_write_error_median"`
 }
 
-// BillingTokens are input tokens by how they were billed, and their sum.
-type BillingTokens struct {
+// Tokens are input tokens by how they were billed, and their sum.
+type Tokens struct {
 	UncachedTokens     int64 `json:"uncached_tokens"`
 	CacheReadTokens    int64 `json:"cache_read_tokens"`
 	CacheWrite5mTokens int64 `json:"cache_write_5m_tokens"`
@@ -2285,9 +2204,9 @@ type StatsCall struct {
 	Model   string    `json:"model"`
 	Plan    string    `json:"plan"`
 	// planned is null where it was not recorded.
-	Planned        *BillingTokens `json:"planned"`
-	Billed         BillingTokens  `json:"billed"`
-	PlannedCostUSD *float64       `json:"planned_cost_usd"`
+	Planned        *Tokens  `json:"planned"`
+	Billed         Tokens   `json:"billed"`
+	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// billed_cost_usd is null for a model without a price.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	// cut reports whether the plan made a cut.

@@ -182,8 +182,6 @@ export interface Planned {
   debug?: Debug;
   /** `deferred` are changes that wait for a cut; nil unless asked for. */
   deferred?: Deferred[];
-  /** `paging` is the page table with this plan, and the paging of the conversation's plans, this one counted; nil unless asked for. */
-  paging?: PageTable;
 }
 
 /** Budgets is the arithmetic of a plan, in tokens. */
@@ -624,85 +622,6 @@ export interface Deferred {
   waits_for: string;
 }
 
-/** PageTable is the page table of a running conversation, as one plan has it, and what its plans showed so far. */
-export interface PageTable {
-  /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
-  explicit_faults: number;
-  fault_codes: { [name: string]: number };
-  /** `alerts` counts duplicate_signature. */
-  alerts: number;
-  hits: number;
-  /** `thrash` is as Totals.Thrash. */
-  thrash: number;
-  /** `pages` are those that stand in the prompt, in its order, then those that do not and can be had. */
-  pages: PageRow[];
-}
-
-/** PageRow is a page of a running conversation. Sizes are calibrated tokens. */
-export interface PageRow {
-  /** `id` is what gets the page. */
-  id: string;
-  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
-  type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
-  /** `scope` is who may see a page or a memory. */
-  scope: "session" | "project" | (string & {});
-  /** `tool` and `path` are the tool that made it and the path that its call names. */
-  tool?: string;
-  path?: string;
-  /** `key` is the host message that holds it, or that it stands behind; `call_id` its call. */
-  key?: string;
-  call_id?: string;
-  /** `refs` are the places it was taken from. */
-  refs?: Ref[];
-  /** `tokens` is what each level takes that the page has. */
-  tokens: Tokens;
-  /** `level` is how much the prompt shows, `shown_tokens` what that takes, `floor` the least that may ever be shown in place of the page. */
-  level: string;
-  shown_tokens: number;
-  floor: string;
-  /** `without_thinking`: it is shown without its thinking, which a cut made invalid. */
-  without_thinking?: boolean;
-  /** `pin` is hard or soft for what a host pinned. */
-  pin: "none" | "soft" | "hard" | (string & {});
-  /** `dirty`: nothing durable holds the content yet. */
-  dirty: boolean;
-  /** `place` is where the page stands; `span` is the span that it left with, if it did. */
-  place: "carry" | "conversation" | "note" | "retrieval" | "span" | "gone" | (string & {});
-  span?: string;
-  /** `last_access` is its newest use. */
-  last_access: Access;
-  /** `recompute_cost` is how many tool calls would make the content again: 1 for a result whose call only looks; 0 for what the kernel makes again itself, from files, memory and journal. It is nil for words, and for what a call came to that acts, or may: running it again is no way to have it back. */
-  recompute_cost: number | null;
-}
-
-/** Ref cites a place in a document. */
-export interface Ref {
-  /** `path` is relative to the workspace, with forward slashes. */
-  path: string;
-  /** `start_line` and `end_line` are 1-based and inclusive. */
-  start_line: number;
-  end_line: number;
-  /** `hash` is the sha256 of the cited bytes, in hex. */
-  hash: string;
-}
-
-/** Tokens is what each representation of a page costs; 0 means that the page does not have it. Levels outside the type's degradation path are not used. */
-export interface Tokens {
-  full: number;
-  compressed: number;
-  structured: number;
-  pointer: number;
-}
-
-/** Access is the newest use of a page: in which of the user's turns and which model call of the conversation, both from 1, and how. */
-export interface Access {
-  /** `turn` counts the user's turns from 1, 0 before the first; `call` the conversation's model calls, 0 for what was never in a prompt. */
-  turn: number;
-  call: number;
-  /** `how` is how a page was used. */
-  how: "shown" | "repeated" | "fetched" | "named" | (string & {});
-}
-
 /** TurnParams hands in what was said up to here: one atomic commit, which is idempotent. observe_tool_result keeps what there is in the middle of a turn. */
 export interface TurnParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
@@ -1091,6 +1010,17 @@ export interface Remembered {
   masked: number;
   /** `unwritten` says why the file does not have the entry yet, "" if it has. The session's journal keeps it, and it is written with the session's next call for which the file can be. */
   unwritten?: string;
+}
+
+/** Ref cites a place in a document. */
+export interface Ref {
+  /** `path` is relative to the workspace, with forward slashes. */
+  path: string;
+  /** `start_line` and `end_line` are 1-based and inclusive. */
+  start_line: number;
+  end_line: number;
+  /** `hash` is the sha256 of the cited bytes, in hex. */
+  hash: string;
 }
 
 export interface UpdateParams {
@@ -2002,10 +1932,10 @@ export interface Sum {
   turns: number;
   /** `compared_calls` calls have a plan to compare with: `planned`, `planned_cost_usd` and the errors are over these alone, and so is `billed_compared`. */
   compared_calls: number;
-  planned: BillingTokens;
-  billed_compared: BillingTokens;
+  planned: Tokens;
+  billed_compared: Tokens;
   /** `billed` is over all calls. */
-  billed: BillingTokens;
+  billed: Tokens;
   /** Costs are the input side of the calls that have a price, nil if none has; `unpriced_calls` counts the others. `billed_compared_cost_usd` is what the compared ones were billed. */
   planned_cost_usd: number | null;
   billed_compared_cost_usd: number | null;
@@ -2037,8 +1967,8 @@ export interface Sum {
   cache_write_error_median: number | null;
 }
 
-/** BillingTokens are input tokens by how they were billed, and their sum. */
-export interface BillingTokens {
+/** Tokens are input tokens by how they were billed, and their sum. */
+export interface Tokens {
   uncached_tokens: number;
   cache_read_tokens: number;
   cache_write_5m_tokens: number;
@@ -2089,8 +2019,8 @@ export interface StatsCall {
   model: string;
   plan: string;
   /** `planned` is null where it was not recorded. */
-  planned: BillingTokens | null;
-  billed: BillingTokens;
+  planned: Tokens | null;
+  billed: Tokens;
   planned_cost_usd: number | null;
   /** `billed_cost_usd` is null for a model without a price. */
   billed_cost_usd: number | null;

@@ -103,44 +103,6 @@ func told(s api.SkippedFile) string {
 	return s.Path + ": " + s.Reason
 }
 
-// Move shows what a move of the state came to.
-func Move(w io.Writer, d *document.Move, p Style) error {
-	return moved(w, "documents", d, nil, p)
-}
-
-// MoveFiles shows what a move of memory's files came to.
-func MoveFiles(w io.Writer, d *document.MoveFiles, p Style) error {
-	var left []string
-	for _, l := range d.LeftOut {
-		left = append(left, Printable(l.Path)+": "+l.Reason)
-	}
-	return moved(w, "files", &document.Move{From: d.From, To: d.To, Documents: d.Files, Copied: d.Copied, Bytes: d.Bytes, Removed: d.Removed}, left, p)
-}
-
-// moved shows what was moved, and what was left out.
-func moved(w io.Writer, what string, d *document.Move, leftOut []string, p Style) error {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), p.Columns()-11) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, Left(name, 10)), l)
-		}
-	}
-	row("from", "%s", Printable(d.From))
-	row("to", "%s", Printable(d.To))
-	row(what, "%s of %s bytes: %s copied, %s were there", Thousands(d.Documents), Thousands(int(d.Bytes)), Thousands(d.Copied), Thousands(d.Documents-d.Copied))
-	row("compared", "all alike, by hash")
-	for _, l := range leftOut {
-		row("left out", "%s", l)
-	}
-	if d.Removed {
-		row("removed", "from %s", Printable(d.From))
-	}
-	return Flush(w, &b)
-}
-
 // ReindexStep returns the stage that a reindex is at, and how many of all units of it are done.
 func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
 	switch p.Stage {

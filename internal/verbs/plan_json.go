@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -38,6 +39,8 @@ type planJSON struct {
 	// Recorded compares the recorded calls with the provider's cache.
 	Recorded *predict.Report `json:"recorded"`
 	api.Details
+	// Paging is the page table, and the paging of the conversation's plans, this one counted.
+	Paging *paging.PageTable `json:"paging"`
 }
 
 type noteJSON struct {
@@ -55,7 +58,7 @@ func planDocument(out *planned) (*planJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &planJSON{Schema: "memkernel/plan/v1", Outline: plan.Outline, Details: plan.Details,
+	doc := &planJSON{Schema: "memkernel/plan/v1", Outline: plan.Outline, Details: plan.Details, Paging: plan.Table,
 		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
 		Now: out.request.Now, Committed: !out.peek, FixedTokens: out.request.FixedTokens,
 		Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded}

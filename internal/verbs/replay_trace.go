@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -69,7 +70,7 @@ type decisionJSON struct {
 	Replayed string `json:"replayed"`
 }
 
-func newDecisionJSON(d *kernel.TraceDifference) *decisionJSON {
+func newDecisionJSON(d *api.TraceDifference) *decisionJSON {
 	if d == nil {
 		return nil
 	}

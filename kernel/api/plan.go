@@ -142,6 +142,9 @@ type ContextPlan struct {
 	Markers []transcript.Marker
 	// Split is how the window is divided: the size to which each region may grow.
 	Split budget.Plan
+	// Table is the page table with this plan, and the paging of the conversation's
+	// plans, this one counted; nil unless asked for.
+	Table *paging.PageTable `json:",omitempty"`
 }
 
 // Outline sums up a plan. Every document that shows a plan has these members.
@@ -185,9 +188,6 @@ type Details struct {
 	Debug Debug `json:"debug"`
 	// Deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred `json:"deferred,omitzero"`
-	// Table is the page table with this plan, and the paging of the conversation's
-	// plans, this one counted; nil unless asked for.
-	Table *paging.PageTable `json:"paging,omitempty"`
 }
 
 // Stats is the kernel's own work for a plan.

@@ -102,7 +102,6 @@ class Planned(_Planned, total=False):
     layout: "Layout"
     debug: "Debug"
     deferred: List["Deferred"]
-    paging: "PageTable"
 
 
 class Budgets(TypedDict):
@@ -513,73 +512,6 @@ Deferred = TypedDict(
 )
 
 
-class PageTable(TypedDict):
-    """PageTable is the page table of a running conversation, as one plan has it, and what its plans showed so far."""
-
-    explicit_faults: int
-    fault_codes: Dict[str, int]
-    alerts: int
-    hits: int
-    thrash: float
-    pages: List["PageRow"]
-
-_PageRow = TypedDict(
-    "_PageRow",
-    {
-        "id": str,
-        "type": str,
-        "scope": str,
-        "tokens": "Tokens",
-        "level": str,
-        "shown_tokens": int,
-        "floor": str,
-        "pin": str,
-        "dirty": bool,
-        "place": str,
-        "last_access": "Access",
-        "recompute_cost": Optional[float],
-    },
-)
-
-
-class PageRow(_PageRow, total=False):
-    """PageRow is a page of a running conversation. Sizes are calibrated tokens."""
-
-    tool: str
-    path: str
-    key: str
-    call_id: str
-    refs: List["Ref"]
-    without_thinking: bool
-    span: str
-
-
-class Ref(TypedDict):
-    """Ref cites a place in a document."""
-
-    path: str
-    start_line: int
-    end_line: int
-    hash: str
-
-
-class Tokens(TypedDict):
-    """Tokens is what each representation of a page costs; 0 means that the page does not have it. Levels outside the type's degradation path are not used."""
-
-    full: int
-    compressed: int
-    structured: int
-    pointer: int
-
-
-class Access(TypedDict):
-    """Access is the newest use of a page: in which of the user's turns and which model call of the conversation, both from 1, and how."""
-
-    turn: int
-    call: int
-    how: str
-
-
 class _Update(TypedDict):
     key: str
     field: str
@@ -790,6 +722,15 @@ class _Remembered(TypedDict):
 class Remembered(_Remembered, total=False):
     late: str
     unwritten: str
+
+
+class Ref(TypedDict):
+    """Ref cites a place in a document."""
+
+    path: str
+    start_line: int
+    end_line: int
+    hash: str
 
 
 class EditDocument(TypedDict):
@@ -1481,9 +1422,9 @@ class Sum(TypedDict):
     calls: int
     turns: int
     compared_calls: int
-    planned: "BillingTokens"
-    billed_compared: "BillingTokens"
-    billed: "BillingTokens"
+    planned: "Tokens"
+    billed_compared: "Tokens"
+    billed: "Tokens"
     planned_cost_usd: Optional[float]
     billed_compared_cost_usd: Optional[float]
     billed_cost_usd: Optional[float]
@@ -1505,8 +1446,8 @@ class Sum(TypedDict):
     cache_write_error_median: Optional[float]
 
 
-class BillingTokens(TypedDict):
-    """BillingTokens are input tokens by how they were billed, and their sum."""
+class Tokens(TypedDict):
+    """Tokens are input tokens by how they were billed, and their sum."""
 
     uncached_tokens: int
     cache_read_tokens: int
@@ -1552,8 +1493,8 @@ class StatsCall(TypedDict):
     branch: str
     model: str
     plan: str
-    planned: Optional["BillingTokens"]
-    billed: "BillingTokens"
+    planned: Optional["Tokens"]
+    billed: "Tokens"
     planned_cost_usd: Optional[float]
     billed_cost_usd: Optional[float]
     cut: bool

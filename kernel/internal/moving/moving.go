@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
@@ -62,23 +63,13 @@ type Options struct {
 	Now      time.Time
 }
 
-// Report is what a move came to.
-type Report struct {
-	From, To string
-	// Documents are there, of Bytes; Copied were not before.
-	Documents, Copied int
-	Bytes             int64
-	// Removed: the source has them no more.
-	Removed bool
-}
-
 // Move copies what from has to to, compares all of it by hash, and only then takes
 // anything away.
-func Move(ctx context.Context, from, to store.Store, o Options) (*Report, error) {
+func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	r := &Report{From: from.Where(""), To: to.Where("")}
+	r := &api.MoveReport{From: from.Where(""), To: to.Where("")}
 	if r.From == r.To {
 		return nil, fmt.Errorf("%s can't be moved to itself", r.From)
 	}

@@ -9,49 +9,20 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Report is what deciding a trace again came to.
-type Report struct {
-	// Program wrote the trace.
-	Program string
-	// Plans is how many plans came out the same, Decisions how many calls of
-	// deciders in them.
-	Plans, Decisions int
-	// Difference is the first decision that does not come out as it was recorded,
-	// nil if all do. Nothing behind it was looked at.
-	Difference *Difference
-	// Other are the decisions of other versions that come out otherwise now, which
-	// is no fault of the trace; FirstOther is the first. Skipped are the plans that
-	// could not be decided again for that.
-	Other, Skipped int
-	FirstOther     *Difference
-}
-
-// Difference is a field of a trace that comes out otherwise.
-type Difference struct {
-	// Line counts from 1; Plan is the plan that it is about.
-	Line int
-	Plan string
-	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
-	// steps[3].out.kept, projection, ….
-	Decider, Field string
-	// Recorded is what is there and Now what the same input comes to, as JSON,
-	// "" where there is nothing.
-	Recorded, Now string
-}
-
 // Replay decides again all that the decision trace in r says was decided, and
 // compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
 // that it is none.
-func Replay(name string, r io.Reader) (*Report, error) {
+func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 	t, err := journal.ReadTrace(name, r)
 	if err != nil {
 		return nil, err
 	}
-	p := &replay{report: &Report{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*replayed{}}
+	p := &replay{report: &api.TraceReport{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*replayed{}}
 	for d, version := range deciders {
 		p.other[d] = t.Header.Deciders[d] != version
 	}
@@ -71,7 +42,7 @@ func Replay(name string, r io.Reader) (*Report, error) {
 
 // replay decides again.
 type replay struct {
-	report *Report
+	report *api.TraceReport
 	other  map[string]bool // deciders of another version
 	lines  map[conversation]*replayed
 }
@@ -111,7 +82,7 @@ func (p *replay) line(l journal.TraceLine) error {
 }
 
 // file enters what a plan came to, d the difference that was its end, if any.
-func (p *replay) file(l journal.TraceLine, a *planAgain, d *Difference) {
+func (p *replay) file(l journal.TraceLine, a *planAgain, d *api.TraceDifference) {
 	r := p.report
 	switch {
 	case d == nil:
@@ -159,12 +130,12 @@ type planAgain struct {
 	wish  *pagevm.CutWish    // the selector's newest, as recorded
 	// others are the decisions of other versions that came out otherwise. foreign:
 	// one of them is the reason why the plan can't be decided to its end.
-	others  []*Difference
+	others  []*api.TraceDifference
 	foreign bool
 }
 
 // run decides and gives the first field that differs, nil if none does.
-func (a *planAgain) run(other map[string]bool) (*Difference, error) {
+func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 	a.align = pagevm.Align(a.base.proj, a.base.hosts)
 	d, err := differ("align", a.rec.Align, a.align)
 	if d != nil || err != nil {
@@ -174,7 +145,7 @@ func (a *planAgain) run(other map[string]bool) (*Difference, error) {
 		s := &a.rec.Steps[i]
 		d, err := a.step(i, s)
 		if err != nil && other[s.Decider] {
-			d, err = &Difference{Field: fmt.Sprintf("steps[%d].in", i), Recorded: string(s.In), Now: err.Error()}, nil
+			d, err = &api.TraceDifference{Field: fmt.Sprintf("steps[%d].in", i), Recorded: string(s.In), Now: err.Error()}, nil
 		}
 		switch {
 		case err != nil:
@@ -190,7 +161,7 @@ func (a *planAgain) run(other map[string]bool) (*Difference, error) {
 }
 
 // otherwise files what a decider says otherwise now.
-func (a *planAgain) otherwise(decider string, d *Difference, other map[string]bool) *Difference {
+func (a *planAgain) otherwise(decider string, d *api.TraceDifference, other map[string]bool) *api.TraceDifference {
 	if d == nil {
 		return nil
 	}
@@ -202,7 +173,7 @@ func (a *planAgain) otherwise(decider string, d *Difference, other map[string]bo
 }
 
 // finish compares what the plan came to.
-func (a *planAgain) finish(other map[string]bool) (*Difference, error) {
+func (a *planAgain) finish(other map[string]bool) (*api.TraceDifference, error) {
 	if a.proj == nil {
 		return nil, fmt.Errorf("chosen: %d is no step that made a projection", a.rec.Chosen)
 	}
@@ -216,7 +187,7 @@ func (a *planAgain) finish(other map[string]bool) (*Difference, error) {
 }
 
 // step calls one decider again.
-func (a *planAgain) step(i int, s *step) (*Difference, error) {
+func (a *planAgain) step(i int, s *step) (*api.TraceDifference, error) {
 	field := fmt.Sprintf("steps[%d].out", i)
 	switch s.Decider {
 	case stepPlanCut:
@@ -229,14 +200,14 @@ func (a *planAgain) step(i int, s *step) (*Difference, error) {
 	return nil, fmt.Errorf("no decider of that name is known")
 }
 
-func (a *planAgain) planCut(field string, s *step) (*Difference, error) {
+func (a *planAgain) planCut(field string, s *step) (*api.TraceDifference, error) {
 	if err := a.base.cutWas(s); err != nil {
 		return nil, err
 	}
 	return differ(field, s.Out, cachelayout.PlanCut(a.base.cut))
 }
 
-func (a *planAgain) choose(field string, s *step) (*Difference, error) {
+func (a *planAgain) choose(field string, s *step) (*api.TraceDifference, error) {
 	var in selectIn
 	a.wish = new(pagevm.CutWish)
 	if err := json.Unmarshal(s.Out, a.wish); err != nil {
@@ -278,7 +249,7 @@ func patched(hosts []pagevm.HostMessage, patches []segmentPatch) ([]pagevm.HostM
 	return out, nil
 }
 
-func (a *planAgain) next(field string, s *step, chosen bool) (*Difference, error) {
+func (a *planAgain) next(field string, s *step, chosen bool) (*api.TraceDifference, error) {
 	var in nextIn
 	if err := json.Unmarshal(s.In, &in); err != nil {
 		return nil, err
@@ -301,7 +272,7 @@ func (a *planAgain) next(field string, s *step, chosen bool) (*Difference, error
 
 // differ compares two values as JSON and gives the first field that is not the
 // same, in the order of their names; nil if none is.
-func differ(field string, recorded, now any) (*Difference, error) {
+func differ(field string, recorded, now any) (*api.TraceDifference, error) {
 	a, err := tree(recorded)
 	if err != nil {
 		return nil, err
@@ -327,7 +298,7 @@ func tree(v any) (out any, err error) {
 // absent is the value of a field or element that is not there.
 type absent struct{}
 
-func firstDifference(field string, a, b any) *Difference {
+func firstDifference(field string, a, b any) *api.TraceDifference {
 	switch x := a.(type) {
 	case map[string]any:
 		if y, ok := b.(map[string]any); ok {
@@ -346,10 +317,10 @@ func firstDifference(field string, a, b any) *Difference {
 			}
 		}
 	}
-	return &Difference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
+	return &api.TraceDifference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
 }
 
-func firstMember(field string, a, b map[string]any) *Difference {
+func firstMember(field string, a, b map[string]any) *api.TraceDifference {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -371,7 +342,7 @@ func firstMember(field string, a, b map[string]any) *Difference {
 	return nil
 }
 
-func firstElement(field string, a, b []any) *Difference {
+func firstElement(field string, a, b []any) *api.TraceDifference {
 	for i := range max(len(a), len(b)) {
 		x, y := any(absent{}), any(absent{})
 		if i < len(a) {

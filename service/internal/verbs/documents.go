@@ -1,13 +1,11 @@
 package verbs
 
-import "github.com/memkernel/memkernel/internal/document"
-
 // Documents returns a value of the type of every document that only memkernel-server prints with
 // --json, by name. doc/schema-server.json is made from this table by make contract.
 func Documents() map[string][]any {
 	return map[string][]any{
-		"memkernel/migrate_memory/v1": {document.MoveFiles{}},
-		"memkernel/migrate_state/v1":  {document.Move{}},
+		"memkernel/migrate_memory/v1": {movedFiles{}},
+		"memkernel/migrate_state/v1":  {movedState{}},
 		"memkernel/token/v1":          {tokenJSON{}},
 		"memkernel/tokens/v1":         {tokensJSON{}},
 	}

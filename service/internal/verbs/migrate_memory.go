@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -46,11 +45,11 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := document.OfMoveFiles(r)
+	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", r.From, r.To, r.Files, r.Copied, r.Bytes, r.Removed}, document.List(r.LeftOut)}
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {
-		err = display.MoveFiles(a.Out, doc, a.Style())
+		err = showMoved(a.Out, "files", &doc.movedState, doc.LeftOut, a.Style())
 	}
 	if err == nil && a.Config.Store.Workspace != setting {
 		a.Tip("set store.workspace to %s to use it", setting)

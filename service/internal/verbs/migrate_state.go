@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/service/token"
 )
@@ -34,11 +32,11 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := document.OfMove(r)
+	doc := &movedState{"memkernel/migrate_state/v1", r.From, r.To, r.Documents, r.Copied, r.Bytes, r.Removed}
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {
-		err = display.Move(a.Out, doc, a.Style())
+		err = showMoved(a.Out, "documents", doc, nil, a.Style())
 	}
 	if err == nil && a.Config.Store.Backend != f.to {
 		a.Tip("set store.backend to %s to use it", f.to)

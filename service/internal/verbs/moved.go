@@ -1,0 +1,53 @@
+package verbs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// movedState is the document of migrate --state, and a part of that of migrate --memory.
+type movedState struct {
+	Schema string `json:"schema"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	// Documents are in the target. Copied of them were not there before.
+	Documents int   `json:"documents"`
+	Copied    int   `json:"copied"`
+	Bytes     int64 `json:"bytes"`
+	Removed   bool  `json:"removed"`
+}
+
+// movedFiles is the document of migrate --memory.
+type movedFiles struct {
+	movedState
+	// LeftOut were not copied.
+	LeftOut []markdownstore.CopyLeft `json:"left_out"`
+}
+
+// showMoved prints the places, the counts, and the files that were not copied.
+func showMoved(w io.Writer, what string, d *movedState, leftOut []markdownstore.CopyLeft, p display.Style) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range display.Wrap(fmt.Sprintf(format, args...), p.Columns()-11) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(display.Bold, display.Left(name, 10)), l)
+		}
+	}
+	row("from", "%s", display.Printable(d.From))
+	row("to", "%s", display.Printable(d.To))
+	row(what, "%s of %s bytes: %s copied, %s were there", display.Thousands(d.Documents), display.Thousands(int(d.Bytes)), display.Thousands(d.Copied), display.Thousands(d.Documents-d.Copied))
+	row("compared", "all alike, by hash")
+	for _, l := range leftOut {
+		row("left out", "%s: %s", display.Printable(l.Path), l.Reason)
+	}
+	if d.Removed {
+		row("removed", "from %s", display.Printable(d.From))
+	}
+	return display.Flush(w, &b)
+}
