@@ -14,25 +14,13 @@ import (
 // clearedResult replaces a tool result that a micro-compaction cleared in Claude Code's requests.
 const clearedResult = "[Old tool result content cleared]"
 
-func isType(t string) bool {
-	switch t {
-	case "user", "assistant", "system", "attachment", "fork-context-ref":
-		return true
-	}
-	return isSilent(t) || t == "summary"
-}
+// types are the types of the other records.
+var types = wire.Set("user assistant system attachment fork-context-ref summary")
 
-// isSilent reports whether records of a type never reach the model.
-func isSilent(t string) bool {
-	switch t {
-	case "progress", "file-history-snapshot", "queue-operation", "pr-link", "attachment",
-		"custom-title", "ai-title", "tag", "agent-name", "agent-color", "agent-setting", "last-prompt",
-		"mode", "permission-mode", "worktree-state", "content-replacement", "attribution-snapshot",
-		"task-summary", "speculation-accept", "marble-origami-commit", "marble-origami-snapshot":
-		return true
-	}
-	return false
-}
+// silent are the types of records that never reach the model.
+var silent = wire.Set(`progress file-history-snapshot queue-operation pr-link attachment custom-title ai-title tag
+	agent-name agent-color agent-setting last-prompt mode permission-mode worktree-state content-replacement
+	attribution-snapshot task-summary speculation-accept marble-origami-commit marble-origami-snapshot`)
 
 // line holds the members of a record. The strings share the memory of the line.
 type line struct {
@@ -101,7 +89,7 @@ func (l *line) kind() wire.Kind {
 		return wire.KindMessage
 	case l.typ == "summary":
 		return wire.KindSummary
-	case isSilent(l.typ):
+	case silent[l.typ]:
 		return wire.KindIgnored
 	case l.typ != "system":
 		return wire.KindUnknown
@@ -171,7 +159,7 @@ func (own *extra) readKept(metadata string) {
 
 // sniff knows a line by the members that all have.
 func sniff(typ string, has map[string]bool) int {
-	if has["uuid"] || has["parentUuid"] || has["sessionId"] || has["isSidechain"] || has["leafUuid"] || isType(typ) {
+	if has["uuid"] || has["parentUuid"] || has["sessionId"] || has["isSidechain"] || has["leafUuid"] || types[typ] || silent[typ] {
 		return 3
 	}
 	return 0

@@ -12,27 +12,19 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-func isType(t string) bool {
-	switch t {
-	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
-		return true
-	}
-	return false
-}
+// records are the types of a rollout's records.
+var records = wire.Set("session_meta response_item event_msg turn_context compacted")
 
-// isResponsesItem lists the item types of the Responses API that rollouts hold.
-func isResponsesItem(t string) bool {
-	switch t {
-	case "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
-		"custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
-		"file_search_call", "code_interpreter_call", "image_generation_call",
-		"mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
-		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference",
-		additionalTools, "configuration_update":
-		return true
-	}
-	_, ok := clientItem(t)
-	return ok
+// items are the types of Responses items in rollouts, except those of clientItem.
+var items = wire.Set(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+	local_shell_call local_shell_call_output web_search_call file_search_call code_interpreter_call
+	image_generation_call mcp_call mcp_list_tools mcp_approval_request mcp_approval_response compaction
+	compaction_summary compaction_trigger ghost_snapshot item_reference configuration_update ` + additionalTools)
+
+// isResponsesItem reports whether rollouts hold Responses items of a type.
+func isResponsesItem(typ string) bool {
+	_, ok := clientItem(typ)
+	return ok || items[typ]
 }
 
 // item holds the members of a Responses item.
@@ -299,7 +291,7 @@ func readBlock(c *wire.Cursor) memkernel.Part {
 // versions wrote.
 func sniff(typ string, has map[string]bool) int {
 	switch {
-	case isType(typ), has["payload"] && has["type"], has["record_type"],
+	case records[typ], has["payload"] && has["type"], has["record_type"],
 		has["instructions"] && has["id"] && has["timestamp"]:
 		return 4
 	case isResponsesItem(typ):

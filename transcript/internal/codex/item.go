@@ -78,7 +78,7 @@ func functions(planned, host []memkernel.Message) map[string]bool {
 	maps.Copy(out, calls)
 	for i := range host {
 		for _, p := range host[i].Parts {
-			if wire.IsResult(&p) && (isPlainCall(wire.RawType(p.Raw)) || strings.HasPrefix(wire.MemberOf(p.Raw, "output"), `"`) && !calls[p.Result.CallID]) {
+			if wire.IsResult(&p) && (plain[wire.RawType(p.Raw)] || strings.HasPrefix(wire.MemberOf(p.Raw, "output"), `"`) && !calls[p.Result.CallID]) {
 				delete(out, p.Result.CallID)
 			}
 		}

@@ -152,14 +152,8 @@ func IsItem(raw string) bool {
 	return item
 }
 
-// isPlainCall reports whether typ is an item of functions, whose outputs the renderer can write.
-func isPlainCall(typ string) bool {
-	switch typ {
-	case "function_call", "custom_tool_call", "local_shell_call", "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		return true
-	}
-	return false
-}
+// plain are the items of functions, whose outputs the renderer can write.
+var plain = wire.Set("function_call custom_tool_call local_shell_call function_call_output custom_tool_call_output local_shell_call_output")
 
 // outputs describes the form in which calls and their results go out together.
 type outputs struct {
@@ -198,7 +192,7 @@ func (o *outputs) note(p *memkernel.Part) {
 // form returns a part as it goes out. Only the makers of other items than functions' know these
 // items' forms: if one half of a pair is reworded, both become a function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
-	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || isPlainCall(wire.RawType(p.Raw)) {
+	if p.Raw == "" || !o.reworded[wire.CallOf(p)] || plain[wire.RawType(p.Raw)] {
 		return p
 	}
 	q := *p

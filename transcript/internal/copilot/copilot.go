@@ -18,22 +18,20 @@ const Name = "copilot"
 var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
 	Notices: []string{"<current_datetime>", "<system_reminder>"}}
 
-// silent are the events that never reach the model.
-var silent = map[string]bool{
-	"assistant.turn_start": true, "assistant.turn_end": true, "assistant.intent": true, "assistant.reasoning": true,
-	"tool.execution_start": true, "tool.execution_partial_result": true, "tool.execution_progress": true, "tool.user_requested": true,
-	"hook.start": true, "hook.end": true, "abort": true, "skill.invoked": true, "permission.requested": true, "permission.completed": true,
-	"subagent.started": true, "subagent.completed": true, "subagent.failed": true, "subagent.selected": true, "subagent.deselected": true,
-	"session.info": true, "session.warning": true, "session.error": true, "session.idle": true, "session.shutdown": true,
-	"session.compaction_start": true, "session.truncation": true, "session.usage_info": true, "session.mode_changed": true,
-	"session.handoff": true, "session.title_changed": true, "session.context_changed": true, "session.plan_changed": true,
-	"session.workspace_file_changed": true, "session.task_complete": true,
-}
-
-// spoken are the events that a session is made of.
-var spoken = map[string]bool{"session.start": true, "session.resume": true, "session.model_change": true, "session.usage_record": true,
-	"session.compaction_complete": true, "session.snapshot_rewind": true, "system.message": true, "user.message": true,
-	"assistant.message": true, "tool.execution_complete": true}
+// silent are the events that never reach the model, and spoken the others.
+var (
+	silent = wire.Set(`assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning
+		tool.execution_start tool.execution_partial_result tool.execution_progress tool.user_requested
+		hook.start hook.end abort skill.invoked permission.requested permission.completed
+		subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected
+		session.info session.warning session.error session.idle session.shutdown
+		session.compaction_start session.truncation session.usage_info session.mode_changed
+		session.handoff session.title_changed session.context_changed session.plan_changed
+		session.workspace_file_changed session.task_complete`)
+	spoken = wire.Set(`session.start session.resume session.model_change session.usage_record
+		session.compaction_complete session.snapshot_rewind system.message user.message
+		assistant.message tool.execution_complete`)
+)
 
 func sniff(typ string, has map[string]bool) int {
 	switch {

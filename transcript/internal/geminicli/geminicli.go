@@ -118,7 +118,7 @@ func parse(e *wire.Entry) error {
 }
 
 // notices are the types of messages from the program to its user.
-var notices = map[string]bool{"info": true, "warning": true, "error": true}
+var notices = wire.Set("info warning error")
 
 // dialogue is a message of the conversation, and how many rows are before its own.
 type dialogue struct {

@@ -20,22 +20,11 @@ const (
 	branchClose  = "</summary>"
 )
 
-func isType(t string) bool {
-	switch t {
-	case "session", "message", "compaction", "branch_summary", "custom_message":
-		return true
-	}
-	return isSilent(t)
-}
-
-// isSilent reports whether entries of a type never reach the model.
-func isSilent(t string) bool {
-	switch t {
-	case "model_change", "thinking_level_change", "custom", "label", "session_info":
-		return true
-	}
-	return false
-}
+// silent are the types of entries that never reach the model, and spoken the types of the others.
+var (
+	silent = wire.Set("model_change thinking_level_change custom label session_info")
+	spoken = wire.Set("session message compaction branch_summary custom_message")
+)
 
 // extra is the first entry that a compaction keeps.
 type extra struct {
@@ -84,7 +73,7 @@ func parse(e *wire.Entry) error {
 		return l.toMessage(e)
 	default:
 		e.Kind = wire.KindUnknown
-		if isSilent(l.typ) {
+		if silent[l.typ] {
 			e.Kind = wire.KindIgnored
 		}
 	}
@@ -204,7 +193,7 @@ func readBlock(c *wire.Cursor) memkernel.Part {
 
 // sniff knows a line by its type alone.
 func sniff(typ string, _ map[string]bool) int {
-	if isType(typ) {
+	if spoken[typ] || silent[typ] {
 		return 2
 	}
 	return 0

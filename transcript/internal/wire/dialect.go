@@ -177,3 +177,12 @@ const (
 
 // weights is how strong the signs at a place are.
 var weights = [...]int{AtMember: 2, AtModel: 1, AtTool: 4, AtMessage: 4, AtRole: 4, AtFirst: 4, AtBlock: 4, AtType: 4}
+
+// Set returns the set of names in a list that is separated by white space.
+func Set(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(list) {
+		set[name] = true
+	}
+	return set
+}
