@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/textutil"},
 	"markdownstore/storetest": {"markdownstore"},
-	"retrieval":               {"budget", "index", "index/analysis", "internal/dates", "internal/longwork", "internal/textutil", "markdownstore"},
+	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/textutil"},
 	"sessions":                {".", "internal/store", "internal/textutil", "transcript"},
 
@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"embed/embedtest": {"embed"},
 	"embed/static":    {},
 
-	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec", "internal/dates"},
+	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec"},
 	"index/analysis":      {},
 	"index/borrowed":      {"index/internal/drv"},
 	"index/internal/drv":  {},
@@ -63,11 +63,10 @@ var arrows = map[string][]string{
 	"internal/config":                  {"cachelayout", "internal/textutil"},
 	"internal/contract":                {},
 	"internal/crashtest":               {"internal/atomicfile", "internal/suite"},
-	"internal/dates":                   {},
 	"internal/display":                 {".", "cachelayout", "cachelayout/predict", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "pagevm", "pagevm/paging", "replay", "retrieval", "serve/meter", "serve/proxy", "transcript"},
 	"internal/document":                {".", "cachelayout", "index", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":                     {},
-	"internal/endpoint":                {},
+	"internal/endpoint":                {"internal/textutil"},
 	"internal/fakemodel":               {},
 	"internal/imports":                 {".", "index/borrowed", "internal/jsonl", "internal/store", "internal/textutil", "transcript"},
 	"internal/jsonl":                   {},
@@ -104,7 +103,7 @@ var arrows = map[string][]string{
 	"kernel/billing":                {".", "cachelayout"},
 	"kernel/fault":                  {"pagevm", "pagevm/paging"},
 	"kernel/health":                 {"internal/longwork"},
-	"kernel/internal/archive":       {".", "internal/store", "kernel/api", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions", "transcript"},
+	"kernel/internal/archive":       {".", "internal/store", "internal/textutil", "kernel/api", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions", "transcript"},
 	"kernel/internal/branch":        {".", "cachelayout", "kernel/api", "kernel/billing", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/longwork", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
 	"kernel/internal/fetch":         {"internal/store", "kernel/api", "kernel/fault", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/workstate", "pagevm/mask", "summary"},
@@ -135,7 +134,7 @@ var arrows = map[string][]string{
 	"pagevm/journal":           {".", "internal/longwork", "internal/store", "internal/textutil", "pagevm", "pagevm/internal/lex"},
 	"pagevm/mask":              {"internal/textutil", "pagevm/internal/lex"},
 	"pagevm/paging":            {".", "pagevm"},
-	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
+	"pagevm/represent":         {".", "internal/textutil", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/toolcall":          {"internal/textutil", "pagevm/internal/lex"},
 
 	"replay":        {".", "budget", "cachelayout", "kernel", "kernel/api", "kernel/fault", "pagevm/represent", "replay/recall", "transcript"},
@@ -151,7 +150,7 @@ var arrows = map[string][]string{
 	"serve/ui":        {".", "cachelayout", "cachelayout/predict", "consolidation", "internal/display", "internal/document", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy", "transcript"},
 
-	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
+	"summary":       {".", "internal/choice", "internal/textutil", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
 	"transport": {"kernel", "serve/proxy"},
@@ -221,7 +220,6 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":               {"github.com/asg017/sqlite-vec-go-bindings/cgo", "github.com/mattn/go-sqlite3", "modernc.org/sqlite", "modernc.org/sqlite/vec"},
 	"markdownstore":                    {"github.com/adrg/frontmatter", "github.com/gofrs/flock", "gopkg.in/yaml.v3"},
 	"bench/peers":                      {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"internal/dates":                   {},
 	"bench/memory":                     {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":                 {"github.com/rivo/uniseg"},
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
-	"github.com/memkernel/memkernel/internal/dates"
 )
 
 // ReadyChunk is a chunk with all that is stored of it. Its facts are in Keywords.
@@ -55,7 +54,7 @@ func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Wo
 		Lang:  lang,
 		Body:  string(body),
 		Trail: string(a.AppendIndexAs(nil, trail, lang)),
-		File:  strings.TrimSpace(file + " " + dates.Words(text, splitTrail(trail), date)),
+		File:  strings.TrimSpace(file + " " + analysis.DateWords(text, splitTrail(trail), date)),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
-	// Days are words of the days that Text names, as [dates.Question] has them, by which
+	// Days are words of the days that Text names, as [analysis.DateQuestion] has them, by which
 	// chunks are found beside its own; they are not among Hits.Terms.
 	Days []string
 	// Model and Vector are the question's embedding; a nil Vector skips the

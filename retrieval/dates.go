@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/dates"
+	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // Dated is a time that a text names, by its distance from the day on which it was
@@ -25,15 +25,15 @@ type Dated struct {
 // told is what a text names of times where it is of a day.
 type told struct {
 	day   string
-	times []dates.Mention
+	times []analysis.Mention
 }
 
 // times returns the times that a text names, under headings and of a day.
-func (r *read) times(text string, trail []string, day string) []dates.Mention {
+func (r *read) times(text string, trail []string, day string) []analysis.Mention {
 	if t := r.told.Load(); t != nil && t.day == day {
 		return t.times
 	}
-	t := &told{day, dates.In(text, trail, day)}
+	t := &told{day, analysis.DatesIn(text, trail, day)}
 	for i := range t.times {
 		t.times[i].Text = strings.Clone(t.times[i].Text) // and not the whole text
 	}
@@ -43,11 +43,11 @@ func (r *read) times(text string, trail []string, day string) []dates.Mention {
 
 // datesOf returns the times that a hit names other than by dates in full.
 func datesOf(h *Hit) (out []Dated) {
-	var times []dates.Mention
+	var times []analysis.Mention
 	if h.piece != nil {
 		times = h.piece.times(h.Text, h.Trail, h.Date)
 	} else {
-		times = dates.In(h.Text, h.Trail, h.Date)
+		times = analysis.DatesIn(h.Text, h.Trail, h.Date)
 	}
 	for _, m := range times {
 		if !m.Literal {
@@ -104,7 +104,7 @@ func (r *refiner) date() {
 
 // covers reports whether a span that a text mentions is of the time: within it, or a few
 // days that it is part of.
-func (w when) covers(m dates.Span) bool {
+func (w when) covers(m analysis.Span) bool {
 	if w.months&(1<<m.From.Month()) != 0 && m.From.Month() == m.To.Month() && m.From.Year() == m.To.Year() {
 		return true
 	}
@@ -127,7 +127,7 @@ const (
 // words are those by which an index finds texts of the time, as of a moment.
 func (w when) words(now time.Time) (out []string) {
 	for _, s := range w.stretches {
-		out = append(out, dates.Question(dates.Span{From: s.from, To: s.to.AddDate(0, 0, -1)})...)
+		out = append(out, analysis.DateQuestion(analysis.Span{From: s.from, To: s.to.AddDate(0, 0, -1)})...)
 	}
 	for m := time.January; m <= time.December; m++ {
 		for y := range monthYears {
@@ -141,7 +141,7 @@ func (w when) words(now time.Time) (out []string) {
 
 // mentions adds the times that package dates knows and what was read before does not.
 func (r *reader) mentions() {
-	for _, m := range dates.Of(r.text, r.today) {
+	for _, m := range analysis.DatesOf(r.text, r.today) {
 		r.stretches = append(r.stretches, stretch{m.From, m.To.AddDate(0, 0, 1)})
 	}
 }

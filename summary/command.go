@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // segment is one simple command of a shell line and the operator before it.
@@ -29,7 +31,7 @@ type shell struct {
 // quotes, escapes, substitutions and here documents are skipped over, and
 // what it doesn't understand stays part of the text.
 func parseShell(line string) shell {
-	line = head(strings.TrimSpace(line), commandWindow)
+	line = textutil.Head(strings.TrimSpace(line), commandWindow)
 	segs := split(line)
 	var sh shell
 	for len(segs) > 1 {
@@ -155,7 +157,7 @@ func tidy(s string) string {
 // words splits a simple command at white space and takes quotes off, after
 // environment settings and wrappers such as env, time and timeout.
 func words(s string) []string {
-	w := strings.Fields(head(s, 1<<10))
+	w := strings.Fields(textutil.Head(s, 1<<10))
 	for i := range w {
 		w[i] = strings.Trim(w[i], `"'`)
 	}

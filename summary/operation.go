@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -203,7 +204,7 @@ func (b *builder) fact(id string, op Operation) Fact {
 
 // clean makes one bounded line without secrets of a text.
 func (a *Answered) clean(s string, runes int) string {
-	s = head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)
+	s = textutil.Head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)
 	if a.Mask != nil {
 		s = a.Mask(s)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // The states of a plan item that mean something here; any other word that a
@@ -123,7 +124,7 @@ func (u *updater) taskCreated(text, result string) {
 
 // hashNumber returns the digits after the first # that has some.
 func hashNumber(s string) string {
-	s = head(s, resultWindow)
+	s = textutil.Head(s, resultWindow)
 	for {
 		i := strings.IndexByte(s, '#')
 		if i < 0 {

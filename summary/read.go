@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -22,13 +23,13 @@ func Excerpt(s string, max int) string { return oneLine(s, max) }
 // line of the result that shows best what went wrong; nothing in it is masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	text := resultText(r)
-	first, last := head(text, resultWindow), tail(text, resultWindow)
+	first, last := textutil.Head(text, resultWindow), textutil.Tail(text, resultWindow)
 	if _, no := transcript.Refusal(c.Name, r); no {
 		return statusRejected, ""
 	}
 	if status = c.ended(r, first, last); Failed(status) {
 		if at := failedAt(text); at > 0 && failMark(first) == "" {
-			first = head(text[at:], resultWindow)
+			first = textutil.Head(text[at:], resultWindow)
 		}
 		line = errorLine(first, last)
 	}

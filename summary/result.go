@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -118,9 +119,9 @@ func (u *updater) rejection(c Call, said string) {
 // outcome reads how a call ended: the host's verdict, or the exit status that
 // hosts write into the first or last lines of a result.
 func outcome(r *memkernel.ToolResult, first, last string) string {
-	code, found := exitCode(head(first, 400))
+	code, found := exitCode(textutil.Head(first, 400))
 	if !found {
-		code, found = exitCode(tail(last, 200))
+		code, found = exitCode(textutil.Tail(last, 200))
 	}
 	switch {
 	case found && code != 0:
@@ -129,7 +130,7 @@ func outcome(r *memkernel.ToolResult, first, last string) string {
 		return statusStopped
 	case r.IsError:
 		return statusFailed
-	case !found && strings.Contains(head(first, 400), runningMark):
+	case !found && strings.Contains(textutil.Head(first, 400), runningMark):
 		return statusStarted
 	}
 	return statusOK
@@ -290,7 +291,7 @@ func seeBranch(p *Place, c Call, out, first string) {
 
 // body returns a result without the header that some hosts put before the output.
 func body(s string) string {
-	if h := head(s, 400); strings.Contains(h, "\nOutput:\n") {
+	if h := textutil.Head(s, 400); strings.Contains(h, "\nOutput:\n") {
 		_, s, _ = strings.Cut(s, "\nOutput:\n")
 	}
 	return s

@@ -108,29 +108,6 @@ func disarm(s string) string {
 	return strings.ReplaceAll(s, "[SESSION_SUMMARY", `[\SESSION_SUMMARY`)
 }
 
-// head returns at most n bytes from the start of s, cut at a rune boundary.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// tail returns at most n bytes from the end of s, cut at a rune boundary.
-func tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
-}
-
 // lines calls f for each line of s, without its ending, until f returns false.
 func lines(s string, f func(string) bool) {
 	for len(s) > 0 {

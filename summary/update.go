@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -102,10 +103,14 @@ func (mask masker) of(s string) string {
 const margin = 4 << 10
 
 // source returns the start of a text, masked.
-func (mask masker) source(s string, n int) string { return head(mask.of(head(s, n+margin)), n) }
+func (mask masker) source(s string, n int) string {
+	return textutil.Head(mask.of(textutil.Head(s, n+margin)), n)
+}
 
 // ending returns the end of a text, masked.
-func (mask masker) ending(s string, n int) string { return tail(mask.of(tail(s, n+margin)), n) }
+func (mask masker) ending(s string, n int) string {
+	return textutil.Tail(mask.of(textutil.Tail(s, n+margin)), n)
+}
 
 // entry makes an entry of the message at hand.
 func (u *updater) entry(letter, kind, text string) Entry {

@@ -33,6 +33,13 @@
 // Stems and function words come from bleve's language packages, but for Arabic and
 // the function words of Persian, Polish and Vietnamese, which are our own. Of some languages only the
 // function words are known.
+//
+// It also finds the times that a text names by their distance from the day on which it was
+// written ("yesterday", "letzte Woche", "il y a trois jours", 上周五), or without their year ("on
+// 7 May"), computes which days they are, and makes index words of them ([DateWords]). Words that
+// are no time, or could mean one of several, are left out: "may", "the next day", "on Friday",
+// "a few weeks ago". The languages are rows of tables: date_words.go has those that write words
+// apart, date_han.go Chinese, Japanese and Korean.
 package analysis
 
 // Version names the rules of this package. It changes whenever a text may

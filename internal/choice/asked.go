@@ -44,7 +44,7 @@ const answersMark = " → "
 // Ask returns the end of an agent's text: its question if one of its last two paragraphs
 // asks, else its last paragraph.
 func Ask(text string) Asked {
-	lines := readable(tailBytes(text, textBytes))
+	lines := readable(textutil.Tail(text, textBytes))
 	a := Asked{Options: options(lines)}
 	last, looked := "", 0
 	for i := len(lines) - 1; i >= 0 && looked < 2; i-- {

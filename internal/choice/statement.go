@@ -52,7 +52,7 @@ func Decides(s string) bool { return decided(s) != nil }
 // tells of others is none. A sentence that decides for one or two words ("that") follows the
 // sentence before it.
 func Statements(text string) []string {
-	lines := readable(tailBytes(text, textBytes))
+	lines := readable(textutil.Tail(text, textBytes))
 	means := strings.Split(transcript.Unquoted(strings.Join(lines, "\n")), "\n")
 	var out []string
 	add := func(s string) {

@@ -29,18 +29,6 @@ func cut(s string, max int) string {
 	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
 }
 
-// tailBytes returns the end of a text, at a character's boundary.
-func tailBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
-}
-
 // unmarked takes Markdown's marks off a line.
 func unmarked(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "#| ")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -110,13 +109,11 @@ func priceDocument(m *cachelayout.Model) priceJSON {
 
 // newPricesImport converts a public catalogue that the user has fetched.
 func newPricesImport(a *App) *cobra.Command {
-	format := Choice{Value: "models.dev", Of: []string{"models.dev"}}
-	var output string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "convert models.dev's price catalogue to the price book's form",
 		Long: `import reads models.dev's catalogue, https://models.dev/api.json, which you have
-fetched (it never opens a connection), and writes a price file for --prices. Only stated
+fetched (it never opens a connection), and prints a price file for --prices. Only stated
 prices are taken: what the catalogue leaves out stays unknown.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -124,14 +121,11 @@ prices are taken: what the catalogue leaves out stays unknown.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], output) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0]) },
 	}
-	cmd.Flags().Var(&format, "format", "the catalogue")
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "`file` to write, - for standard output; an existing one is kept")
-	return cmd
 }
 
-func importPrices(a *App, path, output string) error {
+func importPrices(a *App, path string) error {
 	in, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("import prices: %w", err)
@@ -141,12 +135,7 @@ func importPrices(a *App, path, output string) error {
 	if err != nil {
 		return Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/schema.json has them in memkernel/prices/v1")
 	}
-	if output == "-" {
-		err = cachelayout.WriteRows(a.Data(), rows)
-	} else {
-		err = writeNew(output, rows)
-	}
-	if err != nil {
+	if err := cachelayout.WriteRows(a.Data(), rows); err != nil {
 		return err
 	}
 	a.Tip("%s imported, %d left out", display.Plural(len(rows), "row"), len(skipped))
@@ -154,23 +143,4 @@ func importPrices(a *App, path, output string) error {
 		a.Tip("left out: %s: %s", s.ID, s.Reason)
 	}
 	return nil
-}
-
-// writeNew writes a price file and never over another one.
-func writeNew(path string, rows []cachelayout.Row) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if os.IsExist(err) {
-		return Hint(fmt.Errorf("write prices: %s exists already", path), "choose another name, or remove it first")
-	}
-	if err != nil {
-		return fmt.Errorf("write prices: %w", err)
-	}
-	err = cachelayout.WriteRows(f, rows)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return err
 }

@@ -209,3 +209,14 @@ func Flush(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// para writes a text, wrapped to the style's width, after so many blanks a line; "" leaves it
+// without a colour.
+func (p Style) para(w io.Writer, indent int, ink Ink, text string) {
+	for _, l := range Wrap(text, p.Columns()-indent) {
+		if ink != "" {
+			l = p.Paint(ink, l)
+		}
+		fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", indent), l)
+	}
+}

@@ -41,9 +41,7 @@ func Drain(w io.Writer, sessions []proxy.Session, p Style) error {
 	if over > 0 {
 		line = fmt.Sprintf("%s too large to go on without the proxy: compact, and run memkernel proxy --drain again", are(over, "session"))
 	}
-	for _, l := range Wrap(line, p.Columns()) {
-		b.WriteString(l + "\n")
-	}
+	p.para(&b, 0, "", line)
 	return Flush(w, &b)
 }
 

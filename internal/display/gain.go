@@ -93,9 +93,7 @@ func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 			Right(InCents(&d.WithoutUSD), number), Right(change(&d.Sum), number), bar)
 	}
 	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
-		for _, l := range Wrap(text, p.Columns()) {
-			b.WriteString(l + "\n")
-		}
+		p.para(&b, 0, "", text)
 	}
 	return Flush(w, &b)
 }

@@ -18,9 +18,7 @@ var writers = map[string]string{
 func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
-	for _, l := range Wrap(strings.TrimSpace(g.Tags.String()+" "+g.Text), p.Columns()-2) {
-		b.WriteString("  " + l + "\n")
-	}
+	p.para(&b, 2, "", strings.TrimSpace(g.Tags.String()+" "+g.Text))
 	row := func(name, text string) {
 		for _, l := range Wrap(text, p.Columns()-12) {
 			fmt.Fprintf(&b, "%-10s  %s\n", name, l)
@@ -42,29 +40,22 @@ func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 		row("replaces", strings.Join(g.Supersedes, ", "))
 	}
 	if g.Date != "" {
-		row("age", fmt.Sprintf("%s, of %s", countOf(g.Age, "day"), g.Date))
+		row("age", fmt.Sprintf("%s, of %s", Plural(g.Age, "day"), g.Date))
 	}
 	if len(g.Days) > 0 {
-		row("said", fmt.Sprintf("in the logs of %s: %s", countOf(len(g.Days), "day"), strings.Join(g.Days, ", ")))
+		row("said", fmt.Sprintf("in the logs of %s: %s", Plural(len(g.Days), "day"), strings.Join(g.Days, ", ")))
 	}
 	if g.Sessions > 0 {
-		row("noted", "of "+countOf(g.Sessions, "session"))
+		row("noted", "of "+Plural(g.Sessions, "session"))
 	}
 	if g.Calls > 0 {
-		row("cost", countOf(g.Calls, "call"))
+		row("cost", Plural(g.Calls, "call"))
 	}
 	used := "never, in the sessions that are kept"
 	if g.Recalled > 0 {
-		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", countOf(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
+		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", Plural(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
 	}
 	row("recalled", used)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return Thousands(n) + " " + what + "s"
 }

@@ -91,19 +91,15 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 		}
 	}
 	for i := range well {
-		for _, l := range Wrap(string(well[i].Code)+": "+well[i].What, p.Columns()) {
-			b.WriteString(p.Paint(Gray, l) + "\n")
-		}
+		p.para(&b, 0, Gray, string(well[i].Code)+": "+well[i].What)
 		if all {
 			places(&b, p, 2, &well[i])
 		}
 	}
 	for _, s := range skipped {
-		for _, l := range Wrap("not run: "+s, p.Columns()) {
-			b.WriteString(p.Paint(Gray, l) + "\n")
-		}
+		p.para(&b, 0, Gray, "not run: "+s)
 	}
-	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), strings.Replace(Plural(r.Entries, "entry"), "entrys", "entries", 1),
+	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), Plural(r.Entries, "entry"),
 		Plural(r.Faults(), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
 	return Flush(w, &b)
 }

@@ -29,7 +29,7 @@ func History(w io.Writer, h *api.History, p Style) error {
 	if h.Line > 0 {
 		name = fmt.Sprintf("%s:%d", name, h.Line)
 	}
-	fmt.Fprintf(&b, "%s, %s\n", name, countOf(h.Total, "version"))
+	fmt.Fprintf(&b, "%s, %s\n", name, Plural(h.Total, "version"))
 	for i := range h.Versions {
 		v := &h.Versions[i]
 		at := v.Time.UTC().Format("2006-01-02 15:04Z")
@@ -38,17 +38,15 @@ func History(w io.Writer, h *api.History, p Style) error {
 		}
 		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(v)))
 		for _, l := range placesOf(h, v) {
-			for _, l := range Wrap(l, p.Columns()-4) {
-				b.WriteString("    " + l + "\n")
-			}
+			p.para(&b, 4, "", l)
 		}
 		b.WriteString(p.body(h, v))
 	}
 	if n := h.Total - len(h.Versions); n > 0 {
-		fmt.Fprintf(&b, "\n%s more; --limit 0 prints all\n", countOf(n, "version"))
+		fmt.Fprintf(&b, "\n%s more; --limit 0 prints all\n", Plural(n, "version"))
 	}
 	if h.Unkept > 0 {
-		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", countOf(h.Unkept, "state"))
+		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", Plural(h.Unkept, "state"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -81,7 +79,7 @@ func placesOf(h *api.History, v *history.Version) []string {
 		out = append(out, "superseded by "+v.SupersededBy)
 	}
 	if v.Line == 0 {
-		out = append(out, fmt.Sprintf("%s added, %d removed", countOf(v.Added, "line"), v.Removed))
+		out = append(out, fmt.Sprintf("%s added, %d removed", Plural(v.Added, "line"), v.Removed))
 	}
 	return out
 }
@@ -103,9 +101,7 @@ func (p Style) body(h *api.History, v *history.Version) string {
 		return b.String()
 	}
 	for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
-		for _, l := range Wrap(l, p.Columns()-4) {
-			b.WriteString("    " + l + "\n")
-		}
+		p.para(&b, 4, "", l)
 	}
 	return b.String()
 }

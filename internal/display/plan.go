@@ -156,10 +156,13 @@ func callName(t *Plan) string {
 	return fmt.Sprintf("%s of %s recorded", Thousands(t.Call), Thousands(t.Calls))
 }
 
-// Plural is "1 call" or "7 calls".
+// Plural is "1 call" or "7 calls", "1 entry" or "7 entries".
 func Plural(n int, noun string) string {
-	if n == 1 {
+	switch stem, y := strings.CutSuffix(noun, "ry"); {
+	case n == 1:
 		return "1 " + noun
+	case y:
+		return Thousands(n) + " " + stem + "ries"
 	}
 	return Thousands(n) + " " + noun + "s"
 }

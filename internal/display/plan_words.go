@@ -44,21 +44,15 @@ func done(out *Plan) string {
 // lessShown says how many pages are not shown in full.
 func lessShown(plan *api.ContextPlan) string {
 	_, less, gone := pageCounts(plan)
-	are := func(n int) string {
-		if n == 1 {
-			return "1 page is"
-		}
-		return Plural(n, "page") + " are"
-	}
 	switch {
 	case less == 0 && gone == 0:
 		return "every page is still shown in full"
 	case gone == 0:
-		return are(less) + " shown shortened"
+		return are(less, "page") + " shown shortened"
 	case less == 0:
-		return are(gone) + " left out"
+		return are(gone, "page") + " left out"
 	}
-	return fmt.Sprintf("%s shown shortened and %s left out", are(less), Thousands(gone))
+	return fmt.Sprintf("%s shown shortened and %s left out", are(less, "page"), Thousands(gone))
 }
 
 // uncut is what the call would have without a cut, in tokens.

@@ -34,9 +34,7 @@ func Replay(w io.Writer, doc *replay.Document, p Style) error {
 	} else {
 		replayColumns(&b, results, p)
 	}
-	for _, l := range Wrap(replayNotes(doc), p.Columns()-2) {
-		b.WriteString("  " + p.Paint(Gray, l) + "\n")
-	}
+	p.para(&b, 2, Gray, replayNotes(doc))
 	return Flush(w, &b)
 }
 

@@ -88,17 +88,13 @@ func memoryText(b *strings.Builder, m *api.MemoryStatus, p Style) {
 	if m.DailyLogs {
 		shown = append(shown[:len(shown):len(shown)], "two days' logs")
 	}
-	for _, l := range Wrap(fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)), p.Columns()-2) {
-		fmt.Fprintf(b, "  %s\n", l)
-	}
+	p.para(b, 2, "", fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)))
 	if m.RecallItems > 0 {
 		fmt.Fprintf(b, "  a user turn recalls %s, %s tokens at most, by %s\n", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), p.Columns()-50))
 	} else {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
-	for _, l := range Wrap(searchedText(m), p.Columns()-2) {
-		fmt.Fprintf(b, "  %s\n", l)
-	}
+	p.para(b, 2, "", searchedText(m))
 	indexText(b, p, &m.Index)
 	if m.NeverEmbedded > 0 {
 		fmt.Fprintf(b, "  %s will never get a vector: a whole day's embedding.daily_tokens are fewer\n", Plural(m.NeverEmbedded, "text"))
@@ -245,7 +241,7 @@ func netsText(b *strings.Builder, n *api.NetsStatus, p Style) {
 		if !f.LastDump.IsZero() {
 			dump = "last dump" + strings.TrimPrefix(AtTime(f.LastDump), ", at")
 		}
-		textLine(b, fmt.Sprintf("%s, %s, last%s; %s", entries(f.Entries), Size(int64(f.Bytes)), strings.TrimPrefix(AtTime(f.Newest), ", at"), dump))
+		textLine(b, fmt.Sprintf("%s, %s, last%s; %s", Plural(f.Entries, "entry"), Size(int64(f.Bytes)), strings.TrimPrefix(AtTime(f.Newest), ", at"), dump))
 	}
 }
 
@@ -254,11 +250,4 @@ func textLine(b *strings.Builder, text string) {
 	for _, l := range Wrap(text, Columns-2) {
 		fmt.Fprintf(b, "  %s\n", l)
 	}
-}
-
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return Thousands(n) + " entries"
 }

@@ -25,9 +25,7 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 		if e.Replaces != "" {
 			from += fmt.Sprintf(", in the place of %q", e.Replaces)
 		}
-		for _, l := range Wrap(from, p.Columns()-6) {
-			fmt.Fprintf(w, "      %s\n", p.Paint(Gray, l))
-		}
+		p.para(w, 6, Gray, from)
 	}
 	for i := range out.Facts {
 		for n, l := range Wrap(factsLine(&out.Facts[i]), p.Columns()-4) {
@@ -35,7 +33,7 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 		}
 	}
 	done := doneTo(len(out.Entries), out.Applied)
-	what := fmt.Sprintf("%s of %s %s added to %s", EntryCount(len(out.Entries)), out.Day, done, out.Path)
+	what := fmt.Sprintf("%s of %s %s added to %s", Plural(len(out.Entries), "entry"), out.Day, done, out.Path)
 	if len(out.Entries) == 0 {
 		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
 	}
@@ -67,14 +65,6 @@ func factsLine(f *api.Facts) string {
 	default:
 		return fmt.Sprintf("%s: no facts: %s: %s", lines, f.Reason, f.Detail)
 	}
-}
-
-// EntryCount is "1 entry" or "7 entries".
-func EntryCount(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return Thousands(n) + " entries"
 }
 
 // shownMove is how much of a block the text shows, in characters.
@@ -113,7 +103,7 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 		}
 	}
 	done := doneTo(len(out.Moves), out.Applied)
-	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", EntryCount(len(out.Moves)), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
+	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", Plural(len(out.Moves), "entry"), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
 	return err
 }
 

@@ -18,7 +18,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Parse checks a base URL and brings it into one form: the host in lower case, no
@@ -102,9 +103,5 @@ func Clean(s, key string) string {
 	if len(s) <= MaxSaidBytes {
 		return s
 	}
-	cut := MaxSaidBytes
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return textutil.Head(s, MaxSaidBytes) + "…"
 }

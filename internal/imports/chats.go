@@ -238,13 +238,13 @@ func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
 		case part.Text != "":
 			add(memkernel.PartText, part.Text)
 		default:
-			out = append(out, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(part.Type, "attachment") + "]"})
+			out = append(out, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(part.Type, "attachment") + "]"})
 		}
 	}
 	add(memkernel.PartText, c.Text)
 	add(memkernel.PartText, c.Result)
 	for _, t := range c.Thoughts {
-		add(memkernel.PartThinking, first(t.Content, t.Summary))
+		add(memkernel.PartThinking, cmp.Or(t.Content, t.Summary))
 	}
 	if len(out) == 0 && len(c.Parts) == 0 && !slices.Contains([]string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", ""}, c.Type) {
 		unread = c.Type
@@ -268,15 +268,6 @@ func joined(parts []memkernel.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // joinTurns makes one message of an assistant's that follow each other: programs write each
 // thought and each call as one of its own.
 func joinTurns(msgs []memkernel.Message) []memkernel.Message {
@@ -285,7 +276,7 @@ func joinTurns(msgs []memkernel.Message) []memkernel.Message {
 		if n := len(out); n > 0 && m.Role == memkernel.RoleAssistant && out[n-1].Role == m.Role && out[n-1].Origin == m.Origin {
 			p := &out[n-1]
 			p.Parts = append(slices.Clone(p.Parts), m.Parts...)
-			p.Model = first(m.Model, p.Model)
+			p.Model = cmp.Or(m.Model, p.Model)
 			if m.Time.After(p.Time) {
 				p.Time = m.Time
 			}
@@ -435,7 +426,7 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 				add(role, memkernel.Part{Kind: memkernel.PartThinking, Text: b.Thinking})
 			}
 		case "tool_use":
-			call := memkernel.ToolCall{ID: first(b.ID, fmt.Sprintf("%s_call_%d", m.UUID, i)), Name: b.Name, Input: inputOf(b.Input)}
+			call := memkernel.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s_call_%d", m.UUID, i)), Name: b.Name, Input: inputOf(b.Input)}
 			open = append(open, call)
 			add(memkernel.RoleAssistant, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
 		case "tool_result":
@@ -463,11 +454,11 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 	}
 	for _, a := range m.Attachments {
 		if a.Extracted != "" {
-			add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(a.Name, "attachment") + "]\n" + a.Extracted})
+			add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(a.Name, "attachment") + "]\n" + a.Extracted})
 		}
 	}
 	for _, f := range m.Files {
-		add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(f.Name, "file") + "]"})
+		add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(f.Name, "file") + "]"})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func firstFolder(more io.Reader) string {
 			} `json:"data"`
 		}
 		if strings.Contains(raw, `"cwd"`) && json.Unmarshal([]byte(raw), &rec) == nil {
-			folder = first(rec.CWD, rec.Payload.CWD, rec.Data.Context.CWD)
+			folder = cmp.Or(rec.CWD, rec.Payload.CWD, rec.Data.Context.CWD)
 		}
 		return folder != ""
 	})

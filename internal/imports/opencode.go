@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -75,11 +76,11 @@ func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []m
 				out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: p.Text})
 			}
 		case "file":
-			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(p.Filename, "file") + "]"})
+			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(p.Filename, "file") + "]"})
 		case "subtask":
 			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Prompt})
 		case "tool":
-			id := first(p.CallID, fmt.Sprintf("%s_call_%d", m.ID, i))
+			id := cmp.Or(p.CallID, fmt.Sprintf("%s_call_%d", m.ID, i))
 			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: p.Tool, Input: inputOf(p.State.Input)}})
 			failed := p.State.Status == "error"
 			if p.State.Status == "completed" || failed {
@@ -307,7 +308,7 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 // project is the name of a folder.
 func (r *reader) claudeMem(c *candidate, db *sql.DB) error {
 	if err := r.claudeMemRows(c, db, "observation", "SELECT id, project, created_at, type, title, text, narrative, facts FROM observations ORDER BY id", func(v []sql.NullString) string {
-		text := first(v[3].String, v[2].String)
+		text := cmp.Or(v[3].String, v[2].String)
 		if v[1].String != "" {
 			text = "**" + v[1].String + "** (" + v[0].String + "): " + text
 		}

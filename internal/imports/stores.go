@@ -3,6 +3,7 @@ package imports
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -117,7 +118,7 @@ func (r *reader) mem0(c *candidate) error {
 		if m.Memory == "" || m.ID == "" {
 			return errors.New("it is no memory: it has no id or no text")
 		}
-		return r.fact(&Fact{Format: Mem0, Topic: first(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
+		return r.fact(&Fact{Format: Mem0, Topic: cmp.Or(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
 	}
 	if c.head[0] == '[' {
 		return r.elements(c, f)
@@ -212,7 +213,7 @@ func (r *reader) basicMemory(c *candidate) error {
 	_, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
 	line := strings.Count(text[:len(text)-len(body)], "\n") + 1
 	for _, b := range blocks(body, line) {
-		if err := r.fact(&Fact{Format: BasicMemory, Topic: first(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
+		if err := r.fact(&Fact{Format: BasicMemory, Topic: cmp.Or(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
 			return err
 		}
 	}

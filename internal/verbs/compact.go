@@ -56,7 +56,6 @@ and the tools is taken from the first call with recorded usage, as plan takes it
 
 func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.branch, "branch", "", "`id` of a sidechain")
 	f.StringVar(&o.reason, "reason", "", "why, for the record")
 	f.Var(&o.target, "target", "size that the whole prompt should come down to (default the low-water mark, or half of the conversation)")
 	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")

@@ -21,7 +21,6 @@ import (
 type lifeFlags struct {
 	transcript cli.TranscriptFlags
 	session    string
-	branch     string
 	model      string
 	reason     string
 	view       cli.Choice
@@ -62,7 +61,6 @@ or observed of the session counts.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&o.branch, "branch", "", "`id` of a sidechain")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
 	return cmd
 }
@@ -75,16 +73,10 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 	cli.ViewFlag(cmd, &o.view, "full")
 }
 
-// boundary reads the transcript, if there is one.
-func boundaryFor(a *cli.App, o *lifeFlags) (api.Boundary, error) {
-	b, _, err := boundaryOf(a, o)
-	return b, err
-}
-
-// boundaryOf also gives the transcript, an empty one if there is none.
+// boundaryOf reads the transcript. It returns an empty one if there is none.
 func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := api.Boundary{SessionKey: cmp.Or(o.session, api.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
+	b := api.Boundary{SessionKey: cmp.Or(o.session, api.DefaultSession), Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
 	if o.transcript.Path == "" {
 		return b, session, nil
 	}
@@ -108,7 +100,7 @@ type boundaryJSON struct {
 }
 
 func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) error {
-	b, err := boundaryFor(a, o)
+	b, _, err := boundaryOf(a, o)
 	if err != nil {
 		return err
 	}
@@ -159,7 +151,7 @@ last five are kept.`,
 }
 
 func runCheckpoint(ctx context.Context, a *cli.App, o *lifeFlags) error {
-	b, err := boundaryFor(a, o)
+	b, _, err := boundaryOf(a, o)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -157,7 +155,7 @@ func nightlyText(n *nightlyJSON) string {
 	if n.Skipped != "" {
 		return display.Printable("nothing was done: "+n.Skipped) + "\n"
 	}
-	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: display.EntryCount(n.Added) + " added", api.StepPrune: display.EntryCount(n.Moved) + " moved"}
+	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: display.Plural(n.Added, "entry") + " added", api.StepPrune: display.Plural(n.Moved, "entry") + " moved"}
 	var b strings.Builder
 	for _, s := range n.Steps {
 		what := came[s.Step]
@@ -172,7 +170,7 @@ func nightlyText(n *nightlyJSON) string {
 		}
 	}
 	if n.Suggestions > 0 {
-		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", display.EntryCount(n.Suggestions))
+		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", display.Plural(n.Suggestions, "entry"))
 	}
 	for _, c := range n.Commits {
 		fmt.Fprintf(&b, "%-7s %s\n", "git", display.Printable(c))
@@ -244,13 +242,7 @@ func textOf(a *cli.App, name string) (*string, error) {
 	if name == "" {
 		return nil, nil
 	}
-	var data []byte
-	var err error
-	if name == "-" {
-		data, err = io.ReadAll(a.In)
-	} else {
-		data, err = os.ReadFile(name)
-	}
+	data, err := a.ReadAll(name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
@@ -287,9 +288,5 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n -= len("…")
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return textutil.Head(s, max(n-len("…"), 0)) + "…"
 }

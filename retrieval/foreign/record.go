@@ -146,11 +146,7 @@ func clip(s string) string {
 	if len(s) <= maxName {
 		return s
 	}
-	n := maxName
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return textutil.Head(s, maxName) + "…"
 }
 
 func hashOf(s string) string {

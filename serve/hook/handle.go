@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,7 +185,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	if n == nil {
 		return "", nil
 	}
-	reading := checkpoint.Reading{Tokens: n.used(), Window: h.window(first(n.model, h.e.Model, r.Model))}
+	reading := checkpoint.Reading{Tokens: n.used(), Window: h.window(cmp.Or(n.model, h.e.Model, r.Model))}
 	if reading.Tokens == 0 || reading.Window < reading.Tokens {
 		return "", nil // nothing was billed, or the window is larger than is known
 	}
@@ -254,23 +255,13 @@ func known(err error) error {
 	return err
 }
 
-// first returns the first value that is not empty.
-func first(of ...string) string {
-	for _, s := range of {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // observe commits what is new of the transcript. The news are nil if there is none.
 func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
 	if err != nil {
 		return nil, known(err)
 	}
-	r.Model = first(n.model, h.e.Model, r.Model)
+	r.Model = cmp.Or(n.model, h.e.Model, r.Model)
 	if n.broken != nil && n.broken.Error() != r.Broken {
 		r.Broken = n.broken.Error()
 		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
@@ -393,7 +384,7 @@ func summariserText(checkpointID string) string {
 		saved = "memkernel has kept this conversation, every turn of it, and its working state as checkpoint " + checkpointID + ", which is given back after the compaction."
 	}
 	return saved + `
-In the summary keep, in the words that were used: the goal and the current step; rules and constraints that the user set; decisions with their reasons; what is open, failed or unverified; paths of files that were changed; identifiers such as ` + first(checkpointID, "cp_001") + ` or ev-0123456789abcdef, by which results can be restored.
+In the summary keep, in the words that were used: the goal and the current step; rules and constraints that the user set; decisions with their reasons; what is open, failed or unverified; paths of files that were changed; identifiers such as ` + cmp.Or(checkpointID, "cp_001") + ` or ev-0123456789abcdef, by which results can be restored.
 `
 }
 
@@ -403,7 +394,7 @@ func (h *handler) end(ctx context.Context, r *record) error {
 	if err != nil || n == nil {
 		return err
 	}
-	b := h.boundary(r, n, first(h.e.Reason, "ended"))
+	b := h.boundary(r, n, cmp.Or(h.e.Reason, "ended"))
 	_, errCheckpoint := h.setup.Kernel.Checkpoint(ctx, b) // what another conversation goes on from
 	_, err = h.setup.Kernel.EndSession(ctx, b)
 	return errors.Join(errCheckpoint, err)

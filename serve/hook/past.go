@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,7 +49,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	if err != nil {
 		return false, nil, err
 	}
-	r.Model = first(n.model, r.Model)
+	r.Model = cmp.Or(n.model, r.Model)
 	turn := api.Turn{SessionKey: key, Model: r.Model, Private: true, Source: checkpoint.Source{File: path, Channel: string(h), Compactions: n.compactions}}
 	lost = append(lost, n.lost...)
 	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
@@ -87,14 +88,14 @@ func sessionID(h Host, path string) (string, error) {
 	id := ""
 	named := func(raw string) bool {
 		if json.Unmarshal([]byte(raw), &head) == nil {
-			id = first(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
+			id = cmp.Or(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
 		return id != ""
 	}
 	if !jsonl.Find(textutil.UTF8Reader(f), maxFirst, 1, named) {
 		// It may be one document over many lines.
 		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textutil.UTF8Reader(f)).Decode(&head) == nil {
-			id = first(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
+			id = cmp.Or(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
 	}
 	if id == "" {

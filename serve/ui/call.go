@@ -133,13 +133,7 @@ const (
 
 // clip is how a text begins, cut between characters.
 func clip(s string, most int) string {
-	if len(s) <= most {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	for most > 0 && s[most]&0xc0 == 0x80 {
-		most--
-	}
-	return strings.ToValidUTF8(s[:most], "\uFFFD")
+	return strings.ToValidUTF8(textutil.Head(s, most), "\uFFFD")
 }
 
 // callDocument describes a call as it was planned. lives are the levels of all pages over

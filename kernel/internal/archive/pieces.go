@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -25,11 +25,7 @@ const (
 // They are parts of the text, which is masked as a whole: a secret may reach over
 // the end of a piece.
 func pieces(p *pagevm.Page, text string) []retrieval.Span {
-	end := min(len(text), archiveBytes)
-	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	text = strings.TrimRight(text[:end], "\n")
+	text = strings.TrimRight(textutil.Head(text, archiveBytes), "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
 	if label == "" {
 		label = p.Speaker()

@@ -1,11 +1,4 @@
-// Package dates finds the times that a text names by their distance from the day on
-// which it was written ("yesterday", "letzte Woche", "il y a trois jours", 上周五), or
-// without their year ("on 7 May"), and computes which days they are.
-//
-// What is no time, or could be one of several, is left out: "may", "the next day",
-// "on Friday", "a few weeks ago". The languages are rows of tables: words.go has those
-// that write words apart, han.go Chinese, Japanese and Korean.
-package dates
+package analysis
 
 import (
 	"strconv"
@@ -42,13 +35,13 @@ type Mention struct {
 	Literal bool
 }
 
-// In finds the mentions in a text that is under headings and was written on a day,
+// DatesIn finds the mentions in a text that is under headings and was written on a day,
 // YYYY-MM-DD. A heading or a line that begins with a date in full takes the day's place
 // for what is under it or in it, and so does a heading with one anywhere if no day is
 // known. Where none is there are no mentions.
 //
-// An index keeps words of them: analysis.Version changes with what is found here.
-func In(text string, trail []string, day string) []Mention {
+// An index keeps words of them: [Version] changes with what is found here.
+func DatesIn(text string, trail []string, day string) []Mention {
 	f := finder{}
 	f.day, _ = time.Parse(time.DateOnly, day)
 	for _, h := range trail {
@@ -70,8 +63,8 @@ func In(text string, trail []string, day string) []Mention {
 	return f.found
 }
 
-// Of finds the mentions in one line that was written on a day.
-func Of(line string, day time.Time) []Mention {
+// DatesOf finds the mentions in one line that was written on a day.
+func DatesOf(line string, day time.Time) []Mention {
 	f := finder{day: midnight(day)}
 	f.read(line, "", 0)
 	return f.found
@@ -84,7 +77,7 @@ type finder struct {
 	day, above time.Time
 	level      int
 	found      []Mention
-	words      []word
+	words      []dateWord
 }
 
 // read finds the mentions of a line.
@@ -163,24 +156,24 @@ func begins(line string) (time.Time, bool) {
 	return full(line[:min(len(line), 11)])
 }
 
-// Words returns the words by which a text is found for the times that it names, those
+// DateWords returns the words by which a text is found for the times that it names, those
 // of literal dates and the day that it was written on among them: YYYYMMDD for each day
 // of a span up to a week or so, YYYYMM for its months, YYYY for a year. They are
 // separated by spaces, each once.
-func Words(text string, trail []string, day string) string {
-	var w words
+func DateWords(text string, trail []string, day string) string {
+	var w dayWords
 	if d, err := time.Parse(time.DateOnly, day); err == nil {
 		w.add(Span{d, d})
 	}
-	for _, m := range In(text, trail, day) {
+	for _, m := range DatesIn(text, trail, day) {
 		w.add(m.Span)
 	}
 	return strings.Join(w, " ")
 }
 
-// Question returns the words of a span by which texts of that time are found.
-func Question(s Span) []string {
-	var w words
+// DateQuestion returns the words of a span by which texts of that time are found.
+func DateQuestion(s Span) []string {
+	var w dayWords
 	switch days := s.days(); {
 	case days > 92:
 		for y := s.From.Year(); y <= s.To.Year() && len(w) < mostWords; y++ {
@@ -203,9 +196,9 @@ const (
 
 func (s Span) days() int { return int(s.To.Sub(s.From).Hours()/24) + 1 }
 
-type words []string
+type dayWords []string
 
-func (w *words) put(s string) {
+func (w *dayWords) put(s string) {
 	for _, have := range *w {
 		if have == s {
 			return
@@ -214,7 +207,7 @@ func (w *words) put(s string) {
 	*w = append(*w, s)
 }
 
-func (w *words) add(s Span) {
+func (w *dayWords) add(s Span) {
 	switch days := s.days(); {
 	case days > 92:
 		w.put(s.From.Format("2006"))
@@ -225,13 +218,13 @@ func (w *words) add(s Span) {
 	w.months(s)
 }
 
-func (w *words) eachDay(s Span) {
+func (w *dayWords) eachDay(s Span) {
 	for d := s.From; !d.After(s.To); d = d.AddDate(0, 0, 1) {
 		w.put(d.Format("20060102"))
 	}
 }
 
-func (w *words) months(s Span) {
+func (w *dayWords) months(s Span) {
 	for d := month(s.From, 0).From; !d.After(s.To); d = d.AddDate(0, 1, 0) {
 		w.put(d.Format("200601"))
 	}

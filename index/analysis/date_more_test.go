@@ -1,4 +1,4 @@
-package dates
+package analysis
 
 import "testing"
 
@@ -27,9 +27,9 @@ var more = []line{
 	{"2023-11-20", "tomorrow.io, yesterday-backup.tar, x=today, v2023.05.07, 12 May-flies", ""},
 }
 
-func TestMore(t *testing.T) {
+func TestMoreDates(t *testing.T) {
 	for _, l := range more {
-		if got := show(In(l.text, nil, l.day)); got != l.want {
+		if got := show(DatesIn(l.text, nil, l.day)); got != l.want {
 			t.Errorf("%s %s\n got %s\nwant %s", l.day, l.text, got, l.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package dates
+package analysis
 
 import (
 	"strings"
@@ -65,7 +65,7 @@ func show(ms []Mention) string {
 
 func TestMentions(t *testing.T) {
 	for _, l := range lines {
-		if got := show(In(l.text, nil, l.day)); got != l.want {
+		if got := show(DatesIn(l.text, nil, l.day)); got != l.want {
 			t.Errorf("%s %s\n got %s\nwant %s", l.day, l.text, got, l.want)
 		}
 	}
@@ -75,25 +75,25 @@ func TestMentions(t *testing.T) {
 func TestDayOf(t *testing.T) {
 	text := "yesterday\n\n## 2024-03-01 Release\n- yesterday\n- 2024-02-10: yesterday\n* [x] 2024-02-11 yesterday\n```\nyesterday\n```\n### Yesterday, 2024-02-29\n> yesterday\n## Else\nyesterday"
 	var got []string
-	for _, m := range In(text, []string{"2023", "2023-07-10 Monday", "About yesterday (2023-06-01)"}, "2023-05-08") {
+	for _, m := range DatesIn(text, []string{"2023", "2023-07-10 Monday", "About yesterday (2023-06-01)"}, "2023-05-08") {
 		got = append(got, m.String())
 	}
 	if want := "2023-07-09 2024-02-29 2024-02-09 2024-02-10 2024-02-29 2024-02-29 2023-07-09"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	if got := show(In("yesterday", []string{"Standup of 2024-03-01"}, "")); got != "yesterday = 2024-02-29" {
+	if got := show(DatesIn("yesterday", []string{"Standup of 2024-03-01"}, "")); got != "yesterday = 2024-02-29" {
 		t.Errorf("under a heading with a date, in a file without: %s", got)
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestDateWords(t *testing.T) {
 	for _, l := range []line{
 		{"2023-05-08", "nothing", "20230508 202305"},
 		{"2023-05-08", "yesterday, on 1 April 2021", "20230508 202305 20230507 20210401 202104"},
 		{"2023-05-08", "last month, last year", "20230508 202305 202304 2022"},
 		{"", "yesterday", ""},
 	} {
-		if got := Words(l.text, nil, l.day); got != l.want {
+		if got := DateWords(l.text, nil, l.day); got != l.want {
 			t.Errorf("%q: %s, want %s", l.text, got, l.want)
 		}
 	}
@@ -108,8 +108,8 @@ func TestEaster(t *testing.T) {
 	}
 }
 
-func BenchmarkWords(b *testing.B) {
+func BenchmarkDateWords(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
-		Words(lines[i%len(lines)].text, nil, "2023-05-08")
+		DateWords(lines[i%len(lines)].text, nil, "2023-05-08")
 	}
 }

@@ -1,4 +1,4 @@
-package dates
+package analysis
 
 import (
 	"strings"

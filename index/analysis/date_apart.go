@@ -1,4 +1,4 @@
-package dates
+package analysis
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// word is a run of letters and digits in a line.
-type word struct {
+// dateWord is a run of letters and digits in a line.
+type dateWord struct {
 	low      string
 	from, to int
 	upper    bool
@@ -47,7 +47,7 @@ type symbol struct {
 
 // rule is a pattern of a language.
 type rule struct {
-	*lexicon
+	*dateLexicon
 	symbols []symbol
 	do      action
 	// days is the distance of a day, about what last and next are put to where no class
@@ -65,8 +65,8 @@ type value struct {
 	n    int
 }
 
-// lexicon is a language ready to be matched.
-type lexicon struct {
+// dateLexicon is a language ready to be matched.
+type dateLexicon struct {
 	classes                     map[byte]map[string]value
 	not, told, nor, vague, sure map[string]bool
 }
@@ -85,7 +85,7 @@ func (f *finder) apart(line string, day time.Time) {
 	if !g.sieve.pass(line) {
 		return
 	}
-	buf := buffers.Get().(*[]word)
+	buf := buffers.Get().(*[]dateWord)
 	defer buffers.Put(buf)
 	*buf = split((*buf)[:0], line)
 	f.words = *buf
@@ -113,7 +113,7 @@ func (f *finder) apart(line string, day time.Time) {
 }
 
 // buffers lend finders the room for their words.
-var buffers = sync.Pool{New: func() any { return &[]word{} }}
+var buffers = sync.Pool{New: func() any { return &[]dateWord{} }}
 
 // match is a rule that is tried at a place, with what its classes stand for.
 type match struct {
@@ -157,7 +157,7 @@ func (m *match) joined(i int) bool {
 	return len(gap) <= 4 && strings.Trim(gap, " \u00a0'’-") == ""
 }
 
-func (m *match) is(s symbol, w *word) bool {
+func (m *match) is(s symbol, w *dateWord) bool {
 	switch s.class {
 	case 0:
 		as, ok := s.words[w.low]
@@ -196,7 +196,7 @@ func (m *match) is(s symbol, w *word) bool {
 }
 
 // fits reports whether a word is written as large as a table has it.
-func fits(table string, w *word) bool {
+func fits(table string, w *dateWord) bool {
 	switch r, _ := utf8.DecodeRuneInString(table); {
 	case unicode.IsUpper(r):
 		return w.upper
@@ -217,7 +217,7 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 	}
 	switch m.do {
 	case isDay:
-		if m.unsure && !slices.ContainsFunc(m.words, func(w word) bool { return m.sure[w.low] }) || m.days == 0 {
+		if m.unsure && !slices.ContainsFunc(m.words, func(w dateWord) bool { return m.sure[w.low] }) || m.days == 0 {
 			return Span{}, false
 		}
 		return oneDay(day, m.days), true
@@ -279,13 +279,13 @@ func (m *match) beside(day time.Time) (Span, bool) {
 }
 
 // split finds the words of a line.
-func split(out []word, line string) []word {
+func split(out []dateWord, line string) []dateWord {
 	for i := 0; i < len(line); {
 		if fold[line[i]] == 0 {
 			i += width(line[i])
 			continue
 		}
-		w := word{from: i}
+		w := dateWord{from: i}
 		plain := true
 		for ; i < len(line) && fold[line[i]] != 0; i++ {
 			plain = plain && fold[line[i]] == line[i] && line[i] < utf8.RuneSelf
@@ -325,14 +325,14 @@ func numberOf(s string) (int, bool) {
 // compiled makes the grammar of the tables.
 var compiled = sync.OnceValue(func() *grammar {
 	g := &grammar{by: map[string][]*rule{}}
-	for i := range languages {
-		g.language(&languages[i])
+	for i := range dateLanguages {
+		g.language(&dateLanguages[i])
 	}
 	return g
 })
 
 func (g *grammar) language(l *language) {
-	x := &lexicon{classes: map[byte]map[string]value{}, not: set(l.not), told: set(l.told), nor: set(l.nor), vague: set(l.vague), sure: set(l.sure)}
+	x := &dateLexicon{classes: map[byte]map[string]value{}, not: set(l.not), told: set(l.told), nor: set(l.nor), vague: set(l.vague), sure: set(l.sure)}
 	// Targets that have several words are rules of their own.
 	long := map[string]value{}
 	put := func(c byte, forms string, v value) {
@@ -370,7 +370,7 @@ func (g *grammar) language(l *language) {
 	}
 	rules := func(table string, r rule) {
 		for _, p := range entries(table) {
-			r.lexicon = x
+			r.dateLexicon = x
 			g.rule(p, r)
 		}
 	}

@@ -1,4 +1,4 @@
-package dates
+package analysis
 
 // language is how a language that writes words apart names times. A word with a capital
 // letter needs one in the text, one with a ' in front must have none; letters in
@@ -29,9 +29,9 @@ type language struct {
 	sure string
 }
 
-// languages has one row per language. Patterns and names are separated by semicolons,
+// dateLanguages has one row per language. Patterns and names are separated by semicolons,
 // the forms of one word by a stroke.
-var languages = []language{
+var dateLanguages = []language{
 	{
 		name:     "en",
 		days:     map[int]string{-2: "the? day before yesterday", -1: "yesterday; last night; yesterday morning|afternoon|evening|night", 1: "tomorrow; tomorrow morning|afternoon|evening|night", 2: "the? day after tomorrow"},
