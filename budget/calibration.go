@@ -137,21 +137,6 @@ func (c *Calibration) Factor() (ratio, margin float64) {
 	return math.Exp(c.Ratio.Mean), min(math.Exp(2*deviation), maxMargin)
 }
 
-// FramingOf returns the tokens that the provider adds to a number of messages, for exact
-// counters. It returns false until it was observed often enough; then use [Overheads].
-func (c *Calibration) FramingOf(messages int) (Count, bool) {
-	if c.Framing.Samples < minSamples || messages < 0 {
-		return Count{}, false
-	}
-	each := c.Framing.Mean
-	spread := 2 * math.Sqrt(c.Framing.Variance)
-	return Count{
-		Tokens: int(math.Ceil(each * float64(messages))),
-		Bound:  int(math.Ceil((each + spread) * float64(messages))),
-		Kind:   Calibrated,
-	}, true
-}
-
 // UnmarshalJSON refuses calibrations of a newer version, and values that no observation can produce.
 func (c *Calibration) UnmarshalJSON(data []byte) error {
 	type plain Calibration // without this method
