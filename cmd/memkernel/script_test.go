@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"verb":      scripttest.Verb(scripts, command.Run),
+			"verb":      scripttest.Verb(scripts, checked(t, command.Run)),
 			"narrow":    narrow,
 			"hold":      hold,
 			"spoil":     spoil,

@@ -92,7 +92,7 @@ func converse(t *testing.T, script string) {
 	t.Helper()
 	send, receive := served(t, t.TempDir())
 	seen := map[string]string{}
-	schema, calls := documents(t), map[string]map[string]any{}
+	calls := map[string]map[string]any{}
 	for i, line := range strings.Split(script, "\n") {
 		said, client := strings.CutPrefix(line, "C: ")
 		want, server := strings.CutPrefix(line, "S: ")
@@ -124,7 +124,7 @@ func converse(t *testing.T, script string) {
 			}
 			answer, _ := got.(map[string]any)
 			if call := calls[fmt.Sprint(answer["id"])]; answer["result"] != nil && call != nil {
-				if err := schema.CheckCall(call["method"].(string), call["params"], answer["result"]); err != nil {
+				if err := documents(t).CheckCall(call["method"].(string), call["params"], answer["result"]); err != nil {
 					t.Errorf("line %d: %v", i+1, err)
 				}
 			}
