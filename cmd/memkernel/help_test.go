@@ -149,7 +149,7 @@ func TestCommandsPage(t *testing.T) {
 
 // TestTerms: the document is what help prints, and every term is found by its name.
 func TestTerms(t *testing.T) {
-	const source, doc = "../../internal/program/terms.md", "../../doc/terms.md"
+	const source, doc = "../../internal/cli/terms.md", "../../doc/terms.md"
 	want, err := os.ReadFile(source)
 	if err != nil {
 		t.Fatal(err)
