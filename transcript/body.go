@@ -118,7 +118,7 @@ func (b *Body) fill() error {
 		b.Tools = wire.ReadTools(&tools)
 	}
 	system := wire.Scan(b.Member(b.api.System))
-	if system.Peek() != 0 {
+	if b.api.System != "" && system.Peek() != 0 {
 		b.System = b.api.Instructions(&system)
 	}
 	if err := errors.Join(tools.Err, system.Err); err != nil {

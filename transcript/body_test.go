@@ -164,6 +164,7 @@ func TestBodyReader(t *testing.T) {
 // Any body that can be read is written with its own messages as the same document.
 func FuzzBody(f *testing.F) {
 	f.Add(bodyAnthropic)
+	f.Add(`{"":null}`)
 	f.Add(`{"input":[{"role":"user","content":"x"}],"messages":[{"role":"user","content":[]}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, format := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
