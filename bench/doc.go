@@ -1,6 +1,7 @@
 // Package bench measures what memkernel costs the host that calls it: planning a
 // prompt, counting tokens, reading transcripts. It holds benchmarks only. The other packages of
-// the module judge memkernel (command cmd/mkbench), make files and check releases.
+// the module judge memkernel (command cmd/mkbench, whose documents have no schema), make files and
+// check releases.
 //
 //	go test -C bench -run '^$' -bench .
 //
