@@ -17,7 +17,7 @@ import (
 // meta.token_usage source, model, message, observed_at and gauge_tokens added.
 const (
 	Schema        = "openclaw/checkpoint"
-	SchemaVersion = 1
+	schemaVersion = 1
 )
 
 // Trigger is why a checkpoint was written.
@@ -222,7 +222,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	if prev == nil {
 		prev = &Checkpoint{}
 	}
-	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
+	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
 	c.Meta = s.meta(prev, in)
 	c.Working = s.working(in)
 	c.Constraints = s.constraints(prev)
@@ -341,7 +341,7 @@ func (s *State) constraints(prev *Checkpoint) []Text {
 			out = append(out, Text(e.What))
 		}
 	}
-	return orNil(capped(out, MaxConstraints))
+	return orNil(capped(out, maxConstraints))
 }
 
 func (s *State) decisions(prev *Checkpoint) []Decision {

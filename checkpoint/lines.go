@@ -19,7 +19,7 @@ type Line struct {
 const (
 	TagGoal       = "goal"
 	TagTask       = "task" // what the user asked for last
-	TagStep       = "step"
+	tagStep       = "step"
 	TagNext       = "next"
 	TagStatus     = "status"
 	TagConstraint = "constraint"
@@ -60,7 +60,7 @@ const (
 func Lines(c *Checkpoint, maxBytes int) []Line {
 	var head []Line
 	w := c.Working
-	for _, l := range []Line{{TagGoal, string(w.Goal)}, {TagTask, string(w.Topic)}, {TagStep, string(w.Step)}, {TagNext, string(w.NextAction)}, {TagStatus, string(w.Status)}} {
+	for _, l := range []Line{{TagGoal, string(w.Goal)}, {TagTask, string(w.Topic)}, {tagStep, string(w.Step)}, {TagNext, string(w.NextAction)}, {TagStatus, string(w.Status)}} {
 		head = appendLine(head, l.Tag, l.Text)
 	}
 	return bounded(head, lists(c), maxBytes)
@@ -162,7 +162,7 @@ var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)
 // FromLines returns the checkpoint that lines hold; tags that it does not know mean
 // nothing. It has no id.
 func FromLines(lines []Line) *Checkpoint {
-	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
+	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
 	c.Working.Status = StatusIdle
 	for _, l := range lines {
 		c.take(l)
@@ -177,7 +177,7 @@ func (c *Checkpoint) take(l Line) {
 		c.Working.Goal = text
 	case TagTask:
 		c.Working.Topic = text
-	case TagStep:
+	case tagStep:
 		c.Working.Step = text
 	case TagNext:
 		c.Working.NextAction = text
@@ -186,7 +186,7 @@ func (c *Checkpoint) take(l Line) {
 			c.Working.Status = s
 		}
 	case TagConstraint:
-		c.Constraints = capped(append(c.Constraints, text), MaxConstraints)
+		c.Constraints = capped(append(c.Constraints, text), maxConstraints)
 	case TagDecision:
 		c.takeDecision(string(text))
 	case TagOpen:
@@ -221,7 +221,7 @@ func Merge(old, newer *Checkpoint) *Checkpoint {
 			*f.to = *f.from
 		}
 	}
-	c.Constraints = capped(joined(old.Constraints, newer.Constraints), MaxConstraints)
+	c.Constraints = capped(joined(old.Constraints, newer.Constraints), maxConstraints)
 	c.Learnings = capped(joined(old.Learnings, newer.Learnings), MaxLearnings)
 	c.Decisions = slices.Clone(old.Decisions)
 	for _, d := range newer.Decisions {

@@ -25,8 +25,8 @@ const (
 	MaxFiles     = 100
 	MaxOpenItems = 50
 	MaxLearnings = 20
-	// MaxConstraints is what package summary holds of them at most.
-	MaxConstraints = 40
+	// maxConstraints is what package summary holds of them at most.
+	maxConstraints = 40
 
 	maxFailures = 20
 	maxPending  = 64

@@ -169,7 +169,7 @@ func (u *updater) constraints() {
 	d := &u.s.Decisions
 	for _, e := range u.s.Thread.Reader.Constraints {
 		if !slices.ContainsFunc(d.Constraints, func(c ConstraintCapture) bool { return c.What == e.Text }) {
-			d.Constraints = capped(append(d.Constraints, ConstraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), MaxConstraints)
+			d.Constraints = capped(append(d.Constraints, ConstraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), maxConstraints)
 		}
 	}
 }

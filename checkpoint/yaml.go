@@ -131,8 +131,8 @@ func Unmarshal(data []byte) (*Checkpoint, error) {
 		Schema        string `yaml:"schema"`
 		SchemaVersion int    `yaml:"schema_version"`
 	}
-	if err := yaml.Unmarshal(body, &head); err == nil && head.Schema == Schema && head.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("schema version %d is newer than %d: use a newer program", head.SchemaVersion, SchemaVersion)
+	if err := yaml.Unmarshal(body, &head); err == nil && head.Schema == Schema && head.SchemaVersion > schemaVersion {
+		return nil, fmt.Errorf("schema version %d is newer than %d: use a newer program", head.SchemaVersion, schemaVersion)
 	}
 	d.KnownFields(true)
 	c := new(Checkpoint)
@@ -163,8 +163,8 @@ func checkSum(data []byte) ([]byte, error) {
 
 func (c *Checkpoint) check() error {
 	switch {
-	case c.Schema != Schema || c.SchemaVersion != SchemaVersion:
-		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, Schema, SchemaVersion)
+	case c.Schema != Schema || c.SchemaVersion != schemaVersion:
+		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, Schema, schemaVersion)
 	case number(string(c.Meta.CheckpointID)) == 0 || checkpointID(number(string(c.Meta.CheckpointID))) != c.Meta.CheckpointID:
 		return fmt.Errorf("checkpoint id %q: want cp_ and a number", c.Meta.CheckpointID)
 	}

@@ -13,8 +13,8 @@ import (
 
 // The providers.
 const (
-	ProviderNone    = "none"
-	ProviderAuto    = "auto"
+	providerNone    = "none"
+	providerAuto    = "auto"
 	ProviderLocal   = "local"
 	ProviderOpenAI  = "openai"
 	ProviderGemini  = "gemini"
@@ -25,25 +25,25 @@ const (
 
 // The defaults of Config.
 const (
-	// DefaultBaseURL is OpenAI's own API.
-	DefaultBaseURL = "https://api.openai.com/v1"
-	// DefaultModel is the model for DefaultBaseURL. Other servers with OpenAI's
+	// defaultBaseURL is OpenAI's own API.
+	defaultBaseURL = "https://api.openai.com/v1"
+	// defaultModel is the model for DefaultBaseURL. Other servers with OpenAI's
 	// API have none.
-	DefaultModel = "text-embedding-3-small"
-	// DefaultAPIKeyEnv is read for api.openai.com only.
-	DefaultAPIKeyEnv = "OPENAI_API_KEY"
-	// DefaultBatchSize is small enough to lose little when a run is killed.
-	DefaultBatchSize = 64
-	// DefaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one
+	defaultModel = "text-embedding-3-small"
+	// defaultAPIKeyEnv is read for api.openai.com only.
+	defaultAPIKeyEnv = "OPENAI_API_KEY"
+	// defaultBatchSize is small enough to lose little when a run is killed.
+	defaultBatchSize = 64
+	// defaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one
 	// request. Providers that take less have less.
-	DefaultBatchBytes = 256 << 10 // 256 KiB
-	// DefaultMaxTextBytes stays below the 8,192 tokens that OpenAI takes in one
+	defaultBatchBytes = 256 << 10 // 256 KiB
+	// defaultMaxTextBytes stays below the 8,192 tokens that OpenAI takes in one
 	// text.
-	DefaultMaxTextBytes = 8191
+	defaultMaxTextBytes = 8191
 	// DefaultTimeout is for one try.
 	DefaultTimeout = 30 * time.Second
-	// DefaultMaxTries includes the first.
-	DefaultMaxTries = 5
+	// defaultMaxTries includes the first.
+	defaultMaxTries = 5
 
 	// maxBatchSize is the most texts that OpenAI takes in one request.
 	maxBatchSize = 2048
@@ -80,7 +80,7 @@ type Config struct {
 	QueryPrefix, DocumentPrefix string
 	// BatchSize is the most texts of a request, at most 2,048; BatchBytes the
 	// most bytes of them together (one text always goes). Defaults
-	// DefaultBatchSize and DefaultBatchBytes, or less where the provider takes
+	// defaultBatchSize and DefaultBatchBytes, or less where the provider takes
 	// less.
 	BatchSize, BatchBytes int
 	// MaxTextBytes is how much of a text is sent, with its prefix; the rest is
@@ -104,9 +104,9 @@ type Config struct {
 // the environment for the key, and for local the model's files, and sends nothing.
 func FromConfig(c Config) (Provider, error) {
 	switch c.Provider {
-	case "", ProviderNone:
+	case "", providerNone:
 		return nil, nil
-	case ProviderAuto:
+	case providerAuto:
 		return auto(c)
 	case ProviderLocal:
 		return localFromConfig(c)
@@ -211,11 +211,11 @@ func (c *Config) setDefaults(s *service, base *url.URL) {
 	if c.QueryPrefix == "" && c.DocumentPrefix == "" {
 		c.QueryPrefix, c.DocumentPrefix = s.prefixes(c.Model)
 	}
-	orDefault(&c.BatchSize, DefaultBatchSize)
+	orDefault(&c.BatchSize, defaultBatchSize)
 	orDefault(&c.BatchBytes, s.batchBytes)
-	orDefault(&c.MaxTextBytes, DefaultMaxTextBytes)
+	orDefault(&c.MaxTextBytes, defaultMaxTextBytes)
 	orDefault(&c.Timeout, DefaultTimeout)
-	orDefault(&c.MaxTries, DefaultMaxTries)
+	orDefault(&c.MaxTries, defaultMaxTries)
 }
 
 func orDefault[T comparable](field *T, value T) {

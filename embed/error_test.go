@@ -53,7 +53,7 @@ func TestUnauthorizedWithoutAKeySaysSo(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusUnauthorized)
 	})
-	t.Setenv(DefaultAPIKeyEnv, testKey)
+	t.Setenv(defaultAPIKeyEnv, testKey)
 	p, err := FromConfig(Config{Provider: "openai", BaseURL: s.URL, Model: "m"})
 	if err != nil {
 		t.Fatal(err)

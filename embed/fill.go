@@ -74,7 +74,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 	if opts != nil {
 		f.opts = *opts
 	}
-	orDefault(&f.opts.BatchSize, DefaultBatchSize)
+	orDefault(&f.opts.BatchSize, defaultBatchSize)
 	start := time.Now()
 	f.elapsed = func() time.Duration { return time.Since(start) }
 	err := f.run(texts)

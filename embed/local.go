@@ -22,7 +22,7 @@ func localFromConfig(c Config) (Provider, error) {
 	if c.ModelDir == "" {
 		return nil, errors.New("embedding provider local has no model: set model_dir to the folder of one")
 	}
-	orDefault(&c.MaxTextBytes, DefaultMaxTextBytes)
+	orDefault(&c.MaxTextBytes, defaultMaxTextBytes)
 	if c.MaxTextBytes < max(len(c.QueryPrefix), len(c.DocumentPrefix))+utf8.UTFMax {
 		return nil, fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix", c.MaxTextBytes)
 	}
@@ -49,7 +49,7 @@ func (l *local) Model() string {
 	if l.cfg.DocumentPrefix != "" {
 		s += fmt.Sprintf(" document=%q", l.cfg.DocumentPrefix)
 	}
-	if l.cfg.MaxTextBytes != DefaultMaxTextBytes {
+	if l.cfg.MaxTextBytes != defaultMaxTextBytes {
 		s += fmt.Sprintf(" max_text_bytes=%d", l.cfg.MaxTextBytes)
 	}
 	return s

@@ -51,7 +51,7 @@ func (o *remote) Model() string {
 	add(o.cfg.Dimensions != 0, "dimensions=%d", o.cfg.Dimensions)
 	add(o.cfg.QueryPrefix != "", "query=%q", o.cfg.QueryPrefix)
 	add(o.cfg.DocumentPrefix != "", "document=%q", o.cfg.DocumentPrefix)
-	add(o.cfg.MaxTextBytes != DefaultMaxTextBytes, "max_text_bytes=%d", o.cfg.MaxTextBytes)
+	add(o.cfg.MaxTextBytes != defaultMaxTextBytes, "max_text_bytes=%d", o.cfg.MaxTextBytes)
 	return strings.Join(parts, " ")
 }
 

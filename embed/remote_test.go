@@ -168,10 +168,10 @@ func TestModelNamesWhatChangesVectors(t *testing.T) {
 	}
 	prefixes := []string{"", `"`, `" document="`, "a", "a max_text_bytes=500", `a" max_text_bytes=500 "`}
 	named := map[string]settings{}
-	for _, base := range []string{DefaultBaseURL, "https://a.example/v1", "https://a.example/v2"} {
+	for _, base := range []string{defaultBaseURL, "https://a.example/v1", "https://a.example/v2"} {
 		for _, model := range []string{"m", "n", "dimensions=5"} {
 			for _, dimensions := range []int{0, 5, 50} {
-				for _, limit := range []int{DefaultMaxTextBytes, 500} {
+				for _, limit := range []int{defaultMaxTextBytes, 500} {
 					for i := range len(prefixes) * len(prefixes) {
 						s := settings{base, model, prefixes[i/len(prefixes)], prefixes[i%len(prefixes)], dimensions, limit}
 						o := newRemote(openAI, Config{Model: model, Dimensions: dimensions, QueryPrefix: s.query, DocumentPrefix: s.document, MaxTextBytes: limit}, mustParse(t, base), "")
@@ -187,9 +187,9 @@ func TestModelNamesWhatChangesVectors(t *testing.T) {
 }
 
 func TestModelIsPlainByDefault(t *testing.T) {
-	t.Setenv(DefaultAPIKeyEnv, testKey)
+	t.Setenv(defaultAPIKeyEnv, testKey)
 	p, err := FromConfig(Config{Provider: "openai"})
-	if err != nil || p.Model() != DefaultModel {
+	if err != nil || p.Model() != defaultModel {
 		t.Errorf("got %v, %v", p, err)
 	}
 }

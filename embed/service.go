@@ -28,9 +28,9 @@ type service struct {
 
 // openAI is any server with OpenAI's API. It takes 2,048 texts and 300,000 tokens
 // in a request.
-var openAI = &service{name: ProviderOpenAI, baseURL: DefaultBaseURL, domain: "api.openai.com",
-	keyEnvs: []string{DefaultAPIKeyEnv}, model: DefaultModel, families: []string{"text-embedding-"},
-	wire: openAIWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes}
+var openAI = &service{name: ProviderOpenAI, baseURL: defaultBaseURL, domain: "api.openai.com",
+	keyEnvs: []string{defaultAPIKeyEnv}, model: defaultModel, families: []string{"text-embedding-"},
+	wire: openAIWire{}, maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
 
 // services are the providers that are servers, in the order in which "auto" looks
 // for their keys; ollama is only taken by name. Limits are those of the providers'
@@ -41,7 +41,7 @@ var services = []*service{
 	openAI,
 	{name: ProviderGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
 		keyEnvs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, model: "gemini-embedding-001", families: []string{"gemini-embedding-", "models/"},
-		wire: geminiWire{}, maxBatch: 100, batchBytes: DefaultBatchBytes},
+		wire: geminiWire{}, maxBatch: 100, batchBytes: defaultBatchBytes},
 	{name: ProviderVoyage, baseURL: "https://api.voyageai.com/v1", domain: "api.voyageai.com",
 		keyEnvs: []string{"VOYAGE_API_KEY"}, model: "voyage-4-large", families: []string{"voyage-"},
 		wire: voyageWire{}, maxBatch: 1000, batchBytes: 120_000},
@@ -49,7 +49,7 @@ var services = []*service{
 		keyEnvs: []string{"MISTRAL_API_KEY"}, model: "mistral-embed", families: []string{"mistral-embed", "codestral-embed"},
 		wire: mistralWire{}, maxBatch: 512, batchBytes: 40 << 10},
 	{name: ProviderOllama, baseURL: "http://localhost:11434", model: "nomic-embed-text",
-		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: DefaultBatchBytes},
+		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: defaultBatchBytes},
 }
 
 // serviceOf finds a provider by name, nil if it is not one.

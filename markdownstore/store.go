@@ -108,7 +108,7 @@ func (o *Options) setDefaults() {
 		o.MaxFileBytes = DefaultMaxFileBytes
 	}
 	if o.MaxEntries <= 0 {
-		o.MaxEntries = DefaultMaxEntries
+		o.MaxEntries = defaultMaxEntries
 	}
 	if o.Now == nil {
 		o.Now = time.Now

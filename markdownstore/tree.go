@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// DefaultMaxEntries is how many files and folders are looked at for what is included.
-const DefaultMaxEntries = 250_000
+// defaultMaxEntries is how many files and folders are looked at for what is included.
+const defaultMaxEntries = 250_000
 
 // ErrTooMany is returned where a workspace has more files and folders than
 // Options.MaxEntries: what lies behind is not listed.

@@ -11,19 +11,19 @@ import (
 
 // The rules by which a wish can be refused, as named in [Refusal.Rule].
 const (
-	RuleEventUsed      = "cold_event_used"
-	RuleNotCold        = "cache_is_warm"
-	RuleNotForced      = "not_forced"
+	ruleEventUsed      = "cold_event_used"
+	ruleNotCold        = "cache_is_warm"
+	ruleNotForced      = "not_forced"
 	RuleOpenLoop       = "open_tool_loop"
-	RuleNothingPending = "nothing_pending"
-	RuleFloor          = "below_floor"
-	RuleNotDurable     = "not_durable"
-	RuleNoLevel        = "no_such_level"
-	RuleAtomOpen       = "atom_not_closed"
-	RuleOpener         = "opens_the_loop"
-	RuleNewest         = "newest_message"
-	RuleHeld           = "unknown_content"
-	RuleRecalled       = "recalled_this_turn"
+	ruleNothingPending = "nothing_pending"
+	ruleFloor          = "below_floor"
+	ruleNotDurable     = "not_durable"
+	ruleNoLevel        = "no_such_level"
+	ruleAtomOpen       = "atom_not_closed"
+	ruleOpener         = "opens_the_loop"
+	ruleNewest         = "newest_message"
+	ruleHeld           = "unknown_content"
+	ruleRecalled       = "recalled_this_turn"
 )
 
 // Delta is what the host brought: its whole conversation, where each message
@@ -186,7 +186,7 @@ func recall(q *Projection, w Wishes, dec *Decision) []Block {
 		q.Recall = *w.Recall
 		return w.Append
 	}
-	dec.Refused = append(dec.Refused, Refusal{Page: w.Recall.Page, Atom: -1, Rule: RuleRecalled})
+	dec.Refused = append(dec.Refused, Refusal{Page: w.Recall.Page, Atom: -1, Rule: ruleRecalled})
 	var rest []Block
 	for _, b := range w.Append {
 		if b.Kind != ItemRetrieval {
@@ -242,7 +242,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	dec.Refused = append(dec.Refused, n.refused...)
 	renewed := w.Cut.CarryOnly && !equalItems(r.Carry, q.Carry)
 	if !renewed && equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
-		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: RuleNothingPending})
+		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: ruleNothingPending})
 		return
 	}
 	r.Generation++
@@ -263,14 +263,14 @@ func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {
 	case CutCold:
 		if !c.Cold {
-			return RuleNotCold
+			return ruleNotCold
 		}
 		if c.Event != "" && c.Event == p.LastEvent() && !c.Forced {
-			return RuleEventUsed
+			return ruleEventUsed
 		}
 	case CutForced:
 		if !c.Forced {
-			return RuleNotForced
+			return ruleNotForced
 		}
 	}
 	if inLoop(d.Places) && !c.Forced && !(c.Cold && (w.Reason == CutDemand || w.CarryOnly)) {
@@ -339,17 +339,17 @@ func (b *builder) mayLeave(i int) string {
 	pl := b.d.Places[i]
 	switch {
 	case pl.Atom == b.d.Places[len(b.d.Places)-1].Atom:
-		return RuleNewest
+		return ruleNewest
 	case pl.Opener:
-		return RuleOpener
+		return ruleOpener
 	case !pl.Closed:
-		return RuleAtomOpen
+		return ruleAtomOpen
 	case b.d.Host[i].Held && !b.d.Host[i].apart() && !b.wish.Compacted:
-		return RuleHeld
+		return ruleHeld
 	}
 	for j := range b.d.Host[i].Segments {
 		if !b.d.Host[i].Segments[j].Committed {
-			return RuleNotDurable
+			return ruleNotDurable
 		}
 	}
 	return ""
@@ -433,16 +433,16 @@ func (b *builder) level(s *Segment, pl Place) Level {
 
 func (b *builder) mayShow(s *Segment, pl Place, want, now Level) string {
 	if _, ok := s.at(want); !ok {
-		return RuleNoLevel
+		return ruleNoLevel
 	}
 	if want < now {
 		switch {
 		case want < Floor(s.Type, b.cache.Resolver):
-			return RuleFloor
+			return ruleFloor
 		case !s.Committed:
-			return RuleNotDurable
+			return ruleNotDurable
 		case !pl.Closed && !b.cache.Forced:
-			return RuleAtomOpen
+			return ruleAtomOpen
 		}
 	}
 	return ""

@@ -155,17 +155,17 @@ func TestNextRefuses(t *testing.T) {
 		rule  string
 		made  bool
 	}{
-		{"cold cut on a warm cache", idle, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{}, RuleNotCold, false},
-		{"forced cut without need", idle, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{}, RuleNotForced, false},
+		{"cold cut on a warm cache", idle, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{}, ruleNotCold, false},
+		{"forced cut without need", idle, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{}, ruleNotForced, false},
 		{"high water in an open loop", loop, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, RuleOpenLoop, false},
 		{"cold in an open loop", loop, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{Cold: true, Event: "after noon"}, RuleOpenLoop, false},
 		{"high water in an open loop and a cold cache", loop, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{Cold: true}, RuleOpenLoop, false},
-		{"cold in an open loop, and too large", loop, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{Cold: true, Event: "after noon", Forced: true}, RuleOpener, true},
-		{"nothing would change", idle, CutWish{Reason: CutHighWater}, Cache{}, RuleNothingPending, false},
-		{"newest message", idle, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, RuleNewest, true},
-		{"opener of the loop", loop, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{Forced: true}, RuleOpener, true},
-		{"page not durable", uncommitted, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, RuleNotDurable, true},
-		{"below the floor", idle, CutWish{Reason: CutHighWater, Levels: map[string]Level{"r2-0": Pointer, "r4-0": Structured}}, Cache{}, RuleFloor, true},
+		{"cold in an open loop, and too large", loop, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{Cold: true, Event: "after noon", Forced: true}, ruleOpener, true},
+		{"nothing would change", idle, CutWish{Reason: CutHighWater}, Cache{}, ruleNothingPending, false},
+		{"newest message", idle, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, ruleNewest, true},
+		{"opener of the loop", loop, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{Forced: true}, ruleOpener, true},
+		{"page not durable", uncommitted, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, ruleNotDurable, true},
+		{"below the floor", idle, CutWish{Reason: CutHighWater, Levels: map[string]Level{"r2-0": Pointer, "r4-0": Structured}}, Cache{}, ruleFloor, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

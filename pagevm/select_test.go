@@ -216,7 +216,7 @@ func TestSelectIsGranted(t *testing.T) {
 		p, _ := Next(empty(), c.delta(empty()), Wishes{}, Cache{})
 		q, dec := Next(p, c.delta(p), Wishes{Cut: w}, cache)
 		for _, r := range dec.Refused {
-			if r.Rule != RuleNothingPending {
+			if r.Rule != ruleNothingPending {
 				t.Fatalf("refused %+v", r)
 			}
 		}

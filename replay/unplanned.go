@@ -26,7 +26,7 @@ const (
 	// reserve.
 	DoesNotFit = "does_not_fit"
 	// Refused: the kernel refused it for another reason, which Detail has.
-	Refused = "refused"
+	refused = "refused"
 )
 
 // Unplanned is a recorded call that could not be planned. It is in no figure of any
@@ -104,7 +104,7 @@ func refusal(err error) (reason string, ok bool) {
 		errors.As(err, &path), errors.As(err, &link), errors.As(err, &errno):
 		return "", false
 	}
-	return Refused, true
+	return refused, true
 }
 
 // Align leaves out of every result the calls that one of them could not plan, so that

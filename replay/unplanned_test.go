@@ -143,7 +143,7 @@ func TestRefusal(t *testing.T) {
 		{&budget.TooSmallError{}, DoesNotFit, true},
 		{fmt.Errorf("plan s: %w", api.ErrAnswered), Answered, true},
 		{api.ErrNoMessages, NoMessages, true},
-		{errors.New("no sense in it"), Refused, true},
+		{errors.New("no sense in it"), refused, true},
 		{context.Canceled, "", false},
 		{fmt.Errorf("record: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "", false},
 		{syscall.EIO, "", false},

@@ -74,7 +74,7 @@ func overlap(t testing.TB, s *Spans, questions []string) (share float64, asked i
 		if len(want) == 0 {
 			continue
 		}
-		got, _ := s.search(a, q, DefaultPool, nil)
+		got, _ := s.search(a, q, defaultPool, nil)
 		both := 0
 		for _, id := range foundIDs(got[:min(10, len(got))]) {
 			if slices.Contains(want, id) {

@@ -11,7 +11,7 @@ const (
 	DefaultEmbedTimeout  = 2 * time.Second
 )
 
-// DefaultFloor is what age leaves of a score at least. Recency thus decides
+// defaultFloor is what age leaves of a score at least. Recency thus decides
 // between hits that are nearly equal, and no more. On three conversations whose
 // questions ask about any time alike, put on the day after the last note, which
 // is the worst moment for old ones, passages as hits (mkbench eval --with
@@ -24,11 +24,11 @@ const (
 //
 // Put years later, any floor costs nothing. Where a question names or asks for a
 // time nothing decays; where it asks how things stand now the floor is lower.
-const DefaultFloor = 0.9
+const defaultFloor = 0.9
 
-// DefaultPool is how many chunks each search contributes, and how many hits
+// defaultPool is how many chunks each search contributes, and how many hits
 // diversity looks at. More find no more, and the time grows with them.
-const DefaultPool = 20
+const defaultPool = 20
 
 // DefaultLimit is how many hits a Query gets.
 const DefaultLimit = 10
@@ -70,13 +70,13 @@ func (o *Options) setDefaults() {
 		o.EmbedTimeout = DefaultEmbedTimeout
 	}
 	if o.Pool <= 0 {
-		o.Pool = DefaultPool
+		o.Pool = defaultPool
 	}
 	if o.HalfLife == 0 {
 		o.HalfLife = DefaultHalfLife
 	}
 	if o.Floor == 0 {
-		o.Floor = DefaultFloor
+		o.Floor = defaultFloor
 	}
 	o.Floor = min(max(o.Floor, 0), 1)
 	if o.Signals == (Signals{}) {

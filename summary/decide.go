@@ -39,7 +39,7 @@ func (u *updater) decide(reply string) bool {
 // state records what the assistant states as decided.
 func (u *updater) state(text string) {
 	for _, s := range choice.Statements(text) {
-		u.decided(ByAgent, "statement", oneLine(choice.Said(s), DecisionRunes))
+		u.decided(byAgent, "statement", oneLine(choice.Said(s), DecisionRunes))
 	}
 }
 

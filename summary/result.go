@@ -200,9 +200,9 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	switch {
 	case sha != "":
 		u.s.Place.Branch = branch
-		u.decided(ByAgent, "commit", "commit "+sha+": "+subject)
+		u.decided(byAgent, "commit", "commit "+sha+": "+subject)
 	case out == statusOK && c.Subject != "":
-		u.decided(ByAgent, "commit", "commit: "+c.Subject)
+		u.decided(byAgent, "commit", "commit: "+c.Subject)
 	}
 }
 

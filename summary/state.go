@@ -84,7 +84,7 @@ type Entry struct {
 	ID string `json:"id"`
 	// Kind is what made it: reply, choice, rejection, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
-	// By is whose decision it is, [ByUser] or [ByAgent], "" if that is not known.
+	// By is whose decision it is, [ByUser] or byAgent, "" if that is not known.
 	By string `json:"by,omitempty"`
 	// Text is the excerpt: one line, bounded. For artifacts it is the path.
 	Text string `json:"text"`
@@ -100,7 +100,7 @@ type Entry struct {
 // Whose a decision is: a person's, or the agent's own.
 const (
 	ByUser  = "user"
-	ByAgent = "agent"
+	byAgent = "agent"
 )
 
 // Todo is an item of the agent's own plan.

@@ -11,7 +11,7 @@ const (
 	ContextEditing = "context-editing"
 	ClearTools     = "clear-tool-uses"
 	CacheTTL       = "cache-ttl"
-	MaskingBatch   = "masking-batch"
+	maskingBatch   = "masking-batch"
 	Masking        = "masking"
 	Batch          = "batch"
 	Turns          = "turns"
@@ -43,7 +43,7 @@ func init() {
 		none(ContextEditing, "Anthropic's server-side clearing from 100k on and compaction from 150k on", newContextEditing),
 		one(ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it", "clears old tool results", newClearTools),
 		one(CacheTTL, "append-late; old tool results shortened by a cold cache", "shortens old results after a pause", newCacheTTL),
-		one(MaskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", "", newMaskingBatch),
+		one(maskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", "", newMaskingBatch),
 		one(Masking, "append-late; results but the newest 10 masked, by every call", "", newMasking),
 		replay.Policy{Name: Batch, About: "append until 80k of messages, then the newest 30k", Figures: 2, New: newBatch},
 		one(Turns, "the newest 10 user turns", "keeps the newest turns", newTurns),

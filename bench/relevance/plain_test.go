@@ -76,7 +76,7 @@ func TestMadeVectors(t *testing.T) {
 		}
 		got[kind] = run(t, b, retrieval.Options{Embedder: p, VectorWeight: 1}).RecallAt1
 	}
-	if got[VectorsRight] < .9 || got[VectorsAdversarial] > .1 || got[VectorsNoise] > .3 || got[VectorsConstant] > .3 {
+	if got[VectorsRight] < .9 || got[vectorsAdversarial] > .1 || got[vectorsNoise] > .3 || got[vectorsConstant] > .3 {
 		t.Errorf("%v", got)
 	}
 	if _, err := open(t, "testdata/tiny").Vectors("good"); err == nil || !strings.Contains(err.Error(), "adversarial") {

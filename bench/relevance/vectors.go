@@ -20,21 +20,21 @@ import (
 const (
 	// VectorsRight put a question near the chunks that hold its evidence.
 	VectorsRight = "right"
-	// VectorsNoise know nothing: each is random by its text.
-	VectorsNoise = "noise"
-	// VectorsAdversarial put a question near chunks that don't hold its evidence, and
+	// vectorsNoise know nothing: each is random by its text.
+	vectorsNoise = "noise"
+	// vectorsAdversarial put a question near chunks that don't hold its evidence, and
 	// opposite to those that do.
-	VectorsAdversarial = "adversarial"
-	// VectorsConstant are nearly the same for all texts, as a model's are that doesn't
+	vectorsAdversarial = "adversarial"
+	// vectorsConstant are nearly the same for all texts, as a model's are that doesn't
 	// know the language.
-	VectorsConstant = "constant"
+	vectorsConstant = "constant"
 	// VectorsForeign know how texts are spelled and not what they mean, and are near to
 	// one another, as a model's are for another language than it was made for.
 	VectorsForeign = "foreign"
 )
 
 // VectorKinds are the kinds of made vectors.
-var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant, VectorsForeign}
+var VectorKinds = []string{VectorsRight, vectorsNoise, vectorsAdversarial, vectorsConstant, VectorsForeign}
 
 const (
 	madeDim = 256
@@ -58,7 +58,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
 	}
 	m := &made{kind, map[string][]float32{}, b.cut}
-	if kind == VectorsNoise || kind == VectorsConstant || kind == VectorsForeign {
+	if kind == vectorsNoise || kind == vectorsConstant || kind == VectorsForeign {
 		return m, nil
 	}
 	for i := range b.cut {
@@ -74,7 +74,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 				}
 			}
 		}
-		if kind == VectorsAdversarial {
+		if kind == vectorsAdversarial {
 			b.mislead(m, q, concept)
 		}
 	}
@@ -124,7 +124,7 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 		}
 		return v, nil
 	}
-	if m.kind == VectorsConstant {
+	if m.kind == vectorsConstant {
 		for i := range v {
 			v[i] = v[i]*.05 + 1
 		}

@@ -162,14 +162,14 @@ type Report struct {
 // Why a call is compared with nothing.
 const (
 	NotBilled  = "not_billed"
-	GivesFixed = "first"
+	givesFixed = "first"
 )
 
 // Where the size of the fixed part and the lifetime come from.
 const (
 	FixedGiven     = "given"
 	FixedFirstCall = "first_call"
-	TTLGiven       = "given"
+	ttlGiven       = "given"
 	TTLRecorded    = "recorded"
-	TTLBook        = "book"
+	ttlBook        = "book"
 )

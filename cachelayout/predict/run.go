@@ -70,13 +70,13 @@ func (p *predictor) first(segments []Segment) {
 			}
 		}
 	}
-	p.ttl, p.report.TTLFrom = p.opt.TTL, TTLGiven
+	p.ttl, p.report.TTLFrom = p.opt.TTL, ttlGiven
 	if p.ttl == 0 {
 		p.ttl, _ = cachelayout.RecordedTTL(model, w5, w1)
 		p.report.TTLFrom = TTLRecorded
 	}
 	if p.ttl == 0 {
-		p.ttl, p.report.TTLFrom = model.TTL(0), TTLBook
+		p.ttl, p.report.TTLFrom = model.TTL(0), ttlBook
 	}
 	p.report.TTLSeconds = int(p.ttl / time.Second)
 	p.unanchored = p.opt.Fixed <= 0
@@ -162,7 +162,7 @@ func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model
 	case billed == nil:
 		p.report.NotCompared[NotBilled]++
 	case !judged:
-		p.report.NotCompared[GivesFixed]++
+		p.report.NotCompared[givesFixed]++
 	}
 	o := outcome{model: model, start: c.Start, end: c.End, compacted: compacted, judged: judged}
 	p.predict(st, &o)

@@ -195,7 +195,7 @@ func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 
 // mkdir tolerates that another process was faster.
 func mkdir(dir string, perm fs.FileMode) error {
-	err := runHook(OpMkdir, dir)
+	err := runHook(opMkdir, dir)
 	if err == nil {
 		err = os.Mkdir(dir, perm)
 	}

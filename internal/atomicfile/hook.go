@@ -8,7 +8,7 @@ import (
 // The operations that a hook sees, with the path each one is about. A rename
 // is reported with its target.
 const (
-	OpMkdir    = "mkdir"
+	opMkdir    = "mkdir"
 	OpCreate   = "create"
 	OpWrite    = "write"
 	OpSync     = "sync"

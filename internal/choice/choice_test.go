@@ -111,7 +111,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("%q to %.80q: %q", reply, agent, d)
 		}
 		for _, s := range Statements(agent) {
-			if strings.Contains(s, "\n") || utf8.RuneCountInString(s) > StatementRunes {
+			if strings.Contains(s, "\n") || utf8.RuneCountInString(s) > statementRunes {
 				t.Errorf("%.80q says %q", agent, s)
 			}
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// StatementRunes is how long a statement is at most, in characters, and maxStatements how
+// statementRunes is how long a statement is at most, in characters, and maxStatements how
 // many of a text are returned.
 const (
-	StatementRunes = 220
+	statementRunes = 220
 	maxStatements  = 3
 )
 
@@ -56,7 +56,7 @@ func Statements(text string) []string {
 	means := strings.Split(transcript.Unquoted(strings.Join(lines, "\n")), "\n")
 	var out []string
 	add := func(s string) {
-		if s = cut(s, StatementRunes); s != "" && len(out) < maxStatements && !slices.Contains(out, s) {
+		if s = cut(s, statementRunes); s != "" && len(out) < maxStatements && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// Beginning are the words that begin with what was typed, and that a shell can show.
-func Beginning(typed string, words []string) []cobra.Completion {
+// beginning are the words that begin with what was typed, and that a shell can show.
+func beginning(typed string, words []string) []cobra.Completion {
 	var out []cobra.Completion
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) && textutil.IsVisible(w) && !slices.Contains(out, w) {
@@ -31,7 +31,7 @@ func CompleteWords(cmd *cobra.Command, flag string, words []string) {
 		if list {
 			head = typed[:strings.LastIndexByte(typed, ',')+1]
 		}
-		out := Beginning(typed[len(head):], words)
+		out := beginning(typed[len(head):], words)
 		for i := range out {
 			out[i] = head + out[i]
 		}
@@ -46,7 +46,7 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 		if a.Prepare(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return Beginning(typed, words()), cobra.ShellCompDirectiveNoFileComp
+		return beginning(typed, words()), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

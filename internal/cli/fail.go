@@ -49,12 +49,12 @@ func Hint(err error, format string, args ...any) error {
 }
 
 // WithFindings is the end of a check that went well and found n things.
-func WithFindings(n int) error { return &Findings{n} }
+func WithFindings(n int) error { return &findings{n} }
 
-// Findings tells that a check went well and found something.
-type Findings struct{ n int }
+// findings tells that a check went well and found something.
+type findings struct{ n int }
 
-func (e *Findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
+func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
 // Exit is the end of a command that ended with a code of its own, and has said why.
 func Exit(code int) error { return &Ended{code} }

@@ -41,7 +41,7 @@ func (p *Program) helpVerb(a *App) *cobra.Command {
 func completeHelp(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	if len(args) > 0 && args[0] == "terms" {
-		return Beginning(typed, termNames()), cobra.ShellCompDirectiveNoFileComp
+		return beginning(typed, termNames()), cobra.ShellCompDirectiveNoFileComp
 	}
 	of, _, err := cmd.Root().Find(args)
 	if err != nil || of == nil {

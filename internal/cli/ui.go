@@ -210,7 +210,7 @@ func isTerminal(w io.Writer) bool {
 // Report prints how a verb ended and returns the exit code.
 func (u *UI) Report(err error) int {
 	var usage *UsageError
-	var some *Findings
+	var some *findings
 	var ended *Ended
 	u.ProgressDone()
 	switch {

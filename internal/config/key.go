@@ -23,7 +23,7 @@ type Key struct {
 	Experimental bool
 
 	// Project is what the file in a project's own folder may make of it: "" whatever is
-	// allowed, [Never] nothing; else the only values that it may give,
+	// allowed, never nothing; else the only values that it may give,
 	// each of which trusts less than the one before it.
 	Project string
 
@@ -38,15 +38,15 @@ var server bool
 // buckets. Callers must call it before they read or make a configuration.
 func ForServer() { server = true }
 
-// Never is a word of [Key.Project].
-const Never = "never"
+// never is a word of [Key.Project].
+const never = "never"
 
 // projectDoc says what a tag allows.
 func projectDoc(tag, it string) string {
 	switch tag {
 	case "":
 		return ""
-	case Never:
+	case never:
 		return " A project's file can't set " + it + "."
 	}
 	return " A project's file can only set " + strings.ReplaceAll(tag, ",", " or ") + "."
@@ -59,7 +59,7 @@ func (k Key) projectMay(before reflect.Value) bool {
 	switch was := format(before); {
 	case k.Project == "" || now == was:
 		return true
-	case k.Project == Never:
+	case k.Project == never:
 		return false
 	default:
 		values := strings.Split(k.Project, ",")

@@ -60,7 +60,7 @@ func RunningProxy(w io.Writer, url string, s *proxy.Status) error {
 	}
 	line := fmt.Sprintf("proxy at %s: %s, %d planned, %d passed", url, Plural(len(s.Sessions), "session"), s.Planned+s.Extended, passed)
 	if b := s.Bill; b != nil {
-		line += fmt.Sprintf("; billed %s, without about %s", InCents(&b.BilledUSD), InCents(&b.WithoutUSD))
+		line += fmt.Sprintf("; billed %s, without about %s", inCents(&b.BilledUSD), inCents(&b.WithoutUSD))
 	}
 	if s.Draining {
 		line += "; draining"

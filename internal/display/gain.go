@@ -12,7 +12,7 @@ import (
 // Gained says in a line what calls came to: what was billed, and about what they would have
 // cost without.
 func Gained(s *meter.Sum) string {
-	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), InCents(&s.BilledUSD))
+	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), inCents(&s.BilledUSD))
 	if s.Unpriced == s.Calls && s.Calls > 0 {
 		line = Plural(s.Calls, "call") + " of models without a price"
 	}
@@ -20,7 +20,7 @@ func Gained(s *meter.Sum) string {
 		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", ShortTokens(n), percent(s.Usage.CacheReadTokens, n))
 	}
 	if s.Estimated > 0 {
-		line += fmt.Sprintf("; without about %s", InCents(&s.WithoutUSD))
+		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))
 		if c := change(s); c != "" {
 			line += ", " + c
 		}
@@ -45,7 +45,7 @@ func Gained(s *meter.Sum) string {
 
 // change is a saving as a change of the bill: 0.2 is −20 %. Less than a cent has none.
 func change(s *meter.Sum) string {
-	if InCents(&s.WithoutUSD) == "$0.00" {
+	if inCents(&s.WithoutUSD) == "$0.00" {
 		return ""
 	}
 	p := int(math.Round(-100 * s.Saved()))
@@ -89,8 +89,8 @@ func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 		d := &days[i]
 		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
 		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
-		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", Left(d.Name, day), Right(fmt.Sprint(d.Calls), number), Right(InCents(&d.BilledUSD), number),
-			Right(InCents(&d.WithoutUSD), number), Right(change(&d.Sum), number), bar)
+		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", Left(d.Name, day), Right(fmt.Sprint(d.Calls), number), Right(inCents(&d.BilledUSD), number),
+			Right(inCents(&d.WithoutUSD), number), Right(change(&d.Sum), number), bar)
 	}
 	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
 		p.para(&b, 0, "", text)

@@ -15,7 +15,7 @@ type replayField struct {
 }
 
 var replayFields = []replayField{
-	{"bill", 10, func(r, _ *replay.Result) string { return InCents(r.Totals.BillUSD()) }},
+	{"bill", 10, func(r, _ *replay.Result) string { return inCents(r.Totals.BillUSD()) }},
 	{"to late", 9, func(r, late *replay.Result) string {
 		if late == nil {
 			return "–"
@@ -55,7 +55,7 @@ func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 		b.WriteString("\n")
 	}
 	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
-	fmt.Fprintf(b, "  %s%s\n\n", Left("bound", replayLabel-4), Right(InCents(bound.BillUSD()), 10))
+	fmt.Fprintf(b, "  %s%s\n\n", Left("bound", replayLabel-4), Right(inCents(bound.BillUSD()), 10))
 	for _, l := range Wrap("bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
 		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.", p.Columns()-2) {
@@ -64,7 +64,7 @@ func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 }
 
 // inCents prints a cost in whole cents.
-func InCents(v *float64) string {
+func inCents(v *float64) string {
 	if v == nil {
 		return "unpriced"
 	}
@@ -76,7 +76,7 @@ func InCents(v *float64) string {
 }
 
 // Dollars is an amount with its cents.
-func Dollars(v float64) string { return InCents(&v) }
+func Dollars(v float64) string { return inCents(&v) }
 
 // changed prints what a cost is against another, in per cent.
 func changed(v, to *float64) string {

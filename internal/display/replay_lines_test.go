@@ -5,7 +5,7 @@ import "testing"
 func TestCostsOfLines(t *testing.T) {
 	usd := func(v float64) *float64 { return &v }
 	for got, want := range map[string]string{
-		InCents(usd(1.239)): "$1.24", InCents(usd(-1.239)): "−$1.24", InCents(usd(-0.001)): "$0.00", InCents(nil): "unpriced",
+		inCents(usd(1.239)): "$1.24", inCents(usd(-1.239)): "−$1.24", inCents(usd(-0.001)): "$0.00", inCents(nil): "unpriced",
 		changed(usd(1.5), usd(2)): "−25.0 %", changed(usd(3), usd(2)): "+50.0 %", changed(usd(2.0001), usd(2)): "0 %", changed(usd(1.9999), usd(2)): "0 %",
 		changed(nil, usd(2)): "–", changed(usd(2), nil): "–", changed(usd(2), usd(0)): "–",
 	} {

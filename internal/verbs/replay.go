@@ -77,7 +77,7 @@ another version are counted apart: they may well differ.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
-				return ReplayTrace(a, r.trace)
+				return replayTrace(a, r.trace)
 			}
 			if r.picture != "" && !cmd.Flags().Changed("policy") {
 				r.policies = []string{replay.AppendLate, replay.Memkernel}

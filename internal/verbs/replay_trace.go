@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// ReplayTrace decides a trace again, of whichever kind its first line says it is.
-func ReplayTrace(a *cli.App, path string) error {
+// replayTrace decides a trace again, of whichever kind its first line says it is.
+func replayTrace(a *cli.App, path string) error {
 	f, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("read trace: %w", err)

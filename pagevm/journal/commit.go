@@ -132,7 +132,7 @@ func (tx *Tx) records(body json.RawMessage, hash string) ([]Record, Outcome, err
 		}
 	}
 	sum := committedBody{Hash: hash}
-	return append(recs, rec(OpValidated, sum), rec(OpCommitted, sum)), Committed, nil
+	return append(recs, rec(opValidated, sum), rec(OpCommitted, sum)), Committed, nil
 }
 
 func compactBody(body json.RawMessage) (json.RawMessage, string, error) {

@@ -54,7 +54,7 @@ const journalVersion, plainVersion = 2, 1
 // "forget", ...) belong to the packages that write them.
 const (
 	OpStaged    = "staged"
-	OpValidated = "validated"
+	opValidated = "validated"
 	OpRejected  = "rejected"
 	OpCommitted = "committed"
 )
@@ -345,7 +345,7 @@ func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	}
 	for i := range recs {
 		switch op := recs[i].Op; op {
-		case OpStaged, OpValidated, OpRejected, OpCommitted, OpSnapshot:
+		case OpStaged, opValidated, OpRejected, OpCommitted, OpSnapshot:
 			return Stats{}, fmt.Errorf("append to journal: %q belongs to commits; use Commit or Writeback", op)
 		}
 	}

@@ -103,7 +103,7 @@ func (k *kept) keeps(rec *Record) bool {
 			k.open = rec.ID
 			return false
 		}
-	case OpValidated, OpCommitted:
+	case opValidated, OpCommitted:
 		return k.open == "" || rec.ID != k.open
 	}
 	return true

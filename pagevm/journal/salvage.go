@@ -149,7 +149,7 @@ func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	switch rec.Op {
 	case OpStaged:
 		*open = rec.ID
-	case OpRejected, OpValidated, OpCommitted:
+	case OpRejected, opValidated, OpCommitted:
 		if *open != rec.ID {
 			if rec.Op == OpCommitted {
 				s.Unfit = append(s.Unfit, fmt.Sprintf("commit %q: what it commits is lost", rec.ID))

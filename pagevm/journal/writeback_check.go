@@ -150,7 +150,7 @@ func (v *verdict) records(t *Transaction, staged json.RawMessage, hash string, s
 		add(OpRejected, r)
 	}
 	if v.commits() {
-		add(OpValidated, validatedBody{hash, v.accepted})
+		add(opValidated, validatedBody{hash, v.accepted})
 		add(OpCommitted, committedBody{Hash: hash, Point: t.Point, Seq: seq})
 	}
 	return recs, errors.Join(errs...)
@@ -234,7 +234,7 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 			size++
 		}
 	}
-	if limit := orDefault(spec.MaxEntries, DefaultMaxEntries); size > limit && a.kind != KindScalar {
+	if limit := orDefault(spec.MaxEntries, defaultMaxEntries); size > limit && a.kind != KindScalar {
 		return refuse(CodeSchema, "field %q would have %d entries, at most %d are allowed", u.Field, size, limit)
 	}
 	return nil

@@ -39,7 +39,7 @@ func TestCompact(t *testing.T) {
 	if twice, _ := os.ReadFile(path); string(once) != string(twice) {
 		t.Error("the second compaction changed the file")
 	}
-	want := map[string]int{OpSnapshot: 1, "ingest": 2, OpStaged: 1, OpValidated: 1, OpCommitted: 1, OpRejected: rejected}
+	want := map[string]int{OpSnapshot: 1, "ingest": 2, OpStaged: 1, opValidated: 1, OpCommitted: 1, OpRejected: rejected}
 	for _, j := range []*Journal{j, openTestJournal(t, path)} {
 		if diff := cmp.Diff(want, ops(t, j)); diff != "" || snapshotOf(t, j) != before {
 			t.Errorf("%s\n%s\n%s", diff, before, snapshotOf(t, j))

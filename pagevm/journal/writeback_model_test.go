@@ -43,7 +43,7 @@ var modelFields = map[string]struct {
 	op      UpdateOp
 	max     int
 	guarded bool
-}{"lines": {OpAppend, 3, false}, "facts": {OpMerge, DefaultMaxEntries, true}, "state": {OpSetWithVersion, 1, false}, "pin": {OpSetWithVersion, 1, false}}
+}{"lines": {OpAppend, 3, false}, "facts": {OpMerge, defaultMaxEntries, true}, "state": {OpSetWithVersion, 1, false}, "pin": {OpSetWithVersion, 1, false}}
 
 func (m *model) commit(t Transaction) Receipt {
 	asked := fmt.Sprintf("%+v %v %+v", t.By, t.AllOrNothing, t.Updates)

@@ -36,7 +36,7 @@ func (s *State) learn(rec Record) error {
 			return fmt.Errorf("record %q: %w", rec.ID, err)
 		}
 		s.open = &openUnit{key: rec.ID, staged: staged}
-	case OpRejected, OpValidated, OpCommitted:
+	case OpRejected, opValidated, OpCommitted:
 		if s.open == nil || s.open.key != rec.ID {
 			return nil // of an opaque transaction, or left over by a compaction
 		}
@@ -57,7 +57,7 @@ func (s *State) advance(rec Record) error {
 		}
 		r.Body = nil
 		s.open.rejected = append(s.open.rejected, r)
-	case OpValidated:
+	case opValidated:
 		var v validatedBody
 		if err := json.Unmarshal(rec.Body, &v); err != nil {
 			return err

@@ -54,8 +54,8 @@ const (
 // Limits that hold where a schema names none, and those of names. A value of
 // 64 KiB is about 16k tokens: more than a curated memory may be.
 const (
-	DefaultMaxBytes   = 64 << 10
-	DefaultMaxEntries = 10_000
+	defaultMaxBytes   = 64 << 10
+	defaultMaxEntries = 10_000
 	maxNameBytes      = 512
 )
 
@@ -173,7 +173,7 @@ func (s Schema) clone() Schema {
 
 // refuse returns why a value does not fit, "" if it does.
 func (f FieldSpec) refuse(v json.RawMessage) string {
-	if limit := orDefault(f.MaxBytes, DefaultMaxBytes); len(v) > limit {
+	if limit := orDefault(f.MaxBytes, defaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
 	}
 	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != ValueNumber || t != ValueInteger) {

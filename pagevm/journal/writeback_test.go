@@ -360,7 +360,7 @@ func TestWritebackBadTransactions(t *testing.T) {
 	if _, err := j.Commit(Tx{Key: "k", Body: body}); err == nil {
 		t.Error("a writeback passes as an opaque transaction")
 	}
-	for _, op := range []string{OpStaged, OpValidated, OpRejected, OpCommitted, OpSnapshot} {
+	for _, op := range []string{OpStaged, opValidated, OpRejected, OpCommitted, OpSnapshot} {
 		if _, err := j.Append(true, Record{Op: op, ID: "k", Body: body}); err == nil {
 			t.Errorf("%s was appended past the checks", op)
 		}

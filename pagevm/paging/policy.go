@@ -61,11 +61,11 @@ type Weights struct {
 	Future float64 `json:"future"`
 }
 
-// DefaultWeights returns the weights of the utility. The paper gives pin (2.0 hard, 0.6 soft),
+// defaultWeights returns the weights of the utility. The paper gives pin (2.0 hard, 0.6 soft),
 // recency 0.6, recompute cost 0.4 and the oracle's 2.2. Bootstrap, plan and scope
 // are ours: an active plan is worth a fresh page, the rules a little more, and
 // scope only breaks near-ties in favour of the session's own pages.
-func DefaultWeights() Weights {
+func defaultWeights() Weights {
 	return Weights{PinHard: 2.0, PinSoft: 0.6, Bootstrap: 0.8, Plan: 0.6, Recency: 0.6, Scope: 0.1, Recompute: 0.4, Future: 2.2}
 }
 
@@ -121,7 +121,7 @@ func (u Upgrade) Weights() Weights {
 	case UpgradeRecency:
 		return recencyWeights()
 	case UpgradeUtility, UpgradeOracle:
-		return DefaultWeights()
+		return defaultWeights()
 	}
 	return Weights{}
 }

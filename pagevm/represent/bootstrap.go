@@ -18,10 +18,10 @@ func Bootstrap(name, text string) []pagevm.Rep {
 	return reps.reps
 }
 
-// Constraint makes the structured representation of a rule: its
+// constraint makes the structured representation of a rule: its
 // commanding lines and headings. A rule of a few lines has none: it is as
 // short as it can be.
-func Constraint(text string) []pagevm.Rep {
+func constraint(text string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
 	reps.addFields(&pagevm.Fields{Constraint: &pagevm.ConstraintFields{Sections: outline(text, nil)}})

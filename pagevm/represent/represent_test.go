@@ -413,12 +413,12 @@ func TestImperativeLines(t *testing.T) {
 
 func TestConstraintPreference(t *testing.T) {
 	rule := "# Data\n" + strings.Repeat("Background of the rule, told at length so that it can be understood.\n", 5) + "Customer data must never leave the region.\n"
-	reps := Constraint(rule)
+	reps := constraint(rule)
 	checkReps(t, rule, reps)
 	if len(reps) != 1 || !strings.Contains(reps[0].Text, "Customer data must never leave the region.") || strings.Contains(reps[0].Text, "Background") {
 		t.Errorf("constraint: %v", reps)
 	}
-	if reps := Constraint("Never push to main."); len(reps) > 0 {
+	if reps := constraint("Never push to main."); len(reps) > 0 {
 		t.Errorf("short rule: %v", reps)
 	}
 

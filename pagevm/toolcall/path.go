@@ -95,8 +95,8 @@ func Path(tool, input string) string {
 	return ""
 }
 
-// IsRead reports whether the call shows the content of a file.
-func IsRead(tool, input string) bool {
+// isRead reports whether the call shows the content of a file.
+func isRead(tool, input string) bool {
 	k, ps := Classify(tool, input)
 	return k == CallRead && len(ps) > 0
 }

@@ -56,7 +56,7 @@ func TestClassifyCall(t *testing.T) {
 			t.Errorf("%s %s: kind %d %s", tc.tool, tc.input, k, diff)
 		}
 	}
-	if !IsRead("Read", `{"file_path":"/a"}`) || IsRead("Read", ``) || !IsEdit("Write", `{}`) || Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
+	if !isRead("Read", `{"file_path":"/a"}`) || isRead("Read", ``) || !IsEdit("Write", `{}`) || Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
 		t.Error("IsRead, IsEdit or CallPath")
 	}
 }

@@ -112,7 +112,7 @@ func (t *Tracker) Append(m memkernel.Message) {
 // of its text; nil means that there are none.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
-	for _, tok := range distinct(UseOf(m)) {
+	for _, tok := range distinct(useOf(m)) {
 		c.token(tok.text, tok.quoted)
 	}
 	for _, a := range anchorsOf(m) {

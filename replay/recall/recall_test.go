@@ -149,7 +149,7 @@ func TestTextAndUse(t *testing.T) {
 		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "result"}, {Kind: memkernel.PartImage}}}},
 	}}
 	use := "said\na\né\nx\ny\nw\n\nplain \"text\n{\"cut\":\"off"
-	if got := UseOf(m); got != use {
+	if got := useOf(m); got != use {
 		t.Errorf("UseOf = %q, want %q", got, use)
 	}
 	if got := TextOf(m); got != use+"\nresult" {
@@ -255,7 +255,7 @@ func naive(history []memkernel.Message, prompt []string, m memkernel.Message, be
 			break
 		}
 	}
-	use := UseOf(m)
+	use := useOf(m)
 	set := map[string]bool{}
 	for _, s := range oracleTokens(use) {
 		set[use[s[0]:s[1]]] = false

@@ -15,7 +15,7 @@ type Occurrence struct {
 func (t *Tracker) References(m memkernel.Message, f func(token string, at []Occurrence)) {
 	c := call{Tracker: t, recent: t.recent()}
 	var at []Occurrence
-	for _, tok := range distinct(UseOf(m)) {
+	for _, tok := range distinct(useOf(m)) {
 		at = at[:0]
 		c.occurrences(tok.text, tok.quoted, func(pos int) bool {
 			if len(at) == 0 && pos+len(tok.text) > c.recent {

@@ -23,9 +23,9 @@ type piece struct {
 	text, call string
 }
 
-// UseOf is U of an assistant's message: its text and the string leaves of its
+// useOf is U of an assistant's message: its text and the string leaves of its
 // tool inputs, without thinking and without keys, one below the other.
-func UseOf(m memkernel.Message) string {
+func useOf(m memkernel.Message) string {
 	var out []string
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {

@@ -55,7 +55,7 @@ func (e *exchange) heard(a answer) {
 	if e.watched != nil {
 		e.watched.usage = a.usage
 		if !a.whole {
-			e.watched.fail(FailBroken)
+			e.watched.fail(failBroken)
 		}
 	}
 }

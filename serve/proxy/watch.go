@@ -127,14 +127,14 @@ func (w *watched) fail(why string) {
 // Why an answer did not come to its end, as [Call.Failure] has it beside what the network says.
 const (
 	FailGone   = "client_gone"
-	FailBroken = "broken_off"
+	failBroken = "broken_off"
 )
 
 // broken notes that the copy of an answer has no end. One that is too large has: it was only
 // not read.
 func (e *exchange) broken(err error) {
 	if !errors.Is(err, errTooLarge) {
-		e.watched.fail(FailBroken)
+		e.watched.fail(failBroken)
 	}
 }
 

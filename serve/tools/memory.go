@@ -25,8 +25,8 @@ const (
 	MemoryToolType = "memory_20250818"
 )
 
-// MemoryToolDefinition is the tool as a request of the Messages API lists it.
-func MemoryToolDefinition() json.RawMessage {
+// memoryToolDefinition is the tool as a request of the Messages API lists it.
+func memoryToolDefinition() json.RawMessage {
 	return json.RawMessage(`{"type":"` + MemoryToolType + `","name":"` + MemoryTool + `"}`)
 }
 

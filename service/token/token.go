@@ -35,8 +35,8 @@ const (
 	suffix = ".json"
 	// idLen is how much of the hash names a token to people.
 	idLen = 16
-	// MaxWord bounds the words of a token's rights, in bytes.
-	MaxWord = 200
+	// maxWord bounds the words of a token's rights, in bytes.
+	maxWord = 200
 )
 
 // Access is what a token may do with what it reaches.
@@ -181,8 +181,8 @@ func (r *Rights) check(now time.Time) error {
 	}
 	for name, word := range map[string]string{"tenant": r.Tenant, "agent": r.Agent, "session prefix": r.Prefix, "note": r.Note} {
 		switch {
-		case len(word) > MaxWord:
-			return fmt.Errorf("the %s is longer than %d bytes", name, MaxWord)
+		case len(word) > maxWord:
+			return fmt.Errorf("the %s is longer than %d bytes", name, maxWord)
 		case !utf8.ValidString(word) || strings.ContainsFunc(word, unicode.IsControl):
 			return fmt.Errorf("the %s has what can't be read in it", name)
 		}

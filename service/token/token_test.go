@@ -74,7 +74,7 @@ func TestTokenRefuses(t *testing.T) {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
-	for _, r := range []Rights{{}, {Access: "admin"}, {Access: Read, Expires: now}, {Access: Read, Tenant: "a\nb"}, {Access: Read, Agent: "a:b"}, {Access: Read, Prefix: strings.Repeat("x", MaxWord+1)}, {Access: Read, Note: "\xff"}} {
+	for _, r := range []Rights{{}, {Access: "admin"}, {Access: Read, Expires: now}, {Access: Read, Tenant: "a\nb"}, {Access: Read, Agent: "a:b"}, {Access: Read, Prefix: strings.Repeat("x", maxWord+1)}, {Access: Read, Note: "\xff"}} {
 		if _, _, err := ts.Create(r, now); err == nil {
 			t.Errorf("%+v is made", r)
 		}

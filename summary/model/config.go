@@ -22,8 +22,8 @@ const (
 // book of package cachelayout (as of 2026-11-10): 0.05 and 0.40 dollars a million
 // tokens in and out, and 0.10 and 0.50 up to 100,000 tokens of input.
 const (
-	DefaultOpenAIModel    = "gpt-5-nano"
-	DefaultAnthropicModel = "claude-haiku-5-5"
+	defaultOpenAIModel    = "gpt-5-nano"
+	defaultAnthropicModel = "claude-haiku-5-5"
 
 	defaultOpenAIURL    = "https://api.openai.com/v1"
 	defaultAnthropicURL = "https://api.anthropic.com"
@@ -63,13 +63,13 @@ func FromConfig(c Config) (summary.Model, error) {
 	case "", providerNone:
 		return nil, nil
 	case providerOpenAI:
-		e, err := c.server(defaultOpenAIURL, openAIHost, DefaultOpenAIModel, "OPENAI_API_KEY")
+		e, err := c.server(defaultOpenAIURL, openAIHost, defaultOpenAIModel, "OPENAI_API_KEY")
 		if err != nil {
 			return nil, err
 		}
 		return &openAI{e}, nil
 	case providerAnthropic:
-		e, err := c.server(defaultAnthropicURL, anthropicHost, DefaultAnthropicModel, "ANTHROPIC_API_KEY")
+		e, err := c.server(defaultAnthropicURL, anthropicHost, defaultAnthropicModel, "ANTHROPIC_API_KEY")
 		if err != nil {
 			return nil, err
 		}

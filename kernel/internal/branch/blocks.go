@@ -43,11 +43,11 @@ func Blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
 func MessageOf(it *pagevm.Item) string {
 	switch it.Kind {
 	case pagevm.ItemCarry:
-		return CarryKey
+		return carryKey
 	case pagevm.ItemCompaction:
-		return KeyPrefix + it.Page
+		return keyPrefix + it.Page
 	case pagevm.ItemNote, pagevm.ItemRetrieval:
-		return KeyPrefix + it.Page
+		return keyPrefix + it.Page
 	}
 	return it.Key
 }
@@ -76,10 +76,10 @@ func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 }
 
 const (
-	// CarryKey and KeyPrefix are the keys of messages that the kernel adds.
-	CarryKey  = "memkernel:carry"
-	KeyPrefix = "memkernel:"
+	// carryKey and KeyPrefix are the keys of messages that the kernel adds.
+	carryKey  = "memkernel:carry"
+	keyPrefix = "memkernel:"
 	// OpeningKey is the key of the message that opens a conversation which begins with the
 	// assistant.
-	OpeningKey = KeyPrefix + "opening"
+	OpeningKey = keyPrefix + "opening"
 )

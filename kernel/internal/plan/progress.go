@@ -18,8 +18,8 @@ const (
 	// the prompt has grown by that least or futileTurns user turns have passed. A cut that
 	// a prompt needs to fit is made, and goes deeper.
 	MaxFutile, futileTurns = 2, 10
-	// OverflowTries is how often in a row a refused request is planned anew.
-	OverflowTries = 3
+	// overflowTries is how often in a row a refused request is planned anew.
+	overflowTries = 3
 	// spiralCuts compactions within spiralWithin are a warning.
 	spiralCuts   = 3
 	spiralWithin = 10 * time.Minute

@@ -37,7 +37,7 @@ func learnRefusal(m *measured) error {
 	}
 	m.Refused, m.Learned, m.refusedProj = true, true, m.Prev.Proj
 	st := &m.overflow
-	if st.Tries++; st.Tries > OverflowTries {
+	if st.Tries++; st.Tries > overflowTries {
 		return &api.OverflowError{Tries: st.Tries - 1, Planned: m.Unanchored(m.Prev.Proj), Window: m.Window, Largest: m.LargestItems(m.Prev.Proj.Carry, m.Prev.Proj.Items)}
 	}
 	learnSizes(m, figures)

@@ -9,10 +9,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// ReasoningOf counts the thinking that messages of the prompt lose with this plan. The
+// reasoningOf counts the thinking that messages of the prompt lose with this plan. The
 // provider drops all thinking after the first changed byte, except what an earlier cut had
 // already made invalid.
-func ReasoningOf(pl *plan.Result) cachelayout.Reasoning {
+func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	price := pl.Request().Price
 	lost := cachelayout.Reasoning{Binding: price.Binding()}
 	if !price.PreservedThinking {

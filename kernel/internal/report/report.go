@@ -46,7 +46,7 @@ func Regions(pl *plan.Result) ([]api.Region, int) {
 func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
 	cuts, made, refused := cutsOf(pl)
 	l := api.Layout{Breakpoints: make([]api.Breakpoint, 0, len(pl.Breakpoints)), Change: pl.Change, Bill: pl.Bill, Cold: pl.Cold, Clock: pl.Clock,
-		Cut: pl.Cut, Made: made, Refused: list(refused), Cuts: list(cuts), Notes: list(pl.Notes), Reasoning: ReasoningOf(pl), Reported: pl.Prev.Reported,
+		Cut: pl.Cut, Made: made, Refused: list(refused), Cuts: list(cuts), Notes: list(pl.Notes), Reasoning: reasoningOf(pl), Reported: pl.Prev.Reported,
 		Lifetimes: api.Lifetimes{FixedSeconds: seconds(pl.Lifetimes.Fixed), FixedWhy: pl.Lifetimes.FixedWhy,
 			MessagesSeconds: seconds(pl.Lifetimes.Messages), MessagesWhy: pl.Lifetimes.MessagesWhy},
 		Pace: api.Pace{Calls: pl.Next.Pace.Calls, IdleSeconds: make([]int, 0, len(pl.Next.Pace.Idle))}, Advice: pl.Advice}
@@ -512,7 +512,7 @@ func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel
 
 // Expected is what a plan says that its call will be billed.
 func Expected(pl *plan.Result) *billing.Expected {
-	lost := ReasoningOf(pl)
+	lost := reasoningOf(pl)
 	if lost.Binding == cachelayout.BindingNone {
 		lost = cachelayout.Reasoning{}
 	}

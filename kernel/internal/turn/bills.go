@@ -200,7 +200,7 @@ func (b *bill) row(prices *cachelayout.Book, t *api.Turn) billing.Call {
 
 // The ways in which a call without a plan of its own went out.
 const (
-	SentFlush = "flush" // a flush turn of memkernel's
+	sentFlush = "flush" // a flush turn of memkernel's
 )
 
 // unplanned returns the row of a call without a plan of its own, nil if nobody was billed.

@@ -134,7 +134,7 @@ func flushLine(f *api.Flushed) string {
 
 // billFlush records the bill of a flush turn. Without memkernel it would have cost nothing.
 func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, error) {
-	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: SentFlush, Call: SentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
+	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
 	m, _ := d.Prices.Lookup(r.Model, r.Now)
 	usage.Price(&row, m)
 	if row.BilledUSD != nil {

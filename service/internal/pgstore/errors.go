@@ -18,8 +18,8 @@ var (
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrRefused     = errors.New("the database refuses")
 	ErrFull        = errors.New("the database's disk is full")
-	ErrReadOnly    = errors.New("the database can't be written to")
-	ErrBusy        = errors.New("the database is busy")
+	errReadOnly    = errors.New("the database can't be written to")
+	errBusy        = errors.New("the database is busy")
 	ErrSchema      = errors.New("the database does not fit this program")
 )
 
@@ -47,10 +47,10 @@ func (e *Error) Error() string {
 // Unwrap gives the kind and the cause.
 func (e *Error) Unwrap() []error {
 	out := []error{e.Kind, e.Err, store.ErrOutOfReach}
-	if e.Kind == ErrFull || e.Kind == ErrReadOnly {
+	if e.Kind == ErrFull || e.Kind == errReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}
-	if e.Kind == ErrUnreachable || e.Kind == ErrBusy {
+	if e.Kind == ErrUnreachable || e.Kind == errBusy {
 		out = append(out, store.ErrAgain)
 	}
 	return out
@@ -71,11 +71,11 @@ var codes = map[string]struct {
 	"42P07": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
 	"42703": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
 	"53100": {ErrFull, "free some space on the server and try again; what was written before stands"},
-	"53":    {ErrBusy, "the server is out of connections or memory: try again, or give it more"},
-	"25006": {ErrReadOnly, "name a server that can be written to, not a standby"},
-	"57014": {ErrBusy, "a statement took too long: see what keeps the server busy, and try again"},
-	"55P03": {ErrBusy, "try again"},
-	"40":    {ErrBusy, "try again"},
+	"53":    {errBusy, "the server is out of connections or memory: try again, or give it more"},
+	"25006": {errReadOnly, "name a server that can be written to, not a standby"},
+	"57014": {errBusy, "a statement took too long: see what keeps the server busy, and try again"},
+	"55P03": {errBusy, "try again"},
+	"40":    {errBusy, "try again"},
 	"57P":   {ErrUnreachable, "try again when the server is up"},
 	"08":    {ErrUnreachable, "try again when the server is up"},
 }
