@@ -1,5 +1,5 @@
 // Package display draws what the kernel and the judges say for people: explanations of
-// plans, tables, plots, a page of HTML, bars. Its functions take plain data, a writer and
+// plans, tables, a picture of a session, progress. Its functions take plain data, a writer and
 // a style, write a drawing at once and give the writer's error. It never opens a kernel,
 // reads a file or decides what is shown. Text keeps to the width of its style, nothing is said by
 // colour alone, and what others wrote passes a screen before a terminal.

@@ -41,8 +41,8 @@ var (
 	}
 )
 
-// Texts reads a file; the same seed generates the same secrets. It panics if there
-// is no such file.
+// Texts reads a file. The same seed generates the same secrets. Texts panics if there is no such
+// file.
 func Texts(name string, seed uint64) (out []Secretive) {
 	raw, err := files.ReadFile(name)
 	if err != nil {

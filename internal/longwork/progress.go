@@ -1,5 +1,5 @@
-// Package longwork is about work that takes long: Over and its kin report progress to the person who
-// waits, by way of the context, and Run and Aside let idle processors help.
+// Package longwork is for work that takes long: Over reports progress through the context, and Run
+// and Aside let idle processors help.
 package longwork
 
 import (
@@ -7,19 +7,19 @@ import (
 	"iter"
 )
 
-// Progress is told how many of all units are done, such as 3 of 10 of "session". Of a unit it
-// hears 0 first, then no less than before, and all of them at last unless that ends before;
-// then another unit may follow, or the same anew. It is called often.
+// Progress receives how many of all units are done, such as 3 of 10 of "session". For each unit,
+// done begins at 0, never falls, and ends at all unless the work fails. Another unit may follow, or
+// the same one again. Progress is called often.
 type Progress func(unit string, done, all int)
 
 type key struct{}
 
-// WithProgress is a context whose work is told to f.
+// WithProgress returns a context whose work reports to f.
 func WithProgress(ctx context.Context, f Progress) context.Context {
 	return context.WithValue(ctx, key{}, f)
 }
 
-// ProgressOf is who is told, never nil.
+// ProgressOf returns the function that work reports to. It is never nil.
 func ProgressOf(ctx context.Context) Progress {
 	if f, ok := ctx.Value(key{}).(Progress); ok && f != nil {
 		return f
@@ -27,8 +27,8 @@ func ProgressOf(ctx context.Context) Progress {
 	return func(string, int, int) {}
 }
 
-// Within is the context of the work on one of some units: who is told hears no more of
-// such units from it, which would be parts of one.
+// Within returns a context for the work on one of several units. Reports of the same unit are
+// dropped, since they would count parts of one.
 func Within(ctx context.Context, unit string) context.Context {
 	tell := ProgressOf(ctx)
 	return WithProgress(ctx, func(u string, done, all int) {
@@ -38,7 +38,7 @@ func Within(ctx context.Context, unit string) context.Context {
 	})
 }
 
-// Over goes over all items, and tells how far it is.
+// Over iterates over all items and reports each step.
 func Over[T any](ctx context.Context, unit string, all []T) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		tell := ProgressOf(ctx)

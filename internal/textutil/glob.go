@@ -18,7 +18,7 @@ const maxGlob = 1024
 // have to be tried with all of the others.
 const maxAlternatives = 16
 
-// CheckGlob tells what is the matter with a glob, nil if nothing is.
+// CheckGlob returns an error that names the fault of a glob, nil for a good one.
 func CheckGlob(text string) error {
 	clean := strings.TrimSuffix(text, "/")
 	switch {
@@ -63,8 +63,8 @@ type glob struct {
 	across bool
 }
 
-// NewGlobs makes globs, all of which [CheckGlob] has found good; others match nothing. closed
-// tells the names, nil for none.
+// NewGlobs makes globs of texts. A text that [CheckGlob] refuses matches nothing. closed reports
+// which names are closed; nil closes none.
 func NewGlobs(texts []string, closed func(name string) bool) Globs {
 	g := Globs{closed: closed}
 	for _, t := range texts {

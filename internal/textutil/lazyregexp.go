@@ -25,8 +25,8 @@ func LazyRegexp(pattern string) *Regexp {
 	return r
 }
 
-// CompileAll compiles what all packages of the program have, and returns how many there
-// are. One that is wrong panics.
+// CompileAll compiles the patterns of all packages of the program and returns their number. It
+// panics if one is wrong.
 func CompileAll() int {
 	mu.Lock()
 	defer mu.Unlock()

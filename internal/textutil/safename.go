@@ -34,8 +34,7 @@ func SafeName(word string) string {
 	return name
 }
 
-// SafeNameBefore returns the name that programs of before December 2026 gave: two words could
-// share it.
+// SafeNameBefore returns the name that programs before December 2026 gave. Two words may share it.
 func SafeNameBefore(word string) string {
 	body, changed := plain(word)
 	if !changed {

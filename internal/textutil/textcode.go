@@ -23,7 +23,7 @@ func UTF8Reader(r io.Reader) io.Reader {
 	return br
 }
 
-// UTF8 returns s in UTF-8, as UTF8Reader does.
+// UTF8 returns s in UTF-8, as UTF8Reader reads it.
 func UTF8(s string) string {
 	if order, ok := utf16Order(s); ok {
 		s, _ = unicode.UTF16(order, unicode.UseBOM).NewDecoder().String(s)
@@ -31,8 +31,8 @@ func UTF8(s string) string {
 	return s
 }
 
-// IsUTF16 reports whether a file is in UTF-16: then offsets of its text in UTF-8 are none of
-// the file.
+// IsUTF16 reports whether a file is in UTF-16. Offsets in its text, decoded to UTF-8, are then no
+// offsets in the file.
 func IsUTF16(f io.ReaderAt) bool {
 	head := make([]byte, sample)
 	n, _ := f.ReadAt(head, 0) // whoever reads the file says why it can't be
