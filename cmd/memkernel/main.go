@@ -4,7 +4,7 @@
 //
 // It is a thin skin over package kernel: flags in, text or JSON out. The table of all verbs
 // is in internal/verbs; each is a function in a package of its family below it, over what
-// they share (internal/cli), what a configuration opens (internal/setup) and what is drawn
+// they share and what a configuration opens (internal/cli), and what is drawn
 // (internal/display of the module). It decides nothing itself, calls no language model of its own accord, and
 // opens no network connection but to a provider that a configuration names, and as a
 // proxy to the upstream that its flag names.

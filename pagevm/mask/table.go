@@ -9,7 +9,7 @@ import (
 // ownRules find secrets by the text before them: an option of a command, a field of a connection
 // string, a line of a file of credentials. Each row has words to look for first, an expression,
 // and a judge of the first group that matched. To add a row, first write texts with and without
-// secrets into internal/canary.
+// secrets into internal/hostile.
 //
 // In expressions <arg> is a value on a command line, in quotes or not, and <str> a value in
 // quotes. <b32> is base32 of a seed, <eol> the end of a line or a string, <num> a line's number
