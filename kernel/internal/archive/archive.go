@@ -1,6 +1,6 @@
-// Package archive reads what pages hold: from their representations, their blobs, or the
-// journal, as it was stored; and cuts what left the prompts into pieces that are found by
-// a search one by one. It writes nothing, and keeps nothing but what was searched.
+// Package archive reads the contents of pages as they were stored: from their representations,
+// their blobs, or the journal. It cuts the contents that left the prompts into pieces, which a
+// search finds one by one. It writes nothing, and keeps only the texts that were searched.
 package archive
 
 import (
@@ -20,8 +20,8 @@ import (
 // ErrRetired: the content went by retention.
 var ErrRetired = errors.New("its content is no longer kept")
 
-// Reader reads what pages of a session hold. The contents of small pages are in the
-// journal, which it reads once, when the first of them is wanted.
+// Reader reads the contents of a session's pages. The contents of small pages are in the journal,
+// which it reads once, when the first of them is wanted.
 type Reader struct {
 	Dir     store.Store      // of the session
 	Journal *journal.Journal // nil if there is none yet
@@ -81,8 +81,7 @@ func (r *Reader) load() error {
 	return nil
 }
 
-// Left is what left the prompts of a session and was searched; the zero value is of
-// nothing.
+// Left is the text that left the prompts of a session and was searched. The zero value is empty.
 type Left struct {
 	spans *retrieval.Spans
 	pages map[string]bool
@@ -94,9 +93,9 @@ type Unread struct {
 	Err  error
 }
 
-// Take adds pages to what was searched, and gives all of it, and which could not be read.
-// shown gives a page, nil if there is none, and what it says where it need not be read
-// from disk. What went by retention is not searched.
+// Take adds pages to the searched text. It returns all of that text, and the pages that could not
+// be read. shown returns a page, nil if there is none, and its text if that need not be read from
+// disk. Pages that retention removed are not searched.
 func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []Unread) {
 	var fresh []retrieval.Span
 	var unread []Unread

@@ -55,8 +55,8 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 	}
 }
 
-// read reads what people and models said from a session's journal. Positions
-// count its records.
+// read passes to turn the words of people and models in a session's journal. Positions count its
+// records.
 func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
 	j, err := journal.OpenJournalIn(m.State.In(folder.Sessions).In(c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
@@ -96,7 +96,7 @@ func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 	return at, nil
 }
 
-// said is what a page of a conversation says, the first time that it comes.
+// said returns the turn of a page of a conversation, when the page occurs for the first time.
 func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool, error) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
 		return sessions.Turn{}, false, nil
@@ -110,15 +110,15 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 		if store.OutOfReach(err) {
 			return sessions.Turn{}, false, err
 		}
-		stored, ok = string(b), err == nil // gone by retention otherwise
+		stored, ok = string(b), err == nil // otherwise retention removed the blob
 	}
 	seen[p.ID] = ok
 	t := TurnOf(p, stored)
 	return t, ok && t.Text != "", nil
 }
 
-// TurnOf is what a page says to somebody who comes later: without calls, media, and what a host
-// put round a person's words.
+// TurnOf returns a page as a turn for a later reader: without calls, media, and the text that a
+// host put round a person's words.
 func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 	t := Whole(p, stored)
 	if t.Role = p.Speaker(); p.Role == string(memkernel.RoleUser) {

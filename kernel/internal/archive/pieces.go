@@ -21,9 +21,8 @@ const (
 	archiveBytes = 256 << 10
 )
 
-// pieces cuts what a page says into runs of lines that are found one by one.
-// They are parts of the text, which is masked as a whole: a secret may reach over
-// the end of a piece.
+// pieces cuts the text of a page into runs of lines that a search finds one by one. They are
+// parts of the text, which is masked as a whole: a secret may reach over the end of a piece.
 func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	text = strings.TrimRight(textutil.Head(text, archiveBytes), "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
@@ -58,8 +57,8 @@ func pieceAt(text string, from int) (to, lines int) {
 	return to, lines
 }
 
-// Plain is what a stored page says: a result is stored as its text, a run
-// of a message as the JSON of its parts.
+// Plain returns the text of a stored page. A result is stored as its text, a run of a message as
+// the JSON of its parts.
 func Plain(p *pagevm.Page, stored string) string {
 	if p.Type != pagevm.Conversation {
 		return stored
@@ -120,7 +119,7 @@ func CutLines(id string) (page string, from, to int) {
 	return page, from, to
 }
 
-// LinesOf are some lines of what a page says.
+// LinesOf returns some lines of a page's text.
 func LinesOf(text string, from, to int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if from > len(lines) {

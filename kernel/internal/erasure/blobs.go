@@ -26,8 +26,8 @@ func BlobsOf(p *pagevm.Page) []string {
 	return out
 }
 
-// removeBlobs deletes blobs that no page needs. With forgot, nothing is left either of what
-// was written apart for a line that never came.
+// removeBlobs deletes blobs that no page needs. With forgot, it also deletes blobs that were
+// written for a journal line which was never written.
 func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string, forgot bool) error {
 	if _, apart := state.(store.Apart); len(hashes) == 0 && !apart {
 		return nil
@@ -82,9 +82,8 @@ func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) e
 	return Unneeded(blobs, needed, func(info store.BlobInfo) error { return blobs.Delete(info.Hash) })
 }
 
-// Needed are the blobs that pages of any journal hold. It reads the files and
-// takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
-// by folder.
+// Needed returns the blobs that pages of any journal hold. It reads the files and takes no
+// session's lock. gone names pages, by folder/id, and sessions, by folder, that don't count.
 func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[string]bool, error) {
 	folders, err := folder.All(root)
 	if err != nil {

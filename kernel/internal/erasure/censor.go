@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Censor takes out of a journal what its records hold beside pages: clean gives a text
-// without what is to go. What was derived of it goes, too. It reports whether anything was
-// there; pages are for [Ledger.Erase] to remove, whose tombstones stay.
+// Censor removes quotes from the records of a journal, pages excepted: clean returns a text
+// without its quotes. Data derived from those records is removed, too. It reports whether it
+// found a quote. [Ledger.Erase] removes pages, whose tombstones stay.
 func Censor(ctx context.Context, from Session, q Quoting, clean func(string) string) (bool, error) {
 	found := false
 	for r, err := range from.Journal.Records() {

@@ -16,31 +16,31 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Session is what erasing needs of one.
+// Session is the part of a session that erasing needs.
 type Session struct {
 	State, Dir store.Store
 	Journal    *journal.Journal
 	Blobs      *store.Blobs
 	Reader     *archive.Reader
-	// Own are the types of the journal's pages that are made of what was said, Said the
-	// operations of records that quote it. What a host wrote stays as it was written.
+	// Own are the types of the journal's pages that are made from the conversation. Said are the
+	// operations of records that quote it. Texts that a host wrote stay as they are.
 	Own  []pagevm.Type
 	Said []string
 }
 
-// Quoting is who else holds what a session is to forget.
+// Quoting reaches the other places that may quote a session.
 type Quoting interface {
-	// Backups removes the backups of memory's files that clean would change, and if the
-	// whole session goes those that hold what it wrote there.
+	// Backups removes the backups of memory's files that clean would change. If the whole session
+	// goes, it removes those that hold the session's own writes.
 	Backups(ctx context.Context, clean func(string) string, whole bool) error
-	// Nets takes what the session said out of the workspace's records of its state.
+	// Nets removes the session's words from the workspace's records of its state.
 	Nets(ctx context.Context) error
-	// Derived closes the session's files beside the journal: they go.
+	// Derived closes the session's derived files, because they are removed.
 	Derived()
 }
 
-// Erase removes what was promised and is still there, and writes down that it is done.
-// After it the session has to be read again.
+// Erase removes the promised contents that are still there, and records that it is done. The
+// caller must read the session again afterwards.
 func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	var todo Promise // all promises together
 	ids := sortedKeys(l.unerased)
@@ -53,7 +53,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 		rewrite = rewrite || !b.Retire || b.Prompts
 	}
 	if rewrite {
-		var condemned []*pagevm.Page // what is to go can still be read
+		var condemned []*pagevm.Page // the promised pages that can still be read
 		for _, id := range sortedKeys(l.condemned) {
 			condemned = append(condemned, l.condemned[id])
 		}
@@ -90,8 +90,8 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	return err
 }
 
-// eraser edits the records of a journal: it takes contents out, and what the kernel
-// itself made of them, the summaries and the texts of blocks.
+// eraser edits the records of a journal: it removes contents, and the kernel's own texts about
+// them, which are the summaries and the texts of blocks.
 type eraser struct {
 	*Ledger
 	from  *Session
@@ -147,8 +147,8 @@ func (e *eraser) ingest(r *journal.Record) (bool, error) {
 	return len(b.Pages) > 0, err
 }
 
-// cut keeps the spans, so that they can be read, and drops the texts of blocks, which no
-// projection shows any more, and the lists of what was worked on, which name no page.
+// cut keeps the spans, so that they can be read. It drops the texts of blocks, which no
+// projection shows any more, and the lists of recent work, which name no page.
 func (e *eraser) cut(r *journal.Record) error {
 	var b branch.Cut
 	if err := decode(*r, &b); err != nil {
@@ -169,8 +169,8 @@ func (e *eraser) cut(r *journal.Record) error {
 	return err
 }
 
-// snapshot takes quotes out of the summaries and the session's own account. What a
-// host wrote stays as it was written.
+// snapshot takes quotes out of the summaries and the session's own account. Texts that a host
+// wrote stay as they are.
 func (e *eraser) snapshot(r *journal.Record) error {
 	var b struct {
 		Writeback    int                  `json:"writeback"`
@@ -199,10 +199,10 @@ func (e *eraser) snapshot(r *journal.Record) error {
 	return err
 }
 
-// removeFiles removes the session's projections; where something was forgotten the
-// captured state and the checkpoints, too, which quote messages without saying which
-// (the state is captured again from what the host sends); and of a whole session all
-// but the journal and the lock.
+// removeFiles removes the session's projections. If something was forgotten, it also removes the
+// captured state and the checkpoints, which quote messages without naming them; the state is
+// captured again from the host's next messages. If a whole session was forgotten, it keeps only
+// the journal and the lock.
 func removeFiles(from *Session, todo *Promise, forgot bool) error {
 	var gone []string
 	err := store.Walk(from.Dir, func(at string, _ store.Entry) error {

@@ -1,7 +1,7 @@
-// Package erasure takes what was forgotten, or went by retention, out of what is kept of
-// a session: the promise in its journal, what is to go and what quotes it, the texts
-// that are cleaned of it, the files and blobs that go. It opens no session and holds no
-// lock but that of the blobs, and it never decides for how long things are kept.
+// Package erasure removes forgotten and expired contents from the stored data of a session: the
+// promise in its journal, the pages and their quotes, the files and the blobs. It opens no
+// session and holds no lock but that of the blobs, and it never decides for how long things are
+// kept.
 package erasure
 
 import (
@@ -16,13 +16,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Forgetting is a logged operation: the journal first says what is to go, by id and
-// hash, and from that line on it is forgotten. Then what it held is removed, and
-// the journal says that too. A kill in between is made good when the session is
-// next opened to be written.
+// Forgetting is a logged operation: the journal first lists the contents to forget, by id and
+// hash, and from that line on they are forgotten. Then the contents are removed, and the journal
+// records that too. A kill in between is made good when the session is next opened to be written.
 //
 //	forget     {"pages":[{"id":…,"hash":…}],"blobs":[…],"reason":…}   the promise, synced
-//	           journal rewritten without contents and without what quotes them
+//	           journal rewritten without contents and without their quotes
 //	           projections removed, then blobs that no other page needs
 //	forgotten  {}                                                      done
 const (
@@ -30,11 +29,11 @@ const (
 	OpForgotten = "forgotten"
 )
 
-// sameBytes is the size from which equal content is the same content, wherever it
-// stands. Below it, "ok" is said too often.
+// sameBytes is the size from which equal content counts as the same content, wherever it occurs.
+// Below it, "ok" is said too often.
 const sameBytes = 32
 
-// Promise is the body of an [OpForget] record: what is to go.
+// Promise is the body of an [OpForget] record: it lists the contents to remove.
 type Promise struct {
 	// Retire: contents go by retention. Pages stay, and the same content may come
 	// back.
@@ -47,8 +46,7 @@ type Promise struct {
 	Reason  string      `json:"reason,omitempty"`
 }
 
-// Tombstone is what is left of a page: enough to know it again, nothing of what it
-// said.
+// Tombstone is the rest of a removed page: enough to recognise the page, and none of its text.
 type Tombstone struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash"`
@@ -71,8 +69,8 @@ func (b *Promise) add(p *pagevm.Page) {
 	b.Blobs = append(b.Blobs, BlobsOf(p)...)
 }
 
-// Record is the promise as a record of the journal of the session whose folder has a
-// name. Once it is synced, what it names is gone for whoever asks.
+// Record returns the promise as a record of the journal of the session in the folder name. Once
+// it is synced, the named contents are gone for every reader.
 func (b *Promise) Record(name string, now time.Time) (journal.Record, error) {
 	body, err := json.Marshal(b)
 	if err != nil {
@@ -88,7 +86,7 @@ type Grave struct {
 	Time   time.Time
 }
 
-// Ledger is what a session's journal says of what went.
+// Ledger is a session's list of removed contents, as its journal records them.
 type Ledger struct {
 	// forgotten are tombstones by page, forgottenHash by content.
 	forgotten     map[string]Grave
@@ -109,7 +107,7 @@ func NewLedger() Ledger {
 		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
 }
 
-// Any, Forgotten, ForgottenContent and Retired are what ingesting has to know.
+// Any, Forgotten, ForgottenContent and Retired are for ingesting.
 func (l *Ledger) Any() bool { return len(l.forgotten) > 0 }
 
 func (l *Ledger) Forgotten(page string) (hash string, ok bool) {
@@ -148,8 +146,8 @@ func (l *Ledger) Back(page string) { delete(l.retired, page) }
 // Owes reports whether a promise is not kept yet.
 func (l *Ledger) Owes() bool { return len(l.unerased) > 0 }
 
-// Keep takes over an OpForget or OpForgotten record. What is forgotten leaves pages;
-// dropped reports whether something did.
+// Keep takes over an OpForget or OpForgotten record. It deletes forgotten pages from pages, and
+// dropped reports whether there were any.
 func (l *Ledger) Keep(r journal.Record, pages map[string]*pagevm.Page) (dropped bool, err error) {
 	if r.Op == OpForgotten {
 		delete(l.unerased, r.ID)

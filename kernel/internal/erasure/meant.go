@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Held is what a session holds that can be meant.
+// Held lists the contents of a session that a request to forget can mean.
 type Held struct {
 	Pages map[string]*pagevm.Page
 	Spans map[string]branch.Span

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Cite notes what pages of the journal name as their evidence.
+// Cite adds to out the ids that pages of the journal name as their evidence.
 func Cite(out map[string]bool, pages []journal.StoredPage) {
 	for _, p := range pages {
 		for _, f := range p.Fields {
@@ -27,7 +27,7 @@ func Cite(out map[string]bool, pages []journal.StoredPage) {
 	}
 }
 
-// Show notes what the projections of some conversations show or name.
+// Show adds to out the ids that the projections of some conversations show or name.
 func Show(out map[string]bool, lines iter.Seq[*branch.State]) {
 	for l := range lines {
 		for _, items := range [][]pagevm.Item{l.Proj.Carry, l.Proj.Items} {

@@ -13,17 +13,16 @@ import (
 // shingleWords is how many words in a row are a quote. Fewer are everybody's.
 const shingleWords = 6
 
-// Scrubber takes out of other texts what quotes some pages: what names one of
-// their messages as its source, and runs of words in them. A single
-// word, such as a path, is no quote.
+// Scrubber removes quotes of some pages from other texts: passages that name one of their
+// messages as the source, and runs of their words. A single word, such as a path, is no quote.
 type Scrubber struct {
 	keys map[string]bool // of messages
 	runs map[string]bool // shingleWords words, or all words of a page that has fewer
 	lens map[int]bool    // of those that are shorter
 }
 
-// NewScrubber is the scrubber for some pages. What can't be read any more
-// can't be recognised.
+// NewScrubber returns the scrubber for some pages. It can't recognise quotes of a page that can't
+// be read any more.
 func NewScrubber(r *archive.Reader, pages []*pagevm.Page) *Scrubber {
 	sc := &Scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
 	for _, p := range pages {
@@ -55,7 +54,7 @@ func (sc *Scrubber) add(text string) {
 	}
 }
 
-// Text is t without what quotes the pages.
+// Text returns t without quotes of the pages.
 func (sc *Scrubber) Text(t string) string {
 	words := strings.Fields(t)
 	quoted := make([]bool, len(words))
@@ -79,7 +78,7 @@ func (sc *Scrubber) Text(t string) string {
 	}
 	var out []string
 	for i, w := range words {
-		// A word that an excerpt was cut in belongs to what is before it.
+		// A word in which an excerpt was cut off belongs to the words before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
 				out = append(out, "["+ingest.ForgottenText+"]")
@@ -91,7 +90,7 @@ func (sc *Scrubber) Text(t string) string {
 	return strings.Join(out, " ")
 }
 
-// JSON is a JSON value without what quotes the pages. Names and identifiers stay.
+// JSON returns a JSON value without quotes of the pages. Names and identifiers stay.
 func (sc *Scrubber) JSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw

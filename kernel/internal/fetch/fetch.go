@@ -1,6 +1,6 @@
-// Package fetch follows a pointer of a session to what was stored: a page, a span, a blob, a
-// checkpoint, the whole of a capped list. What is known and can't be read it names as a
-// fault, and never passes for empty. It writes nothing.
+// Package fetch follows a pointer of a session to the stored content: a page, a span, a blob, a
+// checkpoint, or the whole of a capped list. Content that is known and can't be read is reported
+// as a fault, never as empty. It writes nothing.
 package fetch
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Get restores what a session's pointer names. none says that there is no such session, where
-// nothing of it is kept.
+// Get returns the content that a session's pointer names. none returns the error for a session of
+// which nothing is kept.
 func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*api.Content, error) {
 	page, from, to := archive.CutLines(id)
 	c, err := Of(s, page)
@@ -67,14 +67,14 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 	return c, nil
 }
 
-// lost is the answer for what is known and can't be read.
+// lost is the answer for content that is known and can't be read.
 func lost(id string, err error) *api.Content {
 	return &api.Content{ID: id, Reason: api.GetBackendError, Detail: err.Error(),
 		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}
 }
 
-// Of is what a pointer of a session leads to; its error is that of what is known and can't
-// be read.
+// Of returns the content that a session's pointer names. It returns an error if the content is
+// known and can't be read.
 func Of(s *session.Session, id string) (*api.Content, error) {
 	if store.IsHash(id) {
 		return blob(s, id)
@@ -144,7 +144,7 @@ func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	return c, nil
 }
 
-// gone is the answer for what was forgotten or went by retention.
+// gone is the answer for content that was forgotten or removed by retention.
 func gone(id string, g erasure.Grave, what string) *api.Content {
 	detail := what
 	if !g.Time.IsZero() {
@@ -159,8 +159,7 @@ func gone(id string, g erasure.Grave, what string) *api.Content {
 // pageForm is how the ids of pages and spans look.
 var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 
-// ended is the answer for what a session of that key held before it ended, nil if
-// none ended.
+// ended is the answer for content of a session of that key that has ended, nil if none ended.
 func ended(state store.Store, key, id string) (*api.Content, error) {
 	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Headless is why nothing says how far the journal was synced; what can't be read now is
-// told elsewhere.
+// Headless returns why no file records how far the journal was synced. A file that can't be read
+// now is reported elsewhere.
 func Headless(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 //	sessions/x → ended/x one rename: from here on there is no such session
 //	ended/x              removed, and then blobs that no page holds any more
 //
-// A kill leaves the session, or what the next retention removes. The host may take the
-// key up again: that is a new session, in which pages of the old one are FORGOTTEN.
+// A kill leaves either the session, or files that the next retention removes. The host may take
+// the key up again: that is a new session, in which pages of the old one are FORGOTTEN.
 const (
 	endedFile   = "ended.jsonl"
 	endedFolder = "ended"
@@ -39,9 +39,9 @@ type Tombstone struct {
 	Reason string    `json:"reason"`
 }
 
-// LastWrite is when a session's folder was written to last, as its files tell. What
-// retention itself writes does not count: the journal counts only if it is told to, and
-// usage and traces that were put aside never do. A time to come is now.
+// LastWrite returns when a session's folder was last written to, by the times of its files.
+// Retention's own writes do not count: the journal counts only if also names it, and usage and
+// traces that were put aside never count. A time in the future counts as now.
 func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
 	err := store.Walk(in, func(at string, e store.Entry) error {
 		info, err := e.Info()
@@ -63,7 +63,7 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 		}
 		return nil
 	})
-	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // what can't be looked at stays
+	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // a file that can't be examined stays
 		last = now
 	}
 	return last, bytes
@@ -122,7 +122,7 @@ func bury(state store.Store, name string, t Tombstone, now time.Time) error {
 	return err
 }
 
-// FinishEnded removes what is left of sessions that ended.
+// FinishEnded removes the rest of sessions that ended.
 func FinishEnded(ctx context.Context, state store.Store) error {
 	if _, err := state.Stat(endedFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,18 +1,17 @@
-// Package folder holds what can be told of sessions from their folders alone: whose a
-// folder is and what it is called, which folders there are, who has one locked, which are
-// not used any more and have ended, which of their files are damaged.
+// Package folder reads facts about sessions from their folders alone: the owner and name of a
+// folder, the list of folders, the holders of locks, the sessions that are unused or have ended,
+// the damaged files.
 //
-// A session's folder has the name that textutil.SafeName makes of its key, and says
-// itself whose it is, in [WhoseFile], before anything else is written to it. A folder
-// of another key is an error: two keys never share one.
+// A session's folder has the name that textutil.SafeName makes of its key. It records its owner
+// in [WhoseFile] before anything else is written to it. A folder of another key is an error: two
+// keys never share one.
 //
-// Folders of before December 2026 say nothing, and some have a name that would be
-// another now. Such a folder goes on under its old name, which page ids derive from,
-// if it is the key's: nothing that was written in it names another key, and its name
-// can't have come of another.
+// Folders from before December 2026 have no such file, and some have a name that would be another
+// now. Such a folder keeps its old name, from which page ids derive, if it belongs to the key: no
+// file in it names another key, and its name can't derive from another.
 //
-// Nothing here reads what a session says, keeps anything of one in memory, or decides
-// what goes.
+// This package reads no session's content, keeps no session in memory, and never decides what to
+// remove.
 package folder
 
 import (
@@ -29,13 +28,13 @@ const (
 	Blobs    = "blobs"
 )
 
-// The files of a session's folder, beside those of package trace.
+// The files of a session's folder, except those of package trace.
 const (
 	JournalFile = "journal.jsonl"
 	HeadFile    = "journal.head" // how far the journal was synced
 	LockFile    = "lock"
-	// RecordsFile holds what each plan changed, UsageFile what calls were billed. Both
-	// are derived.
+	// RecordsFile holds the changes of each plan. UsageFile holds the bills of calls. Both are
+	// derived.
 	RecordsFile = "projection.jsonl"
 	UsageFile   = "usage.jsonl"
 	// WhoseFile says whose the folder is.

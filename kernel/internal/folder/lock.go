@@ -19,8 +19,8 @@ const blobsLock = "blobs.lock"
 // a session and from adding blobs.
 func StateLocks() []string { return []string{sessionsLock, blobsLock} }
 
-// LockBlobs keeps the removal of blobs apart from what writes a blob and then the
-// journal line that names it: the one holds the lock alone, the others share it.
+// LockBlobs keeps the removal of blobs apart from writers of a blob and of the journal line that
+// names it. The remover holds the lock alone, and the writers share it.
 func LockBlobs(ctx context.Context, state store.Store, share store.Share) (func(), error) {
 	return lockState(ctx, state, blobsLock, share)
 }

@@ -192,16 +192,16 @@ func KeyIn(state store.Store, name string) (string, error) {
 	return name, nil
 }
 
-// namesAgent is how the folder of a session begins whose key names an agent, and
-// ends if its key could not stand there as it is.
+// namesAgent matches the folder name of a session whose key names an agent. Such a name ends in a
+// hash if its key could not be used unchanged.
 var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
 
 // maxColons bounds the places where a colon is tried.
 const maxColons = 12
 
-// KeyOf is the key of a session by its folder's name. Of keys that name an agent the
-// folder has the colons replaced: where they stood is told by the hash behind it. If
-// it can't be told, nobody knows whose the session is.
+// KeyOf returns the key of a session from its folder's name. In keys that name an agent the
+// folder has the colons replaced. The hash that follows tells where they were. If that fails, the
+// session's owner is unknown.
 func KeyOf(folder string) (string, error) {
 	if !namesAgent.MatchString(folder) {
 		return folder, nil
@@ -243,7 +243,7 @@ type Owner struct {
 	signs bool // the folder is to say so
 }
 
-// Unread forgets what the folder said: it is read again.
+// Unread forgets the folder's owner, which the next call reads again.
 func (o *Owner) Unread() { o.said = false }
 
 // Identify settles whose the folder of a name is, which was taken to be known's, and

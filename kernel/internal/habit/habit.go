@@ -1,6 +1,6 @@
-// Package habit keeps what the newest sessions of each agent did that a next one may do
-// again. It is a help in choosing and no state: a file that can't be read is begun anew,
-// and what two processes write at the same time may be one's alone.
+// Package habit keeps the recent actions of each agent's newest sessions, which a next session
+// may repeat. It helps to choose and is no state: a file that can't be read is begun anew, and of
+// two concurrent writes one may be lost.
 package habit
 
 import (
@@ -17,15 +17,15 @@ import (
 // Book holds the habits of the agents of a state directory.
 type Book struct {
 	state store.Store
-	// One writer of this process at a time. It waits for the store, so a channel is what
-	// others wait at: tests with a clock of their own see it.
+	// One writer of this process at a time. The slot is a channel because a writer waits for the
+	// store while others wait for it: tests with a clock of their own see them wait.
 	slot chan struct{}
 }
 
 // In is the book of a state directory.
 func In(state store.Store) *Book { return &Book{state: state, slot: make(chan struct{}, 1)} }
 
-// Did is what a session did so far.
+// Did is a session's record so far.
 type Did struct {
 	// Pauses are the gaps between its calls that were long enough to matter, in order, in
 	// seconds.
@@ -79,8 +79,8 @@ func (b *Book) read() (f file, newer bool, err error) {
 	return f, false, nil
 }
 
-// Earlier is what the newest other sessions of an agent did, nothing if that can't be read: a
-// plan is then as one of the agent's first session.
+// Earlier returns the records of an agent's newest other sessions. It returns nothing if they
+// can't be read: the plan is then that of the agent's first session.
 func (b *Book) Earlier(of, except string) []Did {
 	f, _, _ := b.read()
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
@@ -96,7 +96,7 @@ func (b *Book) Earlier(of, except string) []Did {
 	return out
 }
 
-// Note keeps what a session did so far.
+// Note keeps a session's record so far.
 func (b *Book) Note(of, name string, did Did) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
@@ -145,7 +145,7 @@ func PausesOf(p cachelayout.Pace) []int {
 	return newest(out, mostPauses)
 }
 
-// Pace is what a session did as its pauses alone.
+// Pace returns the pauses of a session.
 func (d Did) Pace() cachelayout.Pace {
 	p := cachelayout.Pace{Calls: len(d.Pauses)}
 	for _, s := range d.Pauses {

@@ -20,7 +20,7 @@ import (
 // belong to a line that is just being written.
 const orphanAge = time.Hour
 
-// Kept are an audit's checks of what is kept beside memory.
+// Kept are an audit's checks of the state that is kept next to memory.
 func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
 	kept := map[health.Code]consolidation.Kept{}
 	for code, find := range auditState {
@@ -36,7 +36,7 @@ func (in *Inspector) Resolves(ctx context.Context) func(id string) bool {
 	return func(id string) bool { return readable()[id] }
 }
 
-// auditState are the checks of what the kernel keeps.
+// auditState are the checks of the kernel's state.
 var auditState = map[health.Code]func(context.Context, *Inspector, *health.Report, time.Time) error{
 	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
 }

@@ -34,16 +34,16 @@ var stored = []health.Check[*Inspector]{
 // checked are the checks of all that is kept.
 var checked = append(slices.Clip(stored), health.Check[*Inspector]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
 
-// Check verifies every invariant of the state directory: journals
-// read from end to end, every page restores to the content that its hash names,
-// every blob and backup is what its name says, no projection shows a page that can't be
-// restored, shows one twice, or below its floor, and the index, if there is one, is
-// whole. It writes nothing.
+// Check verifies every invariant of the state directory. Every journal must be readable from end
+// to end. Every page must restore to the content that its hash names, and every blob and backup
+// must have the content that its name says. No projection may show a page that can't be restored,
+// show one twice, or show one below its floor. The index, if there is one, must be whole. It
+// writes nothing.
 func (in *Inspector) Check(ctx context.Context) ([]health.Finding, error) {
 	return found(ctx, in, checked)
 }
 
-// found is what the checks of a table find.
+// found returns the findings of a table of checks.
 func found(ctx context.Context, in *Inspector, table []health.Check[*Inspector]) ([]health.Finding, error) {
 	r := &health.Report{Findings: []health.Finding{}}
 	if err := health.Run(ctx, r, table, in); err != nil {
@@ -83,7 +83,7 @@ func checkBlobs(ctx context.Context, in *Inspector, r *health.Report) error {
 	return checkStrays(ctx, in, r)
 }
 
-// checkStrays reports together what the state keeps apart and nothing knows of.
+// checkStrays reports together the files that the state keeps apart and that no journal names.
 func checkStrays(ctx context.Context, in *Inspector, r *health.Report) error {
 	apart, ok := in.State.(store.Apart)
 	if !ok {
@@ -116,7 +116,7 @@ func checkBackups(ctx context.Context, in *Inspector, r *health.Report) error {
 	return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
 }
 
-// checkContents reports the files whose content is not what their names say.
+// checkContents reports the files whose content does not match their names.
 func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.Report, before, hint string) error {
 	var all []string
 	for info, err := range b.Walk() {
@@ -157,7 +157,7 @@ func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
 	return nil
 }
 
-// auditIndex checks the index without leaving anything beside it.
+// auditIndex checks the index and leaves no file of its own next to it.
 func auditIndex(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
 	found, err := in.Memory.Audit(ctx, in.IndexPath)
 	switch {
@@ -180,7 +180,7 @@ func auditIndex(ctx context.Context, in *Inspector, r *health.Report, _ time.Tim
 // makes it anew only if the file or its texts are not whole.
 const wholeIndex = "run 'memkernel reindex --full', which makes it anew; nothing is lost"
 
-// ofIndex is what is wrong with the index.
+// ofIndex returns the finding for an error of the index.
 func ofIndex(err error) health.Finding {
 	f := health.Wrong("", err.Error(), wholeIndex)
 	var e *index.Error

@@ -28,13 +28,13 @@ const maxAlike = 5
 // maxBookAge is the age from which prices are doubted.
 const maxBookAge = 90 * 24 * time.Hour
 
-// Doctor looks at a workspace and its state folder, and puts what it finds into a report.
-// It changes nothing.
+// Doctor examines a workspace and its state folder, and puts its findings into a report. It
+// changes nothing.
 func (in *Inspector) Doctor(ctx context.Context, r *health.Report, o health.DoctorOptions) error {
 	return health.Run(ctx, r, looks(), &doctor{ctx: ctx, Report: r, alike: map[string]int{}, opts: o, in: in})
 }
 
-// looks are what a doctor looks at, in order. Of each, rows that are well are findings too.
+// looks returns a doctor's checks, in order. Rows of a check that are well are findings too.
 func looks() []health.Check[*doctor] {
 	look := func(code health.Code, title string, at func(*doctor)) health.Check[*doctor] {
 		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
@@ -125,7 +125,7 @@ func (d *doctor) files() {
 		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
 	}
 	if markdownstore.IsRemote(m.Private) {
-		return // what its state says, which is at the same place
+		return // the rest concerns its state, which is at the same place
 	}
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
@@ -141,7 +141,7 @@ func leftNames(l *markdownstore.LeftOut) string {
 	return strings.Join(names, ", ")
 }
 
-// file looks for what is odd about one file. An error is that it can't be read.
+// file looks for oddities of one file. It returns an error if the file can't be read.
 func (d *doctor) file(f markdownstore.File) error {
 	switch {
 	case f.Shadowed:
@@ -172,7 +172,7 @@ func (d *doctor) file(f markdownstore.File) error {
 	return nil
 }
 
-// noteSorts say what an oddity is called and how to mend it.
+// noteSorts names each oddity and says how to mend it.
 var noteSorts = map[markdownstore.NoteCode]struct{ sort, hint string }{
 	markdownstore.NoteBinary:      {"a file is no text", "save it as UTF-8 text, or move it out of memory/"},
 	markdownstore.NoteFrontMatter: {"front matter can't be read", "mend it; until then it is read as text"},
@@ -216,8 +216,8 @@ func (d *doctor) index() {
 	}
 }
 
-// unsearchable are the states in which an index can't be searched. Without What
-// the index's own words say it.
+// unsearchable are the states in which an index can't be searched. Without a What, the index's
+// own words are used.
 var unsearchable = map[api.IndexState]health.Finding{
 	api.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
 	api.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
@@ -301,7 +301,7 @@ func (d *doctor) vectorLength(p embed.Provider, length int) {
 	}
 }
 
-// dayBudget says what is left of the day's tokens.
+// dayBudget reports the rest of the day's tokens.
 func (d *doctor) dayBudget(b *embed.Budget) {
 	if b == nil {
 		return
@@ -360,11 +360,11 @@ func (d *doctor) state() {
 	d.secrets()
 }
 
-// secrets reports what was taken for secrets in what is stored.
+// secrets reports stored texts that were taken for secrets.
 func (d *doctor) secrets() {
 	st, err := d.in.Status(d.ctx, api.StatusOptions{All: true})
 	if err != nil || len(st.Masked) == 0 {
-		return // what can't be read was reported
+		return // unreadable files were already reported
 	}
 	total, rules := 0, []string{}
 	for _, m := range st.Masked {

@@ -1,7 +1,6 @@
-// Package inspect looks at what a kernel keeps and says how it is: what is where and how
-// big (status), whether it is whole (check), what a doctor sees, what an audit of memory
-// asks of the state directory. It opens sessions to be read, and never writes, mends or
-// removes anything.
+// Package inspect reports on a kernel's state: where everything is and how big (status), whether
+// it is whole (check), a doctor's findings, and the state directory's part in an audit of memory.
+// It opens sessions for reading, and never writes, mends or removes anything.
 package inspect
 
 import (
@@ -18,18 +17,18 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
-// Inspector is what is looked at. Its fields are set once.
+// Inspector reports on one kernel. Its fields are set once.
 type Inspector struct {
 	Workspace, StateDir string
-	State               store.Store // what is kept in StateDir, or Elsewhere
+	State               store.Store // the state, in StateDir or Elsewhere
 	Elsewhere           bool
 	Blobs, Backups      *store.Blobs
 	Sessions            *session.Table
 	Upkeep              *upkeep.Keeper
 	Prices              *cachelayout.Book
 	Now                 func() time.Time
-	// Memory is nil if it is off. Set is how it is set, to be completed by what is found;
-	// IndexPath is the file of its index, Embedder makes its vectors, nil for none.
+	// Memory is nil if it is off. Set holds its settings, which the findings complete. IndexPath
+	// is the file of its index. Embedder makes its vectors and may be nil.
 	Memory    *memory.Memory
 	Set       api.MemoryStatus
 	IndexPath string

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// MemoryStatus reads how memory is: its settings, and what is indexed of it.
+// MemoryStatus reads the state of memory: its settings, and its index.
 func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	st, m := in.Set, in.Memory
 	if m == nil {
@@ -44,7 +44,7 @@ func (in *Inspector) survey(ctx context.Context, st *api.MemoryStatus) (err erro
 	return err
 }
 
-// indexStates are the states by what package index calls them.
+// indexStates maps the names that package index uses to states.
 var indexStates = []struct {
 	err   error
 	state api.IndexState
@@ -53,7 +53,7 @@ var indexStates = []struct {
 	{index.ErrOlder, api.IndexOlder}, {index.ErrDamaged, api.IndexDamaged},
 }
 
-// IndexStatus reads what the index has, and by how much it is behind.
+// IndexStatus reads the content of the index, and how much of memory it still lacks.
 func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 	st, m := in.Set.Index, in.Memory
 	if m == nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Status reads what is where and how big. It writes nothing. A session that is asked for
-// and is not there is the error of [Inspector.NoSession].
+// Status reads where everything is and how big. It writes nothing. For a session that is not
+// there it returns the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
 	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
 	if err := in.survey(ctx, &st.Memory); err != nil {
@@ -79,8 +79,8 @@ func (in *Inspector) Session(s *session.Session) api.SessionStatus {
 	return sessionStatus(s, in.Now())
 }
 
-// folders are the folders of the sessions to read, and what is said of the others
-// without opening anything.
+// folders returns the folders of the sessions to read, and a report on the others that needs no
+// file opened.
 func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.OtherSession, err error) {
 	all, err := folder.All(in.State)
 	if err != nil || o.All {
@@ -137,7 +137,7 @@ func shown(dir store.Store, name string) int64 {
 	return n
 }
 
-// countMasked counts what was masked in the session's pages.
+// countMasked counts the masked secrets in the session's pages.
 func countMasked(s *session.Session, by map[string]int) {
 	for _, p := range s.Pages {
 		rest := p.Masked
@@ -151,7 +151,7 @@ func countMasked(s *session.Session, by map[string]int) {
 	}
 }
 
-// lifeStatus reads what the boundaries left, by the clock now.
+// lifeStatus reads the results of the boundaries, by the clock now.
 func lifeStatus(s *session.Session, now time.Time) api.LifeStatus {
 	st := api.LifeStatus{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
 	if l, err := s.Life.Now(); err == nil {
@@ -181,7 +181,7 @@ func lifeStatus(s *session.Session, now time.Time) api.LifeStatus {
 	return st
 }
 
-// broken fills in what cuts of a line came to.
+// broken fills in the results of a line's cuts.
 func broken(st *api.LineStatus, l *branch.State) {
 	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
 	st.BreakerOpen = l.Breaker.Futile >= plan.MaxFutile
@@ -200,7 +200,7 @@ func pagingReport(s *session.Session) paging.Report {
 	return sum.Report()
 }
 
-// nets reads what the workspace's Markdown has of the working state.
+// nets reads how much of the working state the workspace's Markdown holds.
 func (in *Inspector) nets() api.NetsStatus {
 	st := api.NetsStatus{SessionState: api.StateFileStatus{Path: workstate.StatePath}, Buffer: api.BufferStatus{Path: workstate.BufferPath}}
 	if m := in.Memory; m != nil {

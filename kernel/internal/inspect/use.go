@@ -22,9 +22,9 @@ const (
 	namedShare = 0.5
 )
 
-// Use says how often a text of memory was recalled, in the sessions that are kept, and
-// how often the agent then named it: an answer of the same turn holds half of its long
-// words or more. What was forgotten or went by retention is not counted.
+// Use says how often a text of memory was recalled, in the sessions that are kept, and how often
+// the agent then named it: an answer of the same turn holds half of its long words or more. Turns
+// that were forgotten or removed by retention do not count.
 func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 	var u api.Use
 	key := consolidation.Key(text)
@@ -44,7 +44,7 @@ func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 		}
 		s, unlock, err := in.Sessions.Visit(ctx, f, false)
 		if err != nil {
-			continue // a check tells of it
+			continue // a check reports it
 		}
 		useIn(s, key, rare, &u)
 		unlock()

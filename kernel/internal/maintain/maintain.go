@@ -1,7 +1,7 @@
-// Package maintain is a kernel's [maintenance.Keeper]: what hosts ask of memory's files, with
-// the defaults filled in, handed to package upkeep, which does it. It adds what upkeep does
-// not know: the project's journal, the working buffer, the checkpoints of a day, whether
-// sessions are quiet. It changes no file itself.
+// Package maintain is a kernel's [maintenance.Keeper]: it fills in the defaults of the hosts'
+// requests about memory's files, and hands them to package upkeep, which does the work. It adds
+// the parts that upkeep does not know: the project's journal, the working buffer, the checkpoints
+// of a day, whether sessions are quiet. It changes no file itself.
 package maintain
 
 import (
@@ -32,7 +32,8 @@ import (
 // request.
 type Keeper struct {
 	State store.Store
-	// Memory is nil if it is off; what of its files is read, and refused, is upkeep's.
+	// Memory is nil if it is off. Package upkeep decides which of its files are read and which
+	// are refused.
 	Memory   *memory.Memory
 	Timezone *time.Location
 	Upkeep   *upkeep.Keeper
@@ -45,7 +46,7 @@ type Keeper struct {
 
 var _ api.Keeper = (*Keeper)(nil)
 
-// Options are what a keeper is made of.
+// Options are the parts of a keeper.
 type Options struct {
 	State   store.Store
 	Backups *store.Blobs
@@ -194,8 +195,8 @@ func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone
 	return u, ctx.Err()
 }
 
-// refuseLoss is asked by the store before MEMORY.md is replaced, by whomever: what is
-// backed up can't be lost.
+// refuseLoss is called by the store before anyone replaces MEMORY.md: a file that is backed up
+// can't be lost.
 func (k *Keeper) refuseLoss(path, before, after string) error {
 	loss, err := k.Upkeep.LossOf(path, before, after)
 	if err == nil && loss != nil {

@@ -63,8 +63,8 @@ func nightAudit(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *ap
 	return err
 }
 
-// nightCurate curates the day that ends with the night, too: a run after midnight
-// finds most of what there is in yesterday's log.
+// nightCurate also curates the day that ends with the night, because a run after midnight finds
+// most entries in yesterday's log.
 func nightCurate(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
 	c := req.Curate
 	c.Now, c.Apply = req.Now, true
@@ -79,8 +79,8 @@ func nightPrune(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *ap
 	return k.Upkeep.Seen(ctx, req.Now)
 }
 
-// done says when jobs went well within a time, "" if they did not. Clocks of machines may be
-// apart: what was done in what is the future here counts.
+// done returns when jobs went well within a time, "" if they did not. Clocks of machines may
+// differ, so a job that was done in this machine's future counts.
 func done(k *Keeper, jobs []string, once time.Duration, now time.Time) (string, error) {
 	if once <= 0 {
 		return "", nil

@@ -1,6 +1,6 @@
-// Package moving takes the state of a workspace from one store to another: everything that
-// a kernel keeps there, and nothing of what belongs to a machine. It opens no session, and
-// interprets nothing that it moves.
+// Package moving moves the state of a workspace from one store to another: everything that a
+// kernel keeps there, and nothing that belongs to a machine. It opens no session, and interprets
+// nothing that it moves.
 package moving
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// Marker is what a target has until all is there: a kernel does not open it.
+// Marker is a file in the target until the move is complete. A kernel does not open a target that
+// has it.
 const Marker = "moving.json"
 
 // markerFormat is the version of the marker.
@@ -51,7 +52,7 @@ func Half(s store.Store) error {
 	return fmt.Errorf("%s has a part of what %s has: a move was cut short; run 'memkernel-server migrate --state' again, which goes on there", s.Where(""), m.From)
 }
 
-// Options say what a move does.
+// Options select how a move works.
 type Options struct {
 	// Names are the documents and folders that move.
 	Names []string
@@ -63,8 +64,8 @@ type Options struct {
 	Now      time.Time
 }
 
-// Move copies what from has to to, compares all of it by hash, and only then takes
-// anything away.
+// Move copies all documents of from to to, compares all of them by hash, and only then removes
+// any.
 func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
@@ -117,8 +118,8 @@ func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport
 			}
 		}
 	}
-	// A document that was copied is read back: what the target says it has counts, and not
-	// what it was sent.
+	// A copied document is read back, because the target's content counts and not the bytes that
+	// were sent.
 	for i, name := range names {
 		o.Progress("comparing", i, len(names))
 		if err := ctx.Err(); err != nil {

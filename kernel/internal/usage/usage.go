@@ -1,4 +1,4 @@
-// Package usage holds what calls were billed against what was planned: the rows of a session's
+// Package usage holds the bills of calls next to their plans: the rows of a session's
 // usage.jsonl, which is a report and no state.
 package usage
 
@@ -25,7 +25,7 @@ const opUsage = "usage"
 // coldShare is the share of the prompt before below which a read is a miss.
 const coldShare = 0.6
 
-// Compare sets a bill beside a conversation's last plan.
+// Compare sets a bill against a conversation's last plan.
 func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Plan: l.Plan, Branch: l.Branch, Model: l.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: l.Expected, Usage: *u}
 	Price(&row, m)
@@ -52,9 +52,9 @@ func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.C
 	return row
 }
 
-// Extend makes the row of a call that went out with a conversation's last plan and the
-// messages that are new. What that plan kept out of the host's prompt this call kept out,
-// too: it would have been read if the cache was warm, else written.
+// Extend makes the row of a call that was sent with a conversation's last plan and the new
+// messages. The messages that the plan kept out of the host's prompt were kept out of this call,
+// too: they would have been read if the cache was warm, else written.
 func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
 	Price(&row, m)
@@ -72,7 +72,7 @@ func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Ca
 	return row
 }
 
-// Price sets what a call cost.
+// Price sets the cost of a call.
 func Price(row *billing.Call, m cachelayout.Model) {
 	row.BilledUSD = price(row.Usage, m)
 	input := row.Usage
@@ -95,7 +95,7 @@ func without(u memkernel.Usage, whole, read int) memkernel.Usage {
 	case short == 0:
 		out.InputTokens = min(u.InputTokens, rest)
 		out.CacheWrite1hTokens = rest - out.InputTokens
-	default: // what is written for long comes first
+	default: // tokens written for the long lifetime come first
 		out.InputTokens = min(u.InputTokens, rest)
 		out.CacheWrite1hTokens = min(long, rest-out.InputTokens)
 		out.CacheWrite5mTokens = rest - out.InputTokens - out.CacheWrite1hTokens
@@ -125,9 +125,9 @@ func add(a, b *float64) *float64 {
 	return &sum
 }
 
-// Read reads a usage.jsonl. A torn last line is left out; torn tells that
-// there was one. What was logged again, by another process, counts once: a plan by its
-// last row, a call by that of its plan.
+// Read reads a usage.jsonl. It leaves out a torn last line, and torn reports that there was one.
+// Rows that another process logged again count once: a plan by its last row, a call by that of
+// its plan.
 func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
@@ -166,9 +166,9 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 	return once(rows), j.Torn() > 0, nil
 }
 
-// once returns rows with each call once: of a call that a door sent, and that the host's own
-// log tells of as well, the door's row stays. The two are known by equal bills of the input:
-// logs often have a part of the output alone.
+// once returns rows with each call once. If a door sent a call and the host's own log has it as
+// well, the door's row stays. The two are known by equal bills of the input: logs often have a
+// part of the output alone.
 func once(rows []billing.Call) []billing.Call {
 	sent := map[billing.Tokens]int{}
 	for i := range rows {
@@ -232,9 +232,8 @@ func Log(dir store.Store, rows []billing.Call) error {
 	return errors.Join(err, j.Close())
 }
 
-// All reads what was billed for the calls of all sessions, or of one. It writes nothing. A
-// damaged line is an error that names file and line; none is the error for a session that
-// is not there.
+// All reads the bills for the calls of all sessions, or of one. It writes nothing. A damaged line
+// is an error that names file and line. none returns the error for a session that is not there.
 func All(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
 	folders, err := folder.All(state)
 	if err != nil {
