@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// What keeps the index from being audited.
+// The reasons that keep an index from being audited.
 var (
 	// ErrCopy: it could not be copied to be checked.
 	ErrCopy = errors.New("the index could not be copied to be checked")
@@ -24,13 +24,13 @@ var (
 // auditTries is how often the index is checked that is written meanwhile.
 const auditTries = 3
 
-// Audit checks the index in a file without leaving anything beside it, and tells what
-// is wrong with it; an older one has nothing wrong, since the next reindex replaces it.
-// The error is ErrCopy, ErrWritten, or why it can't be opened.
+// Audit checks the index in a file, leaves no file of its own next to it, and returns the faults
+// of the index. An older index has no faults, since the next reindex replaces it. The error is
+// ErrCopy, ErrWritten, or why it can't be opened.
 //
-// Even a reader makes SQLite create and change files where a write-ahead log is in use,
-// so an index without one is read as immutable, and one with a log is copied first. What
-// was found counts only if nobody wrote meanwhile.
+// Even a reader makes SQLite create and change files where a write-ahead log is in use, so an
+// index without one is read as immutable, and one with a log is copied first. The faults count
+// only if nobody wrote meanwhile.
 func (m *Memory) Audit(ctx context.Context, path string) ([]error, error) {
 	for range auditTries {
 		before := stampOf(path)
@@ -95,7 +95,7 @@ func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) 
 	return found, nil
 }
 
-// placed is what was found in a copy, said of the index itself.
+// placed reports an error that was found in a copy as one of the index itself.
 type placed struct {
 	err  error
 	text string

@@ -22,7 +22,7 @@ type opened struct {
 	// rules are the options by which any of its kind is opened.
 	rules index.Options
 
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 	at *reading
 	// broken is why the backend could not be opened at brokenAt.
 	broken   error
@@ -84,13 +84,13 @@ func (m *Memory) Index(ctx context.Context) (api.MemoryIndex, error) {
 	return r.MemoryIndex, nil
 }
 
-// Behind tells by how much an index is behind the files.
+// Behind returns how far an index lags the files.
 func (m *Memory) Behind(ctx context.Context, ix api.MemoryIndex) (index.Lag, error) {
 	return ix.Lag(ctx, m.corpus.files(ctx, nil))
 }
 
-// lag compares the stats of all files with what the index was made from. What can't
-// be compared counts as not behind, and whole is false.
+// lag compares the stats of all files with those that the index was made from. A file that can't
+// be compared counts as current, and whole is false.
 func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 	r, err := m.index.get(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func writer(ctx context.Context, x *opened, r *api.Reindexed, full bool) (api.Me
 	return ix, err
 }
 
-// damage is what is the matter with an index that can tell, nil if nothing is.
+// damage returns the fault of an index that can check itself, nil if there is none.
 func damage(ctx context.Context, ix api.MemoryIndex) error {
 	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
 		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {

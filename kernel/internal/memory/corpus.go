@@ -22,11 +22,11 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// corpus is what is to be indexed: the memory files, the media that the embedder takes,
+// corpus is the set of documents to index: the memory files, the media that the embedder takes,
 // and documents of past sessions, if those are searched.
 type corpus struct {
-	// store is the workspace, shared what of it a shared session sees; extras are folders
-	// beside it.
+	// store is the workspace, shared is the part of it that a shared session sees, and extras are
+	// additional folders.
 	store, shared *markdownstore.Store
 	extras        []*extra
 	masker        *mask.Masker
@@ -36,15 +36,15 @@ type corpus struct {
 	searched      bool
 }
 
-// skip tells of a file that is left out, if somebody listens.
+// skip reports a file that is left out, if skipped is not nil.
 func skip(skipped func(api.SkippedFile), path, why string) {
 	if skipped != nil {
 		skipped(api.SkippedFile{Path: path, Reason: why})
 	}
 }
 
-// files lists all by their stats. What is not to be indexed, though its name says so,
-// is told to skipped.
+// files lists all by their stats. It reports to skipped each file that is not indexed although
+// its name suits.
 func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		if !c.markdown(ctx, skipped, yield) {
@@ -242,8 +242,8 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 // to another.
 var instructions = []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
 
-// without keeps out what a host shows by itself: files of some names, and what links of
-// these names in the workspace's root lead to.
+// without excludes the files that a host shows by itself: those with some names, and the targets
+// of links with these names in the workspace's root.
 func (c *corpus) without(names []string, also func(string) bool) func(string) bool {
 	shown := slices.Clone(names)
 	if root, err := os.OpenRoot(c.store.Dir()); err == nil {

@@ -30,15 +30,14 @@ type filling struct {
 	r      *api.Reindexed
 }
 
-// fillLock is held by the one who makes vectors for an index that machines share. It is
-// in a folder of its own: who loses it while they are paused may write all else.
+// fillLock is held by the one who makes vectors for an index that machines share. It is in a
+// folder of its own: a holder who loses it while paused may still write everything else.
 const fillLock = "vectors/fill.lock"
 
 // fillPoll is how often it is looked whether another is done.
 const fillPoll = 500 * time.Millisecond
 
-// fillAlone is fill by one machine at a time: who comes later finds what is left to do, which
-// is little or nothing.
+// fillAlone is fill by one machine at a time. A later machine finds little or nothing left to do.
 func fillAlone(ctx context.Context, o *Options, f *filling) error {
 	for o.Leases != nil {
 		release, err := o.Leases.Lock(fillLock, store.Alone)
@@ -58,8 +57,8 @@ func fillAlone(ctx context.Context, o *Options, f *filling) error {
 	return fill(ctx, f)
 }
 
-// fill gives every chunk its vector and puts the embedder's model in use. Where
-// another model is in use, its vectors answer until the new ones are complete.
+// fill gives every chunk its vector and puts the embedder's model in use. While another model is
+// in use, its vectors answer until the new ones are complete.
 func fill(ctx context.Context, f *filling) error {
 	err := f.once(ctx, f.opts.Full)
 	if errors.Is(err, index.ErrModel) { // the length changed
@@ -109,12 +108,12 @@ func (f *filling) once(ctx context.Context, check bool) error {
 	return err
 }
 
-// measurer is an index that finds out what its vectors are worth.
+// measurer is an index that can measure the quality of its vectors.
 type measurer interface {
 	Measure(ctx context.Context, embed func(ctx context.Context, text string) ([]float32, error)) error
 }
 
-// allowed estimates what is to be sent and asks whether it may be.
+// allowed estimates the tokens to send and asks whether they may be sent.
 func (f *filling) allowed(ctx context.Context) error {
 	e, err := estimate(ctx, f.ix, f.p)
 	f.r.Estimate = &e
@@ -124,9 +123,9 @@ func (f *filling) allowed(ctx context.Context) error {
 	return err
 }
 
-// measure finds out how long the model's vectors are, forgets those of its name that
-// are not, since they can't be compared with any question, and tells which model
-// is in use then.
+// measure determines the length of the model's vectors. It forgets those under the model's name
+// that have another length, since they can't be compared with any question, and returns the model
+// that is then in use.
 func (f *filling) measure(ctx context.Context) (used string, dim int, err error) {
 	if dim = embed.Describe(f.p).Dim; dim == 0 {
 		v, err := f.p.EmbedQuery(ctx, ProbeText)
@@ -163,8 +162,8 @@ func (f *filling) put(ctx context.Context, vs []embed.Vector[index.Hash]) error 
 	return f.ix.PutEmbeddings(ctx, f.p.Model(), out)
 }
 
-// media embeds the files among what lacks a vector. One that is refused stays
-// without and is told.
+// media embeds the files that lack a vector. A refused file stays without a vector and is
+// reported.
 func (f *filling) media(ctx context.Context) error {
 	p, ok := f.p.(embed.MediaProvider)
 	for t, err := range f.ix.MissingEmbeddings(ctx, f.p.Model()) {
@@ -218,7 +217,7 @@ func missingTexts(ctx context.Context, ix api.MemoryIndex, model string) iter.Se
 	}
 }
 
-// estimate counts what has no vector yet.
+// estimate counts the texts that have no vector yet.
 func estimate(ctx context.Context, ix api.MemoryIndex, p embed.Provider) (api.EmbedEstimate, error) {
 	d := embed.Describe(p)
 	e := api.EmbedEstimate{Free: d.Free, Price: d.Price}
@@ -238,8 +237,8 @@ func estimate(ctx context.Context, ix api.MemoryIndex, p embed.Provider) (api.Em
 	return e, nil
 }
 
-// NeverEmbedded counts the texts without a vector that take more tokens than a whole
-// day has, and what the longest takes.
+// NeverEmbedded counts the texts without a vector that take more tokens than a whole day allows,
+// and returns the tokens of the longest.
 func (m *Memory) NeverEmbedded(ctx context.Context) (n, tokens int, err error) {
 	p := m.o.Embedder
 	if p == nil {

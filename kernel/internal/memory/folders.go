@@ -17,10 +17,10 @@ import (
 type extra struct {
 	api.MemoryFolder
 	opts markdownstore.Options
-	// inside is its path in the workspace, with a slash behind it; "" if it is elsewhere.
+	// inside is its path in the workspace, with a final slash; "" if it is elsewhere.
 	inside string
 
-	mu              sync.Mutex // guards what follows
+	mu              sync.Mutex // guards the fields below
 	private, shared *markdownstore.Store
 }
 
@@ -116,7 +116,7 @@ func (c *corpus) classify(path string, private bool) (markdownstore.Class, bool)
 	return st.Classify(rest)
 }
 
-// Read returns lines of a file of the workspace or of a folder beside it.
+// Read returns lines of a file of the workspace or of an additional folder.
 func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore.Content, error) {
 	st, rest, err := m.corpus.storeOf(path, private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +146,7 @@ func (c *corpus) inCollection(name, path string) bool {
 	return strings.EqualFold(x.Name, name)
 }
 
-// Collections are the names of what is searched.
+// Collections returns the names of the searched collections.
 func (m *Memory) Collections() []string {
 	out := []string{collection}
 	for _, x := range m.corpus.extras {

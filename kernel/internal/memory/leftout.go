@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// leftName is the document of what was left out when somebody last asked for an index.
+// leftName is the document that lists the files left out when an index was last asked for.
 const leftName = "left_out.json"
 
 // leftFormat is the version of left_out.json.
@@ -44,7 +44,7 @@ func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	return &left
 }
 
-// LastLeft is what was last left out, empty if that is not known.
+// LastLeft returns the files that were last left out, empty if that is not known.
 func (m *Memory) LastLeft() markdownstore.LeftOut {
 	var d leftDoc
 	data, err := m.o.State.Get(leftName)

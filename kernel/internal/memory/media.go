@@ -22,11 +22,11 @@ var mediaTypes = map[string]string{
 	".opus": "audio/opus", ".m4a": "audio/mp4", ".aac": "audio/aac", ".flac": "audio/flac",
 }
 
-// mediaType is "" for what is no media.
+// mediaType is "" for a file that is no media.
 func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
 
-// mediaStat is the stat of a file together with what is said of it, so that either
-// can change; why tells that it can't be embedded.
+// mediaStat returns the stat of a file together with its caption's, so that a change of either
+// shows. why says why the file can't be embedded.
 func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat, why string, err error) {
 	fi, err := root.Stat(name)
 	if err != nil {
@@ -49,8 +49,8 @@ func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat
 	return st, "", nil
 }
 
-// captionFile finds what is said of a file: shed.png.md, shed.png.txt, shed.md or
-// shed.txt beside shed.png.
+// captionFile finds the caption of a file: shed.png.md, shed.png.txt, shed.md or shed.txt next to
+// shed.png.
 func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
 	base := strings.TrimSuffix(name, path.Ext(name))
 	for _, c := range []string{name + ".md", name + ".txt", base + ".md", base + ".txt"} {
@@ -62,8 +62,8 @@ func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
 }
 
 const (
-	// maxCaption bounds what is read of a caption, maxMediaFile what is read of a
-	// file; the embedder's own bound is smaller.
+	// maxCaption bounds the bytes read of a caption, maxMediaFile those of a file; the embedder's
+	// own bound is smaller.
 	maxCaption   = 2 << 10
 	maxMediaFile = 64 << 20
 )

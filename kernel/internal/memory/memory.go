@@ -1,11 +1,11 @@
-// Package memory is the workspace's memory as it is searched and read: the Markdown,
-// media and past sessions that belong to it, the index over them, who may see what of
-// it, and how the index is made, filled with vectors, moved and checked.
+// Package memory searches and reads the workspace's memory: the Markdown, media and past sessions
+// that belong to it, the index over them, the rules of who may see which file, and how the index
+// is made, filled with vectors, moved and checked.
 //
-// It writes to the index and to the documents of past sessions, and never to the
-// workspace's files. It knows nothing of kernels, plans and journals: a session is a key
-// here, and its conversation what a [sessions.Lister] lists. Package syncer below it says
-// when the index is brought up to date.
+// It writes to the index and to the documents of past sessions, and never to the workspace's
+// files. It knows nothing of kernels, plans and journals: it knows a session by its key, and a
+// conversation through a [sessions.Lister]. Package syncer below it decides when the index is
+// brought up to date.
 package memory
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Options say what memory is and where its index is kept. State, Prepare, Masker, Now,
-// Backend and Sessions.Folder must be set.
+// Options configure memory and the place of its index. State, Prepare, Masker, Now, Backend and
+// Sessions.Folder must be set.
 type Options struct {
 	// Store are the settings of the workspace; Private is set here.
 	Store markdownstore.Options
@@ -49,13 +49,13 @@ type Options struct {
 	// Leases, if not nil, has the lock of those who make vectors for one index: each text is
 	// sent once, whichever machine does it.
 	Leases store.Store
-	// Embedder makes vectors, nil for none; Allow, if not nil, refuses what is to be
+	// Embedder makes vectors, nil for none. Allow, if not nil, may refuse texts that would be
 	// sent to it unasked.
 	Embedder embed.Provider
 	Allow    func(api.EmbedEstimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
-	// Folders are searched beside the workspace.
+	// Folders are searched in addition to the workspace.
 	Folders  []api.MemoryFolder
 	Sessions SessionOptions
 	// Wait is how long searches wait for the index to be made, or brought up to date;
@@ -63,8 +63,8 @@ type Options struct {
 	Wait time.Duration
 	// After makes the timers of that; default [time.After].
 	After func(time.Duration) <-chan time.Time
-	// Sync says when the index is brought up to date by itself. What a run does, and
-	// what is watched but for the Debounce, is filled in here.
+	// Sync says when the index is brought up to date by itself. The function of a run, and the
+	// watched folders except the Debounce, are filled in here.
 	Sync syncer.Options
 }
 
@@ -87,7 +87,7 @@ type SessionOptions struct {
 type Memory struct {
 	// Private sees all files, Shared those that everybody may see.
 	Private, Shared *markdownstore.Store
-	// Past are documents of what was said in sessions.
+	// Past are documents of the words said in sessions.
 	Past  *sessions.Store
 	heard past // reads them
 	// Sync keeps the index up to date.
@@ -100,7 +100,7 @@ type Memory struct {
 	// nothing is the index of no files.
 	nothing *reading
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	files map[string]readFile
 }
 
@@ -140,21 +140,21 @@ func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Stor
 		return nil, errors.New("images and sounds are found in a folder, and the workspace's files are kept elsewhere: name no folders of media, or keep the workspace in its folder")
 	}
 	s := markdownstore.New(o.Files, &o.Store)
-	_, err := markdownstore.Version(ctx, s, 0) // what is the matter with the place is said now
+	_, err := markdownstore.Version(ctx, s, 0) // a fault of the place is reported now
 	return s, err
 }
 
-// Fresh has what was written elsewhere until now be read from now on.
+// Fresh makes later reads see everything that was written elsewhere until now.
 func Fresh(ctx context.Context, m *Memory) error {
 	_, err := markdownstore.Version(ctx, m.Private, 0)
 	return err
 }
 
-// recently is how old what is known of files elsewhere may be for a search: those who need
-// it newer have asked before.
+// recently is how old the knowledge of files elsewhere may be for a search. A caller that needs
+// newer knowledge has asked before.
 const recently = time.Second
 
-// syncOptions say what the syncer does, and watches.
+// syncOptions returns the syncer's functions and watched folders.
 func (m *Memory) syncOptions() syncer.Options {
 	o := m.o.Sync
 	o.State, o.Now, o.Lag = m.o.State, m.o.Now, m.lag
@@ -189,7 +189,7 @@ func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
 	return watch.Poll(every, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
 }
 
-// watched is what is watched of a store.
+// watched returns the tree of a store to watch.
 func watched(st *markdownstore.Store) watch.Tree {
 	t := watch.Tree{Root: st.Dir(), Deep: []string{"memory"}, Skip: func(dir string) bool { return !st.Enters(dir) },
 		Relevant: func(path string) bool {

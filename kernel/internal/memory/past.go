@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// past reads past sessions: what was said in them is searched as documents.
+// past reads past sessions, whose words are searched as documents.
 type past struct {
 	store *sessions.Store
 	o     *Options
@@ -37,9 +37,9 @@ func (p *past) any(ctx context.Context) (any bool) {
 	return any
 }
 
-// read makes documents of what is new: all of it, or of known sessions what is worth it; and
-// waits for another process that does, or leaves it to that. What can't be read is told as
-// skipped.
+// read makes documents of new turns: all of them, or of known sessions only if they are worth it.
+// With wait it waits for another process that does so, otherwise it leaves the work to that
+// process. Sessions that can't be read are reported as skipped.
 func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error {
 	if !p.o.Sessions.Enabled {
 		return nil
@@ -52,7 +52,7 @@ func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error
 	return err
 }
 
-// owned lists what another lists, with the agent of those that are nobody's.
+// owned lists the conversations of another lister, and gives an agent to those that have none.
 func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
 	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
 		list(ctx, func(c sessions.Conversation) bool {

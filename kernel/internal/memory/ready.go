@@ -23,9 +23,9 @@ const defaultWait = 2 * time.Second
 type Patience struct {
 	// Wait is for how long: 0 is [Options.Wait], negative as long as the context lasts.
 	Wait time.Duration
-	// Asked: somebody asks, and is to find all that was written until now. Without it
-	// what was written through here alone is no reason to wait, as it comes from the
-	// conversations that are planned, and is left to the background.
+	// Asked: a caller asks, and must find everything written until now. Without it, writes of
+	// this process alone are no reason to wait: they come from the conversations that are
+	// planned, and are left to the background.
 	Asked bool
 	// Peek writes nothing: files without an index are searched themselves, if they are
 	// few, and an index as it is.
@@ -34,17 +34,17 @@ type Patience struct {
 	Progress func(api.ReindexProgress)
 }
 
-// bringer brings the index up to date for searches, one run at a time: by words alone,
-// since vectors take long and may cost. A run goes on when those who waited for it have
-// answered without it, until Close.
+// bringer brings the index up to date for searches, one run at a time: by words alone, since
+// vectors take long and may cost. A run continues after its callers have answered without it,
+// until Close.
 type bringer struct {
-	mu     sync.Mutex // guards what follows
-	now    *run       // nil if none goes on
+	mu     sync.Mutex // guards the fields below
+	now    *run       // nil if there is no run
 	closed bool
 	// failed is the last run if it failed, at that time.
 	failed   error
 	failedAt time.Time
-	// left is by how much the index was behind after a run that could not read all.
+	// left is how far the index lagged after a run that could not read all.
 	left index.Lag
 	// suspect: a search found the index damaged.
 	suspect bool
@@ -85,10 +85,10 @@ func (r *run) progress(p api.ReindexProgress) {
 	}
 }
 
-// retryAfter keeps searches from trying again and again what has just failed.
+// retryAfter keeps searches from repeating again and again a run that has just failed.
 const retryAfter = 5 * time.Second
 
-// begin begins a run, or joins the one that goes on; nil if the last has just failed.
+// begin begins a run, or joins the current one. It returns nil if the last has just failed.
 func (m *Memory) begin(wait, busy time.Duration) *run {
 	b := &m.bring
 	b.mu.Lock()
@@ -139,7 +139,7 @@ func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	}
 }
 
-// endRuns ends what goes on, for good.
+// endRuns ends the current run, for good.
 func (m *Memory) endRuns() error {
 	b := &m.bring
 	b.mu.Lock()
@@ -159,7 +159,7 @@ func (m *Memory) endRuns() error {
 	return err
 }
 
-// wanted reports whether an index that is behind by so much is to be brought up to date.
+// wanted reports whether an index that lags by so much is to be brought up to date.
 func (b *bringer) wanted(wait time.Duration, lag index.Lag) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,13 +184,13 @@ type readied struct {
 	// indexing: it is still being made, or brought up to date; held: another process keeps
 	// this one from it.
 	indexing, held bool
-	// detail is why it is not the one that is kept, err what is wrong with that.
+	// detail says why it is not the kept index, and err is the kept index's fault.
 	detail string
 	err    error
 }
 
-// ready opens the index for a search: made if there is none, with what was written since.
-// Where that takes longer than the search waits, it is what there is by then; where the
+// ready opens the index for a search. It makes the index if there is none, and adds later writes.
+// If that takes longer than the search waits, the search gets the index as it is by then. If the
 // index can't be written, and the files are few, they are read for the answer.
 func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	x, err := m.index.get(ctx)
@@ -225,7 +225,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 		}
 		return m.direct(ctx, err)
 	}
-	for range 2 { // a run that had begun may have missed what was written since
+	for range 2 { // a run that had begun may have missed later writes
 		ended, held, err := m.brought(ctx, p)
 		if err == nil && !ended {
 			out.indexing, out.held = true, held
@@ -294,7 +294,7 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 // unmoved is how long nothing must have come of a run for another process to be the reason.
 const unmoved = time.Second
 
-// remakable reports whether what is wrong with an index goes when it is made anew.
+// remakable reports whether remaking an index mends its fault.
 func remakable(err error) bool {
 	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
 }
@@ -328,14 +328,14 @@ func (m *Memory) instead(ctx context.Context, old readied, why error) (readied, 
 	return d, err
 }
 
-// What is read for an answer at most, where no index can be kept.
+// Bounds on the files read for an answer if no index can be kept.
 const (
 	directFiles = 2000
 	directBytes = 8 << 20
 )
 
-// direct reads the files into an index in memory, if they are few; why is what keeps
-// the other from being used.
+// direct reads the files into an index in memory, if they are few. why is the reason that the
+// kept index is not used.
 func (m *Memory) direct(ctx context.Context, why error) (readied, error) {
 	n, bytes := 0, int64(0)
 	for f, err := range m.corpus.files(ctx, nil) {
@@ -386,7 +386,7 @@ func empty(ctx context.Context, m *Memory) bool {
 	return ctx.Err() == nil
 }
 
-// progress counts what an index has of the files.
+// progress counts the files and texts that an index already has.
 func (m *Memory) progress(ctx context.Context, r *reading) *retrieval.Progress {
 	p := &retrieval.Progress{}
 	files := func(yield func(index.FileStat, error) bool) {

@@ -25,7 +25,7 @@ type how struct {
 	busy time.Duration
 }
 
-// done is what the syncer has to know of it.
+// done returns the part of r that the syncer needs.
 func done(r *api.Reindexed) syncer.Done {
 	return syncer.Done{Files: r.Read, Removed: r.Removed, Vectors: r.EmbedErr}
 }
@@ -105,7 +105,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
 	return r, err
 }
 
-// Drop takes out of the index what is no longer to be found, now.
+// Drop removes from the index at once the documents that must no longer be found.
 func (m *Memory) Drop(ctx context.Context) error {
 	if _, err := m.index.get(ctx); err != nil {
 		return nil // there is nothing that could be searched
@@ -118,8 +118,8 @@ func (m *Memory) Drop(ctx context.Context) error {
 	return errors.Join(update(ctx, &m.corpus, &m.index, ix, &how{}, r), ix.Close())
 }
 
-// update lists, reads and cuts what is to be indexed for an index. Damage that shows only
-// then makes it anew.
+// update lists, reads and cuts the documents to index. If damage shows only then, it makes the
+// index anew.
 func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts *how, r *api.Reindexed) error {
 	o := &index.SyncOptions{Wait: opts.Wait, Progress: told(opts.Progress)}
 	once := func() (err error) {

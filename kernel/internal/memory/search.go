@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Scope says what of memory somebody may see, and wants to.
+// Scope says which part of memory a caller may see, and wants to.
 type Scope struct {
 	// Private: MEMORY.md, USER.md and past sessions are there.
 	Private bool
@@ -25,8 +25,8 @@ type Scope struct {
 	Agent, Session string
 	// Source is one of the sources, "" for all.
 	Source string
-	// Collection is the workspace's files, or those of a folder beside it, by its name; ""
-	// for all.
+	// Collection is the workspace's files, or those of an additional folder, by its name; "" for
+	// all.
 	Collection string
 	// Loaded are files that the host shows by itself, which need no finding: by their
 	// names, in whatever folder of the workspace, such as CLAUDE.md.
@@ -65,8 +65,8 @@ func (sc *Scope) Check(collections []string) error {
 	return fmt.Errorf("there is no collection %q; they are %s", sc.Collection, strings.Join(collections, ", "))
 }
 
-// Search asks files and spans. It always has an answer; what is wrong with the
-// index is in it.
+// Search searches files and spans. It always returns a result, which reports a fault of the
+// index.
 func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Patience) retrieval.Result {
 	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
 		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
@@ -116,8 +116,8 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 // types, and fewer than would keep others waiting.
 const maxQuery = 8 << 10
 
-// bounded masks a question, and leaves the beginning and the end of one that is too long: what
-// is masked is longer than what stays, so that no secret is cut in two before.
+// bounded masks a question, and keeps the beginning and the end of one that is too long. It masks
+// more text than it keeps, so that no secret is cut in two before masking.
 func bounded(q string, mask func(string) string) string {
 	if len(q) <= maxQuery {
 		return mask(q)
@@ -127,8 +127,9 @@ func bounded(q string, mask func(string) string) string {
 	return strings.ToValidUTF8(head[:min(half, len(head))]+"\n"+tail[max(0, len(tail)-half):], "")
 }
 
-// hear makes documents of what was said in past sessions since they were read last: for who
-// asks all of it, for a plan that of new sessions, and of others what is worth it.
+// hear makes documents of the turns in past sessions since they were last read. For a caller that
+// asks it reads all of them; for a plan it reads new sessions, and others only if they are worth
+// it.
 func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
 	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == api.SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
 		return
@@ -201,8 +202,8 @@ type failing struct{ err error }
 
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
 
-// sourced names the source of every hit, and the session of what only one session's agent
-// says in a day's log. It takes the marks of entries out of all that is shown.
+// sourced names the source of every hit, and names the session of an entry in a day's log that
+// one session's agent alone wrote. It takes the marks of entries out of all that is shown.
 func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
@@ -242,10 +243,10 @@ func behindBy(l index.Lag) string {
 	return ""
 }
 
-// IsPast tells the path of a document of a past session.
+// IsPast reports whether path names a document of a past session.
 func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) }
 
-// want keeps out what a session may not see, on top of what the caller wants.
+// want excludes documents that a session may not see, in addition to those the caller excludes.
 func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
 	if sc.Private && sc.Source == "" && sc.Collection == "" {
 		if kept, err := m.Past.Exists(); !kept || err != nil {
@@ -282,8 +283,8 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 	}, nil
 }
 
-// asks reports whether a document is of the session that asks: what it no longer
-// shows, its spans hold.
+// asks reports whether a document is of the asking session, whose spans hold the parts that it no
+// longer shows.
 func (sc *Scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
@@ -300,7 +301,7 @@ func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
 	return "", ""
 }
 
-// age tells from when on a file ages: a document of a past session from the day of its
+// age returns the time from which a file ages: a document of a past session from the day of its
 // turns, or from when they were read.
 func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if IsPast(path) {

@@ -8,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The classes of what is withheld as a whole.
+// The classes of contents that are withheld as a whole.
 const (
 	classSessions = "sessions"
 	classMedia    = "media"
-	classNotes    = "notes" // what index.include does not name
+	classNotes    = "notes" // files that index.include does not name
 )
 
-// Withheld lists what a shared session may not see of what is there, whether or not it
+// Withheld lists the existing contents that a shared session may not see, whether or not they
 // would answer anything. source is that of a [Scope].
 func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 	if private {

@@ -20,11 +20,11 @@ type Cooldown struct {
 	// when the model is asked again.
 	Failures int       `json:"failures"`
 	Until    time.Time `json:"until,omitzero"`
-	// Reason and Detail say what the last failure was, Failed when.
+	// Reason and Detail describe the last failure, Failed its time.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail,omitempty"`
 	Failed time.Time      `json:"failed,omitzero"`
-	// Answered is when it last gave what could be used.
+	// Answered is the time of the model's last usable answer.
 	Answered time.Time `json:"answered,omitzero"`
 }
 
@@ -88,8 +88,8 @@ func (c *Cooldowns) Cooling(model string, now time.Time) bool {
 	return now.Before(f.Models[model].Until)
 }
 
-// Note keeps what came of a request, nil for an answer that can be used. What can't be written is not: the model is
-// then asked too early, which does no harm.
+// Note keeps the outcome of a request, nil for a usable answer. It ignores a failed write: the
+// model is then asked too early, which does no harm.
 func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {
 		return

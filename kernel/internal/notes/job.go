@@ -23,12 +23,12 @@ type Said struct {
 	Branch         string
 	Epoch          int
 	Page, Evidence string
-	// Messages are all that stand, Hosts their pages, and the first Ended of them
-	// belong to turns that have ended.
+	// Messages are all valid messages, Hosts their pages, and the first Ended of them belong to
+	// turns that have ended.
 	Messages []memkernel.Message
 	Hosts    []pagevm.HostMessage
 	Ended    int
-	// Summary is the mechanical one, Notes what the journal holds beside it.
+	// Summary is the mechanical one. Notes are those already in the journal.
 	Summary summary.State
 	Notes   summary.Notes
 	Mask    func(string) string
@@ -44,16 +44,16 @@ type Job struct {
 	// Epoch and Version, of the notes, are as they were when the delta was taken.
 	Epoch, Version int
 	Now            time.Time
-	// EndsEpoch: the epoch ends with the delta, and what is remembered of it stands.
+	// EndsEpoch: the epoch ends with the delta, and the texts remembered from it are final.
 	EndsEpoch bool
-	// Answered is what the answer is applied to.
+	// Answered is the state to which the answer is applied.
 	Answered summary.Answered
 	prompt   summary.Prompt
 }
 
 // Session is where a job comes from, and where its answer goes.
 type Session interface {
-	// Current reports whether a job is made from what the journal says now.
+	// Current reports whether a job is made from the journal's present state.
 	Current(ctx context.Context, job *Job) bool
 	// Commit writes the mark of the delta, the operations and the facts at once. An
 	// answer that another one or a reset overtook is dropped, without an error. An
@@ -81,7 +81,7 @@ func (n *Taker) Job(s *Said) *Job {
 		d.Sources[i].Page = pageOf(hosts, d.Sources[i].Key)
 	}
 	p := summary.PromptFor(s.Summary, rooted, d)
-	p.User = s.Mask(p.User) // once more as a whole: what was kept from before a rule was known
+	p.User = s.Mask(p.User) // once more as a whole: parts may have been kept from before a rule was known
 	return &Job{Folder: s.Folder, Branch: s.Branch, Epoch: s.Epoch, Version: s.Notes.Version, Now: s.Now, prompt: p,
 		Answered: summary.Answered{State: s.Summary, Notes: rooted, Page: s.Page, Session: s.Evidence, Sources: d.Sources, Mask: s.Mask,
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
@@ -98,8 +98,8 @@ func reaches(msgs []memkernel.Message, end int, key string) bool {
 	return false
 }
 
-// noted is how many of the messages a model has read: up to the newest mark whose
-// message still stands.
+// noted returns how many of the messages a model has read: up to the newest mark whose message is
+// still in the conversation.
 func noted(n summary.Notes, msgs []memkernel.Message) int {
 	read := make(map[string]bool, len(n.Marks))
 	for _, m := range n.Marks {
@@ -113,8 +113,8 @@ func noted(n summary.Notes, msgs []memkernel.Message) int {
 	return 0
 }
 
-// rootedIn tells which messages are a conversation's. Where the host took messages
-// away for a summary of its own, all that were known are.
+// rootedIn returns a function that reports whether a message belongs to a conversation. If the
+// host replaced messages by a summary of its own, all messages that were known belong to it.
 func rootedIn(msgs []memkernel.Message) func(string) bool {
 	keys := make(map[string]bool, len(msgs))
 	for i := range msgs {
@@ -157,7 +157,7 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 // kernel of the machine gives it back when its holder dies.
 const lockName = "summary.lock"
 
-// ask asks about a delta and hands over what is answered.
+// ask sends a delta to the model and hands over the answer.
 func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
 	if !store.Exists(job.Folder, "") {
 		return // the session ended

@@ -1,4 +1,4 @@
-// Package notes asks a model for notes on a session, beside the mechanical summary.
+// Package notes asks a model for notes on a session, in addition to the mechanical summary.
 //
 //	ObserveTurn ── is the delta large or old enough? no cool-down? ── masked text
 //	                                                                    │
@@ -6,15 +6,15 @@
 //	                          │
 //	      operations ── journal: one writeback with the mark of the delta ── memory
 //	                          │
-//	      the next cut renders them behind the mechanical lines
+//	      the next cut renders them after the mechanical lines
 //
-// The mark and the operations are one commit, so that a delta is noted once or not
-// at all; what was not committed is part of the next delta. Whatever goes wrong,
-// the mechanical summary stands as it does without a model.
+// The mark and the operations are one commit, so that a delta is noted once or not at all. A
+// delta that was not committed is part of the next one. After any failure the mechanical summary
+// remains as it is without a model.
 //
-// The package never opens a session and never writes to its journal: what is asked
-// about is handed in, and the [Session] commits what is answered. Nobody ever waits
-// for a model but [Taker.Stop], for a while.
+// The package never opens a session and never writes to its journal: it is handed the text to ask
+// about, and the [Session] commits the answer. Nobody ever waits for a model but [Taker.Stop],
+// for a while.
 package notes
 
 import (
@@ -33,8 +33,8 @@ type Options struct {
 	// of its oldest message from which a smaller one is.
 	Tokens int
 	After  time.Duration
-	// DeltaTokens bounds how much of a delta is sent in one request, about; what
-	// is left goes with the next.
+	// DeltaTokens bounds roughly how much of a delta is sent in one request. The rest goes with
+	// the next.
 	DeltaTokens int
 	// Timeout bounds one request.
 	Timeout time.Duration
@@ -54,8 +54,8 @@ type Taker struct {
 	ctx   context.Context
 	abort context.CancelFunc
 
-	mu     sync.Mutex      // guards what follows
-	asking map[string]bool // sessions by folder, and what else has a name
+	mu     sync.Mutex      // guards the fields below
+	asking map[string]bool // sessions by folder, and other named jobs
 	closed bool
 	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
 }
@@ -115,12 +115,12 @@ func (n *Taker) Busy(folder store.Store) bool {
 	return n.closed || n.asking[session] || len(n.asking) >= maxAsking
 }
 
-// cancelWait is how long a model gets to notice that it was cancelled. One that
-// does not is left behind: it can't write any more.
+// cancelWait is how long a model gets to notice that it was cancelled. A model that does not
+// notice is abandoned: it can't write any more.
 const cancelWait = time.Second
 
-// Stop ends the background's work for good: what is under way may end by itself
-// for a while, and is then cancelled.
+// Stop ends the background's work for good. Running requests may end by themselves for a while,
+// and are then cancelled.
 func (n *Taker) Stop() {
 	if n == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// endSessions finds the sessions that are over and, if it is to be done, ends them. What
-// goes, or would go, is noted in gone by folder.
+// endSessions finds the sessions that are over and, if it is to be done, ends them. It notes in
+// gone the folders of the sessions that go, or would go.
 func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited, gone map[string]bool) error {
 	if req.Sessions <= 0 {
 		return nil
@@ -36,7 +36,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 		}
 		e, ok, err := k.over(ctx, f, before, req.Now, named, out)
 		if err != nil {
-			continue // what can't be read stays, and is told
+			continue // an unreadable session stays, and is reported
 		}
 		if ok && req.Apply {
 			ok, err = k.endSession(ctx, f, e, before, req.Now)
@@ -96,8 +96,8 @@ func (k *Keeper) endSession(ctx context.Context, name string, e *api.EndedSessio
 	return folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
 }
 
-// mentioned are the pages that memory names: those that are cited, and those that stand
-// in the workspace's files.
+// mentioned returns the pages that memory names: those that are cited, and those that the
+// workspace's files mention.
 func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
 	out := map[string]bool{}
 	for id := range cited {

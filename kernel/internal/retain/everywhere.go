@@ -22,13 +22,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// leastWords is the least that is looked for everywhere, in characters: less stands in
-// nearly every file.
+// leastWords is the shortest text, in characters, that is looked for everywhere: a shorter one
+// occurs in nearly every file.
 const leastWords = 4
 
-// Everywhere forgets words wherever they stand: in all sessions, in the workspace's memory,
-// in the backups of its files and in the index. Then it looks for them in every file that
-// memkernel keeps.
+// Everywhere forgets words wherever they occur: in all sessions, in the workspace's memory, in
+// the backups of its files and in the index. Then it looks for them in every file that memkernel
+// keeps.
 func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
 	if req.Now.IsZero() {
 		req.Now = k.Now()
@@ -64,7 +64,7 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	return out, k.scan(ctx, []words{w}, req.Apply, out)
 }
 
-// wholeSession forgets a session, and looks for what the user said in it.
+// wholeSession forgets a session, and looks for the user's words in it.
 func (k *Keeper) wholeSession(ctx context.Context, req *api.EverywhereRequest, out *api.Everywhere) error {
 	said, err := k.saidIn(ctx, req.Words)
 	if err != nil {
@@ -84,14 +84,14 @@ func (k *Keeper) wholeSession(ctx context.Context, req *api.EverywhereRequest, o
 	return k.scan(ctx, said, req.Apply, out)
 }
 
-// mostSaid is how many messages of a session are looked for once it is gone, longSaid the
-// least of them in characters: what is shorter others say, too.
+// mostSaid is how many messages of a forgotten session are looked for. longSaid is the shortest
+// of them in characters, because others say shorter ones, too.
 const (
 	mostSaid = 64
 	longSaid = 60
 )
 
-// saidIn are lines of what was said in a session.
+// saidIn returns lines of the messages in a session.
 func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error) {
 	name, err := folder.Of(k.State, key)
 	if err != nil {
@@ -120,8 +120,8 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 	return out, nil
 }
 
-// forgetWords forgets the pages of a session that hold words, or all of it where what else
-// it keeps holds them.
+// forgetWords forgets the pages of a session that hold words, or the whole session if other data
+// of it holds them.
 func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *api.EverywhereRequest, out *api.Everywhere) error {
 	key, ids, err := k.holding(ctx, name, w)
 	if err != nil {
@@ -146,7 +146,7 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *ap
 	return err
 }
 
-// holding are the pages of a session that hold words in what they say or came from.
+// holding returns the pages of a session whose text or source holds words.
 func (k *Keeper) holding(ctx context.Context, name string, w *words) (key string, ids []string, err error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, false)
 	if err != nil {
@@ -229,8 +229,8 @@ func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *ap
 	return k.reindexed(ctx, out)
 }
 
-// reindexed makes the index anew, if there is one: what was deleted from a database lies in
-// its file for long.
+// reindexed makes the index anew, if there is one, because a deleted row stays in a database's
+// file for long.
 func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
@@ -296,7 +296,7 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 	return ctx.Err()
 }
 
-// whyLeft says what to do about a file of the state folder.
+// whyLeft returns advice about a file of the state folder.
 func (k *Keeper) whyLeft(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) > 1 && parts[0] == "sessions" {
@@ -310,10 +310,10 @@ func (k *Keeper) whyLeft(name string) string {
 	return "remove the file: it is derived, and made anew"
 }
 
-// words are what is looked for: letters in lower case, blanks as one.
+// words is the text to look for: letters in lower case, blanks as one.
 type words struct {
 	folded string
-	// forms are the ways in which they may stand in a file.
+	// forms are the ways in which a file may spell them.
 	forms [][]byte
 }
 
@@ -381,8 +381,8 @@ func (w *words) lines(text string) (out []int) {
 	return out
 }
 
-// fold is a text in lower case with one blank between words, also where JSON escapes what
-// parts them.
+// fold returns a text in lower case with one blank between words, also where JSON escapes the
+// white space between them.
 func fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -438,7 +438,7 @@ func scanned(ctx context.Context, r io.Reader, of []words) (n int64, found bool,
 		for i := range of {
 			found = found || slices.ContainsFunc(of[i].forms, func(f []byte) bool { return bytes.Contains(text, f) })
 		}
-		keep := min(len(buf), 8*longest) // words may stand across two
+		keep := min(len(buf), 8*longest) // words may lie across two buffers
 		copy(buf, buf[len(buf)-keep:])
 		buf = buf[:keep]
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Forget removes pages, spans, blobs or a whole session from all that is kept, and
-// keeps tombstones: Get answers FORGOTTEN, and the same message does not come back
-// when the host sends it again, in whose place a prompt then says so. The next plan
-// of the session begins its projection anew, at the price of a cache miss. What the
-// host keeps itself, and the workspace's files, are not touched.
+// Forget removes pages, spans, blobs or a whole session from all that is kept, and keeps
+// tombstones: Get answers FORGOTTEN, and the same message does not come back when the host sends
+// it again, in whose place a prompt then says so. The next plan of the session begins its
+// projection anew, at the price of a cache miss. It does not touch the host's own data or the
+// workspace's files.
 func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
 	if req.Session == (len(req.IDs) > 0) {
 		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
@@ -74,7 +74,7 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 	return out, nil
 }
 
-// forgetFolders are the sessions that may hold what is meant, the named one first.
+// forgetFolders returns the sessions that may hold the contents to forget, the named one first.
 func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	own, err := folder.Of(k.State, req.SessionKey)
 	if err != nil {
@@ -103,8 +103,8 @@ func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	return folders, nil
 }
 
-// promiseForget looks up what is meant in one session and, if it is to be done,
-// writes the promise. It gives nil if the session holds none of it.
+// promiseForget looks up the contents to forget in one session and, unless this is a trial,
+// writes the promise. It returns nil if the session holds none of them.
 func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {
@@ -155,9 +155,9 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.Forget
 	return b, s.PromiseErasure(b, req.Now)
 }
 
-// forgetImported takes what a session brought in from another program's memory out of its
-// files. It comes before the promise: once that is kept, the session has forgotten what it
-// brought.
+// forgetImported removes from memory's files the texts that a session imported from another
+// program's memory. It must run before the promise: once that is kept, the session has forgotten
+// which texts it imported.
 func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *api.Forgotten) error {
 	if k.Memory == nil {
 		return nil
@@ -193,7 +193,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 	return nil
 }
 
-// splitBlobs tells the blobs that go from those that other pages need.
+// splitBlobs separates the blobs to remove from those that other pages need.
 func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[string]bool, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
@@ -213,7 +213,7 @@ func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[st
 	return nil
 }
 
-// finishForget removes what was promised. Opening a session to be written does it.
+// finishForget removes the promised contents. Opening a session for writing does that.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		s, unlock, err := k.Sessions.Visit(ctx, f, true)
@@ -229,7 +229,7 @@ func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	return nil
 }
 
-// elsewhere names what holds the same as some pages, and is not one of them.
+// elsewhere names places that hold the same content as some pages.
 func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	var out []string
 	for _, id := range s.Erasable().Same(pages) {
@@ -274,7 +274,7 @@ func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *ap
 	return err
 }
 
-// forgetSaid forgets what pages say in the documents of past sessions.
+// forgetSaid removes the text of pages from the documents of past sessions.
 func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pagevm.Page) error {
 	m := k.Memory
 	if m == nil {
@@ -308,8 +308,8 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 	return m.Past.ForgetTurns(ctx, turns)
 }
 
-// dropPast takes what was forgotten out of the index now. Where that can't be done
-// now, searches leave it out until it is.
+// dropPast removes forgotten documents from the index now. If that can't be done now, searches
+// leave them out until it is.
 func (k *Keeper) dropPast(ctx context.Context, out *api.Forgotten) {
 	m := k.Memory
 	if m == nil {

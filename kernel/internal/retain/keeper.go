@@ -1,7 +1,7 @@
-// Package retain goes through the sessions of a state directory and takes out of them what
-// is to be forgotten, what is older than it has to be kept, and what is damaged. What goes
-// is promised in a session's journal first, and removed after. The package never decides
-// for how long things are kept, and never removes what a prompt or memory points to.
+// Package retain goes through the sessions of a state directory and removes contents that are to
+// be forgotten, that are older than they have to be kept, or that are damaged. A session's
+// journal first promises the removal, which follows. The package never decides for how long
+// things are kept, and never removes content that a prompt or memory points to.
 package retain
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Keeper is what it works on.
+// Keeper holds the parts of a kernel that retention works on.
 type Keeper struct {
 	State    store.Store // the state directory
 	Blobs    *store.Blobs
@@ -24,8 +24,8 @@ type Keeper struct {
 	Upkeep   *upkeep.Keeper
 	Masker   *mask.Masker
 	Now      func() time.Time
-	// Memory is the workspace's Markdown, nil if it is off. Past: what was said in other
-	// sessions is searched.
+	// Memory is the workspace's Markdown, nil if it is off. Past: the words of other sessions are
+	// searched.
 	Memory *memory.Memory
 	Past   bool
 	// Shared reads the pages that all sessions share.

@@ -22,14 +22,14 @@ func empty(r *api.RetainedSession) bool {
 	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
 }
 
-// retainLock is held by the one who applies retention, among all machines that share the
-// state. Who lost it while they were paused is refused what they would write.
+// retainLock is held by the one who applies retention, among all machines that share the state. A
+// holder who lost it while paused has later writes refused.
 const retainLock = "retain.lock"
 
-// Retain removes what is older than it has to be kept, and blobs that nothing
-// holds, by one process at a time. It never breaks a pointer in a prompt or in memory: what a
-// standing projection shows or names, and what a committed update of any page
-// cites, stays. Like forgetting it is promised in the journal first.
+// Retain removes contents that are older than they have to be kept, and blobs that no page holds,
+// by one process at a time. It never breaks a pointer in a prompt or in memory: it keeps the
+// pages that a valid projection shows or names, and those that a committed update of any page
+// cites. Like forgetting, it is promised in the journal first.
 func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retained, error) {
 	there, err := store.Find(k.State, "")
 	if err != nil {
@@ -100,8 +100,8 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	return out, k.retainBlobs(ctx, read, len(out.Unreadable) == 0)
 }
 
-// retainSession finds what goes of a session and, if it is to be done, writes the
-// promise, and drops usage and traces at once: nothing depends on them.
+// retainSession finds the expired contents of a session and, unless this is a trial, writes the
+// promise. It drops usage and traces at once, because nothing depends on them.
 func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (*api.RetainedSession, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {
@@ -176,10 +176,11 @@ func (k *Keeper) countBlobs(ctx context.Context, out *api.Retained, held, gone m
 	})
 }
 
-// retainBlobs keeps the promises, and removes what no page holds, if that can be told.
+// retainBlobs keeps the promises, and removes blobs that no page holds, if that can be
+// determined.
 func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) error {
 	if err := k.finishForget(ctx, folders); err != nil && told {
-		return err // else what can't be read may hold it: it goes once that can be told
+		return err // else an unreadable session may hold the blob, which stays until that is known
 	}
 	if err := folder.FinishEnded(ctx, k.State); err != nil {
 		return fmt.Errorf("retain: %w", err)

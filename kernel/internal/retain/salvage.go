@@ -17,11 +17,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Salvage says what is sound of a session whose files are damaged, and what is lost.
-// With Apply the journal goes on with what is sound of it: all damaged files are put
-// aside, prompts are made anew at the price of a cache miss, and what the host hands in
-// again is ingested again. A session that is not there is an error that wraps
-// [folder.ErrNone].
+// Salvage reports the sound and the lost parts of a session whose files are damaged. With Apply
+// the journal continues with its sound part: all damaged files are put aside, prompts are made
+// anew at the price of a cache miss, and messages that the host hands in again are ingested
+// again. A session that is not there is an error that wraps [folder.ErrNone].
 func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
 	key, name := req.SessionKey, ""
 	if req.Project {
@@ -110,7 +109,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		if err := aside(j.Apply()); err != nil {
 			return out, err
 		}
-		// What prompts showed may rest on what is lost.
+		// Contents that prompts showed may depend on lost ones.
 		derived = append(derived, folder.DamagedFile{Name: folder.RecordsFile})
 	}
 	if err := aside(points.PutAside(states)); err != nil {
@@ -137,7 +136,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	return out, nil
 }
 
-// count reads what is sound as the session would be read, and gives the blobs of its
+// countSalvaged reads the sound part as the session would be read, and returns the blobs of its
 // pages that are damaged.
 func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, out *api.Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.Invalidate()

@@ -1,8 +1,7 @@
-// Package syncer keeps an index up to date in the background. It holds one goroutine,
-// which signals, a clock and a watch over folders wake, what is known meanwhile of how
-// far the index is behind, and the record of the last run. What a run does it is given
-// as functions: it never reads the index or what is indexed, and nobody ever waits for
-// a run but Close.
+// Package syncer keeps an index up to date in the background. It holds one goroutine, which
+// signals, a clock and a watch over folders wake, the last known lag of the index, and the record
+// of the last run. It is given the work of a run as functions: it never reads the index or the
+// files, and nobody ever waits for a run but Close.
 package syncer
 
 import (
@@ -22,7 +21,7 @@ const DefaultInterval = 5 * time.Minute
 // Looking costs a stat per file, which searches do not wait for.
 const believed = 5 * time.Second
 
-// What made the syncer look.
+// The reasons for a look.
 const (
 	Start    = "session_start"
 	Search   = "search"
@@ -35,25 +34,23 @@ const (
 // Options say when the index is brought up to date, and how that is done. Without
 // OnStart, OnSearch, Interval and Watch it never is.
 type Options struct {
-	// OnStart does it when a session starts, OnSearch when a search found the index
-	// behind.
+	// OnStart does it when a session starts, OnSearch when a search found that the index lags.
 	OnStart, OnSearch bool
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
-	// Watch, if not nil, says what is watched, to do it when something has changed.
-	// Where the system can't watch, Interval is used, or DefaultInterval.
+	// Watch, if not nil, names the folders to watch, so that the syncer runs after a change. If
+	// the system can't watch, Interval is used, or DefaultInterval.
 	Watch *watch.Options
 	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(Run)
 
 	// Update brings the index up to date.
 	Update func(context.Context) (Done, error)
-	// Lag tells how far it is behind; whole is false if some files could not be looked at.
+	// Lag returns how far the index lags; whole is false if some files could not be looked at.
 	Lag func(context.Context) (lag index.Lag, whole bool)
-	// Version, if not nil, counts what was written to the files: where it has changed, a
-	// search does not believe that the index agrees with them. Others write there, too, so
-	// that nothing counts as written through here alone: what a search finds is the same
-	// wherever it is asked.
+	// Version, if not nil, counts the writes to the files. If it has changed, a search does not
+	// trust that the index agrees with them. Other processes write there, too, so no write counts
+	// as one of this process alone: a search finds the same wherever it is asked.
 	Version func(context.Context) (int64, error)
 	// State is where the last run is written down; Now is the clock of its time.
 	State store.Store
@@ -65,15 +62,15 @@ type Options struct {
 	Open  func(watch.Options) (Watcher, error)
 }
 
-// Watcher is what is needed of a [watch.Watcher].
+// Watcher is the part of a [watch.Watcher] that the syncer needs.
 type Watcher interface {
 	Changed() <-chan struct{}
 	State() (folders int, err error)
 	Close() error
 }
 
-// Done is what an update did: how many files it read, how many were gone, and why
-// vectors are missing.
+// Done is the result of an update: how many files it read, how many were gone, and why vectors
+// are missing.
 type Done struct {
 	Files, Removed int
 	Vectors        error
@@ -93,8 +90,8 @@ type WatchState struct {
 type Syncer struct {
 	o Options
 
-	mu sync.Mutex // guards what follows
-	// lag is by how much the index was behind at checked.
+	mu sync.Mutex // guards the fields below
+	// lag is how far the index lagged at checked.
 	lag     index.Lag
 	checked time.Time
 	// version is that of the files at checked, 0 if that is not known.
@@ -171,9 +168,9 @@ func (s *Syncer) Wanting() {
 	}
 }
 
-// Stale tells a search by how much the index is behind the files, and whether that is
-// no more than what was written through here. The first answer in a process is looked
-// for; later ones are at most a look in the background old.
+// Stale returns to a search how far the index lags the files, and whether only writes of this
+// process are missing. The first answer in a process takes a look. Later answers are at most as
+// old as the last look in the background.
 func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	version := s.numbered(ctx)
 	s.mu.Lock()
@@ -193,9 +190,9 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
 
-// look looks how far the index is behind files of at least a version, which is 0 then if not
-// all could be looked at. Of files elsewhere at least one counts as written then: nobody knows that
-// none was.
+// look finds how far the index lags files of at least a version. The version is 0 if not all
+// could be looked at. Of files elsewhere at least one then counts as written, because nobody
+// knows that none was.
 func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	lag, whole := s.o.Lag(ctx)
 	if whole {
@@ -207,8 +204,8 @@ func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	return lag, 0
 }
 
-// numbered is the version of the files, asked for before they are looked at: what is found
-// is then no older.
+// numbered returns the version of the files. Callers must ask for it before they look at the
+// files, so that their findings are no older.
 func (s *Syncer) numbered(ctx context.Context) int64 {
 	if s.o.Version == nil {
 		return 0
@@ -220,15 +217,14 @@ func (s *Syncer) numbered(ctx context.Context) int64 {
 	return v
 }
 
-// Since reports whether it was looked since a moment how far the index is behind.
+// Since reports whether the lag was measured after a moment.
 func (s *Syncer) Since(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.checked.Before(t)
 }
 
-// Look looks by how much the index is behind the files. What is written meanwhile
-// counts.
+// Look finds how far the index lags the files. Writes made meanwhile count.
 func (s *Syncer) Look(ctx context.Context) index.Lag {
 	s.mu.Lock()
 	before := s.written
@@ -254,7 +250,7 @@ func (s *Syncer) Renewed(lag index.Lag) {
 	s.renewed(lag, 0)
 }
 
-// renewed notes what is known of a version, or of now. s.mu is held.
+// renewed notes the lag of a version, or of now. The caller must hold s.mu.
 func (s *Syncer) renewed(lag index.Lag, version int64) {
 	s.lag, s.checked, s.version = lag, time.Now(), version
 	if lag.Zero() {
@@ -342,8 +338,8 @@ func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 	}
 }
 
-// attend looks how far the index is behind and, unless a search only wanted to know,
-// brings it up to date.
+// attend measures the lag of the index and, unless a search only wanted to know, brings the index
+// up to date.
 func (s *Syncer) attend(ctx context.Context, why string) {
 	if why == Search && !s.o.OnSearch {
 		s.Look(ctx)
@@ -362,8 +358,8 @@ func (s *Syncer) attend(ctx context.Context, why string) {
 	s.Ran(why, d, err)
 }
 
-// interval is how often the clock is to look: where changes are to be seen and
-// can't be, at least by default.
+// interval returns how often the clock must look: at least by default if changes are to be
+// watched and can't be.
 func interval(o *Options, w Watcher) time.Duration {
 	if o.Interval > 0 || o.Watch == nil {
 		return o.Interval
