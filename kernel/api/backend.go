@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// MemoryIndex is an index over the workspace's Markdown as the kernel uses it; the
-// methods are those of [index.Index], which is one. Whatever an implementation
-// can't do it says by an error or in what it returns.
+// MemoryIndex is an index over the workspace's Markdown as the kernel uses it. Its methods are
+// those of [index.Index], which implements it. An implementation reports an unsupported operation
+// by an error or in its result.
 type MemoryIndex interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
@@ -37,7 +37,7 @@ type MemoryVectors interface {
 // Backend is where the index is kept. The zero value is the SQLite file at
 // the IndexPath of the kernel's MemoryOptions.
 type Backend struct {
-	// Name says what it is: "sqlite", "postgres", "qmd".
+	// Name is the kind of index: "sqlite", "postgres", "qmd".
 	Name string
 	// Place names where, for people.
 	Place string
@@ -80,6 +80,6 @@ func some(ix *index.Index, err error) (MemoryIndex, error) {
 	return ix, nil
 }
 
-// MemoryFolder is a folder beside the workspace whose Markdown is searched, and never written
+// MemoryFolder is a folder outside the workspace whose Markdown is searched, and never written
 // to. Name goes before the paths of its files, as in "notes:sub/ops.md".
 type MemoryFolder struct{ Name, Path string }

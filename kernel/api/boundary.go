@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// CompactWish says what a compaction on demand is to come to. The zero value takes
-// the low-water mark, or half of the conversation if that is lower.
+// CompactWish is the goal of a compaction on demand. The zero value takes the low-water mark, or
+// half of the conversation if that is lower.
 type CompactWish struct {
 	// Tokens is the size that the whole prompt should come down to; Share is the same
 	// as a share of the window. The smaller one counts, 0 says nothing.
@@ -20,9 +20,9 @@ type CompactWish struct {
 	// Force cuts inside an open tool loop, too, whose closed calls may leave or be
 	// shortened then. Without it a loop is only cut when the cache is cold.
 	Force bool
-	// Call is what the next call will be like, as for Kernel.PlanContext: window,
-	// reserve, system, tools, resolver and settings. What it does not say is taken
-	// from the last plan. Session, messages and time are not looked at.
+	// Call describes the next call, as for Kernel.PlanContext: window, reserve, system, tools,
+	// resolver and settings. Unset fields are taken from the last plan. Session, messages and
+	// time are ignored.
 	Call *PlanRequest
 	// FixedTokens is the size of system prompt and tools, for a conversation that was
 	// never planned; see [PlanRequest.FixedTokens].
@@ -30,8 +30,9 @@ type CompactWish struct {
 	// Overflow is a provider's refusal of the last call as too long, which the next
 	// plan has to fit under; see [PlanRequest.Overflow].
 	Overflow *Overflow
-	// Provider is a compaction that the provider made. What it covers leaves whatever else
-	// is wished; the prompt shows it first, then what the kernel knows of what left.
+	// Provider is a compaction that the provider made. The messages that it covers leave,
+	// whatever the other fields ask for. The prompt shows the provider's compaction first, then
+	// the kernel's own text about the messages that left.
 	Provider *ProviderCompaction
 }
 
@@ -67,26 +68,26 @@ const (
 	// CompactUnplanned: no plan of the session was ever made here, or its window is
 	// not known, so that there is no prompt to cut. Summary and restore text are given.
 	CompactUnplanned CompactReason = "NOT_PLANNED"
-	// CompactTooLarge: what must be shown is larger than the window.
+	// CompactTooLarge: the messages and blocks that must be shown are larger than the window.
 	CompactTooLarge CompactReason = "BUDGET_INSUFFICIENT"
 )
 
-// Compaction is what a compaction on demand came to. Tokens are the plan's: of the
-// whole prompt, calibrated, without what the provider's own count would add to
-// either figure alike.
+// Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole
+// prompt, calibrated, without the constant that the provider's own count would add to either
+// figure.
 type Compaction struct {
 	Reason CompactReason `json:"reason"`
-	// Detail says the reason in words, and what can be done.
+	// Detail gives the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
 	// TokensBefore and TokensAfter are the prompt as the next plan would have shown
 	// it and as it does; Reclaimed is their difference.
 	TokensBefore    int `json:"tokens_before"`
 	TokensAfter     int `json:"tokens_after"`
 	ReclaimedTokens int `json:"reclaimed_tokens"`
-	// TargetTokens is what the prompt should have come down to.
+	// TargetTokens is the size that the prompt should have been reduced to.
 	TargetTokens int `json:"target_tokens"`
-	// FixedTokens is what of them was said to be system prompt and tools that were not
-	// handed in.
+	// FixedTokens is the part of them that the host declared as system prompt and tools without
+	// handing them in.
 	FixedTokens int `json:"fixed_tokens"`
 	// ContextWindow is 0 if it is not known.
 	ContextWindow int `json:"context_window"`
@@ -95,10 +96,10 @@ type Compaction struct {
 	Atoms    int `json:"atoms"`
 	Messages int `json:"messages"`
 	Lowered  int `json:"lowered"`
-	// Spans restore what left, by Kernel.Get.
+	// Spans are the ids by which Kernel.Get restores the messages that left.
 	Spans []string `json:"spans"`
-	// FirstKept is the first message behind all that ever left: a host that replaces
-	// its history by Summary keeps it from here on. Nil if none is known.
+	// FirstKept is the first message after all that ever left. A host that replaces its history
+	// by Summary keeps the messages from here on. Nil if none is known.
 	FirstKept *KeptMessage `json:"first_kept"`
 	// Summary is the past in the words of the carry block, SummaryVersion counts its
 	// changes. Restore is the working state from which the model goes on. A host that
@@ -110,13 +111,13 @@ type Compaction struct {
 	Checkpoint string `json:"checkpoint"`
 	// Generation is the projection's after the cut.
 	Generation int `json:"generation"`
-	// Largest is what takes most of the prompt, PinnedTokens what pins and the
-	// workspace's files do, where nothing could be reclaimed.
+	// Largest lists the largest items of the prompt where nothing could be reclaimed.
+	// PinnedTokens is then the size of pins and the workspace's files.
 	Largest      []budget.Item `json:"largest"`
 	PinnedTokens int           `json:"pinned_tokens"`
 	// Warning names a session that is compacted again and again, "" if it isn't.
 	Warning string `json:"warning,omitempty"`
-	// Refusal is what was read out of a provider's refusal, nil if there was none.
+	// Refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *budget.Overflow `json:"refusal,omitempty"`
 }
 
@@ -130,10 +131,10 @@ type KeptMessage struct {
 // Boundary is a moment at which all that is known of a session has to be durable.
 type Boundary struct {
 	SessionKey, Branch, Model string
-	// Messages is the host's whole conversation now. Without it, what the last plan
-	// was made of counts.
+	// Messages is the host's whole conversation now. Without it, the messages of the last plan
+	// are used.
 	Messages []memkernel.Message
-	// Updates are what the host writes at this moment; see Kernel.Write.
+	// Updates are the host's own writes at this moment; see Kernel.Write.
 	Updates []journal.Update
 	// Key makes the delivery idempotent. Default: a hash of session, epoch, kind and
 	// newest message.
@@ -141,7 +142,7 @@ type Boundary struct {
 	// Reason says why, for the record.
 	Reason string
 	Now    time.Time
-	// Compact says what Kernel.Compact is to come to.
+	// Compact is the goal of Kernel.Compact.
 	Compact *CompactWish
 	// Private: see [Turn.Private].
 	Private bool
@@ -168,9 +169,9 @@ type Passed struct {
 	Faults   []fault.Fault       `json:"faults,omitempty"`
 	// Flushed counts the entries that were appended to the day's log.
 	Flushed int `json:"flushed"`
-	// Compaction is what Kernel.Compact came to, nil at every other boundary.
+	// Compaction is the outcome of Kernel.Compact, nil at every other boundary.
 	Compaction *Compaction `json:"compaction,omitempty"`
-	// Stats is what was written.
+	// Stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
 }
 
@@ -189,10 +190,11 @@ type Restored struct {
 // RestoreRequest asks for the text from which a session goes on.
 type RestoreRequest struct {
 	SessionKey string
-	// Occasion is where the text will stand; what it begins with says so.
+	// Occasion is the place where the text will be shown. The first line of the text depends on
+	// it.
 	Occasion checkpoint.Occasion
-	// Resolver is the tool or command by which its reader gets what an id stands for, as
-	// in [PlanRequest]. Without it no id is named.
+	// Resolver is the tool or command by which the text's reader gets the content of an id, as in
+	// [PlanRequest]. Without it no id is named.
 	Resolver string
 	// Shown is text that the reader also sees, whose rules are not said again.
 	Shown string

@@ -9,9 +9,9 @@ import (
 type Content struct {
 	// ID is the page, span or blob that was asked for.
 	ID string `json:"id"`
-	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for
-	// what is known and can't be read. Detail says more, also of an OK: that secrets are
-	// masked in the text.
+	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for a page that
+	// is known and can't be read. Detail says more, also with OK: that secrets are masked in the
+	// text.
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 	// Fault is silent_recall if content that was stored is gone or damaged.
@@ -20,7 +20,7 @@ type Content struct {
 	Text string `json:"text"`
 	// Page describes the page; nil for a span or a blob.
 	Page *pagevm.Page `json:"page,omitempty"`
-	// References are what of the page is stored as blobs.
+	// References are the parts of the page that are stored as blobs.
 	References []Reference `json:"references,omitempty"`
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages,omitempty"`
@@ -31,13 +31,12 @@ const (
 	GetOK           = "OK"
 	GetNoMatch      = "NO_MATCH"
 	GetBackendError = "BACKEND_ERROR"
-	// Forgotten is that of what was forgotten, or went by retention; Detail says
+	// Forgotten is the reason for a page that was forgotten, or removed by retention. Detail says
 	// which, and why.
 	GetForgotten = "FORGOTTEN"
 )
 
-// The types of a [Reference]. What hosts call an attachment of another sort is a
-// document.
+// The types of a [Reference]. An attachment of any other type is a document.
 const (
 	RefToolOutput = "tool_output_ref"
 	RefText       = "text_ref"

@@ -8,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// EditRule says what agents may change of memory's files.
+// EditRule is the rule for which entries of memory's files agents may change.
 type EditRule string
 
 // The rules.
 const (
-	// Own lets agents change what agents, tools and upkeep wrote. It is the default.
+	// Own lets agents change entries that agents, tools and upkeep wrote. It is the default.
 	EditOwn EditRule = "own"
-	// Any lets them change what people wrote as well.
+	// Any lets them change people's entries as well.
 	EditAny EditRule = "any"
 	// None lets them change nothing; they may still append.
 	EditNone EditRule = "none"
@@ -26,10 +26,10 @@ type PassageRequest struct {
 	SessionKey string
 	// Path is the file's, from the workspace.
 	Path string
-	// Old is the passage as it was read: text that stands in the file once, or that begins
-	// on line From. Version is the file's as it was read, the SHA-256 of its bytes in hex.
-	// One of them must be given. Without Old, the passage is Lines lines from line From on,
-	// a single one where Lines is 0; without From too, it is the whole file.
+	// Old is the passage as it was read. The text must occur in the file once, or begin on line
+	// From. Version is the file's as it was read, the SHA-256 of its bytes in hex. Callers must
+	// give one of the two. Without Old, the passage is Lines lines from line From on, a single
+	// one where Lines is 0; without From too, it is the whole file.
 	Old, Version string
 	From, Lines  int
 	// Text takes its place. With Delete, nothing does, and a file that nothing is left of
@@ -49,22 +49,23 @@ type EditRequest struct {
 	Now        time.Time
 }
 
-// EditFile is what becomes of a file.
+// EditFile is one file of an edit and its new text.
 type EditFile struct {
 	// Path is the file's, from the workspace. Version is the file's as it was read, "" if
 	// there was none.
 	Path, Version string
-	// Text is what it becomes, or what the file From is, byte for byte; with Remove it goes.
+	// Text is the file's new text. From, if set, is a file whose bytes are copied instead. With
+	// Remove the file is removed.
 	Text, From string
 	Remove     bool
 }
 
-// Edited is what an edit did.
+// Edited is the result of an edit.
 type Edited struct {
 	// Edit names it, for who takes it back; "" if there was nothing to change.
 	Edit  string
 	Files []EditedFile
-	// Duplicate: the same request was carried out before, and that still stands.
+	// Duplicate: the same request was carried out before and has not been undone.
 	Duplicate bool
 	// Masked counts the secrets that were masked.
 	Masked int
@@ -75,14 +76,14 @@ type EditedFile struct {
 	Path string
 	// Version is "" for a file that is gone.
 	Version string
-	// StartLine and EndLine are what was written, 0 if nothing was.
+	// StartLine and EndLine are the lines that were written, 0 if nothing was.
 	StartLine, EndLine int
 }
 
-// UndoRequest asks that an edit be taken back: its files become what they were.
+// UndoRequest asks that an edit be undone: its files get their earlier text back.
 type UndoRequest struct {
 	SessionKey string
-	// Edit is what [Edited] names; "" is the newest of the session that still stands.
+	// Edit is the name from [Edited]; "" is the newest edit of the session that was not undone.
 	Edit    string
 	Private bool
 	Now     time.Time
@@ -110,13 +111,15 @@ type MemoryFile struct {
 // ErrEditsOff is returned where agents may change nothing.
 var ErrEditsOff = errors.New("agents may not change memory here: workspace.agent_edits is none")
 
-// StaleError is returned where a file is not what was read. Nothing was changed.
+// StaleError is returned where a file differs from the version that was read. Nothing was
+// changed.
 type StaleError struct {
 	Path string
-	// Why says what is otherwise.
+	// Why says how the file differs.
 	Why string
-	// Version is the file's, "" if there is none. Text are lines of it as they stand now,
-	// those that were meant as far as that can be told, secrets masked; Lines counts all.
+	// Version is the file's current one, "" if there is no file. Text holds the file's current
+	// lines, the meant ones as far as they can be found, with secrets masked. Lines counts all
+	// lines of the file.
 	Version                   string
 	Text                      string
 	StartLine, EndLine, Lines int
@@ -124,7 +127,7 @@ type StaleError struct {
 
 func (e *StaleError) Error() string { return e.Path + ": " + e.Why }
 
-// PersonError is returned for a change of what a person wrote. Nothing was changed.
+// PersonError is returned for a change of an entry that a person wrote. Nothing was changed.
 type PersonError struct{ *consolidation.Touch }
 
 func (e *PersonError) Error() string {
@@ -141,8 +144,8 @@ func (e *SecretError) Error() string {
 	return e.Path + ": it holds what is taken for a secret, which no backup may hold, so it is not edited: let the user take the secret out of it, or name it in redact.allow if it is none"
 }
 
-// EditError is returned for what can't be done as it was asked. Nothing was changed, but
-// for what the text names.
+// EditError is returned for an edit that can't be done as requested. Nothing was changed, except
+// for the files that the text names.
 type EditError struct{ Path, Why string }
 
 func (e *EditError) Error() string {

@@ -17,17 +17,17 @@ var (
 	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
 )
 
-// ErrPrivate is returned for a shared plan of a conversation that was planned as
-// private: what it has been shown must not reach others.
+// ErrPrivate is returned for a shared plan of a conversation that was planned as private before.
+// Such a conversation has been shown texts that must not reach others.
 var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
 
 // OverflowError is returned where a request was refused again and again although
 // each plan was smaller, or where nothing that was refused can be made smaller.
 type OverflowError struct {
-	// Tries were made; Planned is how large the last plan was by our count, Window
-	// what the provider is known to take, both in tokens.
+	// Tries is the number of attempts. Planned is the size of the last plan by our count, Window
+	// the provider's known limit, both in tokens.
 	Tries, Planned, Window int
-	// Largest is what takes most of it.
+	// Largest lists the largest items of the prompt.
 	Largest []budget.Item
 }
 
@@ -52,11 +52,11 @@ var ErrQuestion = errors.New("the question is too long")
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.
 var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
 
-// ErrNoSession is what every [NoSessionError] wraps.
+// ErrNoSession is the error that every [NoSessionError] wraps.
 var ErrNoSession = errors.New("no such session")
 
-// NoSessionError is the error of a call about a session of which nothing is kept. Nothing
-// is made for such a call: a session begins with what is said in it.
+// NoSessionError is the error of a call about a session that does not exist. Such a call creates
+// no session: a session begins with its first message.
 type NoSessionError struct {
 	Key string
 	// Near are keys of sessions that there are, those most like Key first, at most
@@ -85,7 +85,7 @@ func shortKey(key string) string {
 
 func (e *NoSessionError) Unwrap() error { return ErrNoSession }
 
-// Hint says in words what there is instead; all is how to list the rest of it.
+// Hint names in words the sessions that exist; all is the command that lists the rest.
 func (e *NoSessionError) Hint(all string) string {
 	switch {
 	case e.Count == 0:
@@ -106,8 +106,8 @@ var ErrClosed = errors.New("kernel is closed")
 // NumberError is returned for a number that can't be meant: a negative window, a share
 // that is no number. Nothing was done.
 type NumberError struct {
-	// Name is the field, with those that it is part of: ContextWindow, Overflow.Limit,
-	// Memory.Ranking.Floor. Value is what it was, Want what it may be.
+	// Name is the field's full path, such as ContextWindow, Overflow.Limit or
+	// Memory.Ranking.Floor. Value is the rejected value, Want the permitted ones.
 	Name, Value, Want string
 }
 

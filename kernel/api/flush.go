@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// FlushTurn is a silent turn for the host's model, to write down what should outlive
-// a compaction. It needs one completion without tools, of System and Prompt alone, whose
-// answer nobody but Kernel.ObserveFlush gets to see.
+// FlushTurn is a silent turn that asks the host's model to write down facts that should outlive a
+// compaction. It needs one completion without tools, of System and Prompt alone. The host must
+// pass the answer to Kernel.ObserveFlush and show it to nobody else.
 type FlushTurn struct {
 	System string `json:"system"`
-	// Prompt is what a user would say. It is "" where a session was named in which nothing
-	// is new, or whose conversation this process was not shown: there is nothing to ask. Where
-	// flushes are switched off, Section is "" as well.
+	// Prompt is the user message of the turn. It is "" if the named session has nothing new, or
+	// if this process was not shown its conversation: there is nothing to ask. Where flushes are
+	// switched off, Section is "" as well.
 	Prompt string `json:"prompt"`
 	// Section asks for the same in something that a model writes anyway, such as the host's
 	// own summary; see [FlushReply.Section].
 	Section string `json:"section"`
 	// Path is the file that the answer will be appended to.
 	Path string `json:"path"`
-	// MaxTokens is what the answer may take, in tokens.
+	// MaxTokens is the limit of the answer, in tokens.
 	MaxTokens int `json:"max_tokens"`
 }
 
-// NoReply is what a model answers that has nothing to write down.
+// NoReply is the answer of a model that has nothing to write down.
 const NoReply = "NO_REPLY"
 
 // FlushRequest asks for a flush turn.
@@ -33,8 +33,8 @@ type FlushRequest struct {
 	// where the last flush turn stopped; the newest 20,000 tokens or so. With "" the prompt
 	// is for a model that has the conversation before it.
 	SessionKey string
-	// Messages is the host's whole conversation now. Without it, what the last plan of this
-	// process was made of counts. Model is the one that they are planned for.
+	// Messages is the host's whole conversation now. Without it, the messages of this process's
+	// last plan are used. Model is the one that they are planned for.
 	Messages []memkernel.Message
 	Model    string
 	// System and Prompt are the host's own; the safety hints are appended to them.
@@ -43,20 +43,21 @@ type FlushRequest struct {
 	Now time.Time
 }
 
-// FlushReply is what a model answered to a [FlushTurn].
+// FlushReply is a model's answer to a [FlushTurn].
 type FlushReply struct {
 	SessionKey string
 	Text       string
-	// Section: Text is something longer, in which the memories stand between a line
-	// <memory> and a line </memory>. Without them nothing is written.
+	// Section: Text is a longer answer, with the memories between a line <memory> and a line
+	// </memory>. Without these lines nothing is written.
 	Section bool
-	// Usage is what the provider billed the answer, nil if that is not known; Model answered.
+	// Usage is the provider's bill for the answer, nil if that is not known. Model is the model
+	// that answered.
 	Model string
 	Usage *memkernel.Usage
 	Now   time.Time
 }
 
-// Flushed is what was made of it.
+// Flushed is the outcome of a flush turn.
 type Flushed struct {
 	// Reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
 	Reason string `json:"reason"`

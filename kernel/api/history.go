@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation/history"
 )
 
-// HistoryRequest asks what a file of memory, or an entry of one, was before.
+// HistoryRequest asks for the earlier versions of a memory file, or of an entry in one.
 type HistoryRequest struct {
 	// Path is the file's, from the workspace. Line is one of the entry's, from 1 on; 0 is for
 	// the whole file.
@@ -19,14 +19,14 @@ type HistoryRequest struct {
 	Diff bool
 }
 
-// History is what a file or an entry was, newest version first.
+// History lists the versions of a file or an entry, newest first.
 type History struct {
 	// Path is the file, Line the entry's first line, from 1, or 0 for a whole file, EndLine
 	// its last.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
-	// Text is the entry as it stands, "" for a whole file.
+	// Text is the current text of the entry, "" for a whole file.
 	Text     string            `json:"text"`
 	Versions []history.Version `json:"versions"`
 	// Total counts the versions, those too that the limit left out.

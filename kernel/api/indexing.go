@@ -12,8 +12,8 @@ import (
 
 // ReindexOptions are settings of one reindex; nil means the defaults.
 type ReindexOptions struct {
-	// Full makes the index anew; of the old one only the vectors are taken over. What
-	// is in its place and is no index, or one of a newer format, is moved aside.
+	// Full builds the index anew. Only the vectors of the old one are taken over. A file in its
+	// place that is no index, or an index of a newer format, is moved aside.
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
@@ -41,7 +41,7 @@ type ReindexProgress struct {
 	Chunks            int
 }
 
-// Reindexed says what a reindex did.
+// Reindexed is the outcome of a reindex.
 type Reindexed struct {
 	index.SyncReport
 	// Rebuilt is why the index was made anew; "" if it was not.
@@ -54,36 +54,37 @@ type Reindexed struct {
 	Notes []SkippedFile
 	// Left is the Markdown of the workspace that is no memory.
 	Left markdownstore.LeftOut
-	// Estimate is what had to be embedded, nil without an embedder.
+	// Estimate is the amount that had to be embedded, nil without an embedder.
 	Estimate *EmbedEstimate
 	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
 	// are missing.
 	Embedded *embed.FillReport
 	EmbedErr error
-	// Sessions says what was read of past sessions.
+	// Sessions reports which past sessions were read.
 	Sessions sessions.Report
 	// Stats is the index afterwards.
 	Stats index.Stats
 }
 
-// SkippedFile is a file and what is to be said about it.
+// SkippedFile is a file that was skipped, with the reason.
 type SkippedFile struct {
 	// Path has :line where there is one.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// EmbedEstimate is what a reindex has to embed, counted before anything is sent.
+// EmbedEstimate is the amount that a reindex has to embed, counted before anything is sent.
 type EmbedEstimate struct {
-	// Texts lack a vector of the model; Tokens are about what it makes of them.
+	// Texts is the number of texts without a vector of the model. Tokens estimates their size for
+	// the model.
 	Texts, Tokens int
-	// Free: the model is on this machine; else Price is what tokens
-	// cost, nil if that is not known.
+	// Free: the model is on this machine. Otherwise Price is the price of its tokens, nil if that
+	// is not known.
 	Free  bool
 	Price *embed.Price
 }
 
-// USD is what it would cost, about; ok is false if that is not known.
+// USD returns the estimated cost; ok is false if no price is known.
 func (e EmbedEstimate) USD() (usd float64, ok bool) {
 	switch {
 	case e.Free || e.Tokens == 0:
@@ -109,7 +110,7 @@ func (e EmbedEstimate) String() string {
 	}
 }
 
-// EmbedLimit is what a reindex may send unasked to a model that is not on this
+// EmbedLimit is the amount that a reindex may send without asking to a model that is not on this
 // machine. Zero fields are no limit.
 type EmbedLimit struct {
 	USD    float64
@@ -131,7 +132,7 @@ func (e *EmbedLimitError) Error() string {
 	return fmt.Sprintf("embed: %v, is more than the %s that are sent unasked", e.Estimate, limit)
 }
 
-// Allow refuses what is more than the limit, with a *[LimitError].
+// Allow returns a *[LimitError] if the estimate exceeds the limit.
 func (l EmbedLimit) Allow(e EmbedEstimate) error {
 	usd, _ := e.USD()
 	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {

@@ -15,71 +15,68 @@ import (
 // Keeper keeps the memory files of a workspace good. It is safe for concurrent use; runs
 // that write take turns, among processes too.
 type Keeper interface {
-	// Audit looks for what is wrong with the workspace's Markdown, and with what is kept
-	// of it. It changes nothing: the workspace is opened to be read alone, and so is the
-	// state folder; not even a lock is taken.
+	// Audit looks for faults in the workspace's Markdown, and in the kernel's stored state. It
+	// changes nothing: it opens the workspace and the state folder for reading only, and takes no
+	// lock.
 	Audit(ctx context.Context, o AuditOptions) (*health.Report, error)
-	// Curate brings what the day's log, the working buffer and the checkpoints have into
-	// MEMORY.md: a few entries that aren't there yet, appended under the day's heading. It
-	// rewrites nothing, and writes nothing where there is nothing to say. The buffer is
-	// read and stays; what was read of it is committed, so that pruning may empty it.
+	// Curate copies to MEMORY.md the entries worth keeping from the day's log, the working buffer
+	// and the checkpoints: a few entries that aren't there yet, appended under the day's heading.
+	// It rewrites nothing, and writes nothing if it finds no such entry. It leaves the buffer as
+	// it is, but commits how far it read, so that pruning may empty that part.
 	Curate(ctx context.Context, r CurateRequest) (*Curated, error)
-	// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
-	// has no room for to the files that own it. Only what the kernel wrote itself, and
-	// nobody changed since, leaves, and what is named by Include; of all else it says
-	// what could. All that is touched is backed up first, nothing that is not a day old
-	// leaves, and of the working buffer go the kernel's entries that a committed curation
-	// has read.
+	// Prune removes from memory's files the entries that are no longer true, and moves entries
+	// for which MEMORY.md has no room to the files that own them. It removes only entries that
+	// the kernel wrote and nobody changed since, and those that Include names. Other candidates
+	// are only reported. All files that it touches are backed up first. No entry less than a day
+	// old leaves. From the working buffer it removes the kernel's entries that a committed
+	// curation has read.
 	Prune(ctx context.Context, r PruneRequest) (*Pruned, error)
-	// UndoPrune takes back the last pruning: its files become what they were, and what
-	// left may come again. If one of them has changed since, nothing is done, and the
-	// error names it. Zero is the kernel's clock.
+	// UndoPrune undoes the last pruning: its files get their earlier text back, and the removed
+	// entries may be written again. If one of the files has changed since, nothing is done, and
+	// the error names the file. A zero now is the kernel's clock.
 	UndoPrune(ctx context.Context, now time.Time) (*PruneUndone, error)
-	// Why says what speaks for an entry of memory: where it comes from, who wrote it, on
-	// how many days and in how many sessions it came up, and how often it was recalled
-	// and named. It changes nothing. Its error is a [consolidation.NoEntryError] if there
-	// is none of the name.
+	// Why returns the evidence for an entry of memory: where it comes from, who wrote it, on how
+	// many days and in how many sessions it came up, and how often it was recalled and named. It
+	// changes nothing. It returns a [consolidation.NoEntryError] if there is no entry of the
+	// name.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
-	// History says what a file of memory, or an entry of one, was before: each version with
-	// when, by whom and why, as far as runs and marks know. Its
-	// error is an [ErrNoHistory] or [ErrNoText], or a [NoLineError]. It changes nothing.
+	// History returns the earlier versions of a memory file, or of an entry in one: each with its
+	// time, author and reason, as far as runs and marks record them. It returns an [ErrNoHistory]
+	// or [ErrNoText], or a [NoLineError]. It changes nothing.
 	History(ctx context.Context, r HistoryRequest) (*History, error)
-	// Provenance says who put what a line of a file belongs to there, and who said it, as
-	// far as it is known: a person by hand or in a session, an agent, a tool, upkeep. Lines
-	// begin at 1; a line without an entry, and a file that memory does not have, are an
-	// error. It changes nothing.
+	// Provenance returns who wrote the entry at a line of a file, and who said it, as far as that
+	// is known: a person by hand or in a session, an agent, a tool, upkeep. Lines begin at 1. A
+	// line without an entry and a file that memory does not have are errors. It changes nothing.
 	Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error)
-	// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
-	// archive, nor was taken out by a pruning, which has it in a backup. It changes
+	// Guard returns the entries that MEMORY.md lost: those that are in no owning file, topic or
+	// archive, and that no pruning took out. A pruning has a backup of its own. Guard changes
 	// nothing.
 	Guard(ctx context.Context, r GuardRequest) (*consolidation.Loss, error)
-	// Nightly runs audit, curation and pruning, in this order and never two at a time. A
-	// step is skipped if the one before it failed; what an audit finds is no failure. Each
-	// step may be killed at any point: what it promised is made good by the next. A second
-	// run of the same night finds nothing to do. How the steps went is appended to
-	// [JobsFile].
+	// Nightly runs audit, curation and pruning, in this order and never two at a time. A step is
+	// skipped if the one before it failed. An audit's findings are no failure. Each step may be
+	// killed at any point: the next run completes it. A second run of the same night finds
+	// nothing to do. The outcome of the steps is appended to [JobsFile].
 	Nightly(ctx context.Context, r NightlyRequest) (*Nightly, error)
 }
 
-// AuditOptions say what an audit looks at; the zero value of each field means the
-// default.
+// AuditOptions select the checks of an audit. The zero value of each field means the default.
 type AuditOptions struct {
 	// Host is whose limits hold for the files that a session begins with; default
 	// OpenClaw's.
 	Host consolidation.Host
 	// Only and Skip name the checks to run, and those not to.
 	Only, Skip []health.Code
-	// Prune are the thresholds of pruning: what it would leave over the limit of
-	// MEMORY.md is found.
+	// Prune are the thresholds of pruning. An audit reports the entries that such a pruning would
+	// leave over MEMORY.md's limit.
 	Prune PruneOptions
-	// JobFiles are records of jobs beside the state folder's own, see
+	// JobFiles are records of jobs in addition to the state folder's own, see
 	// [consolidation.ReadJobs].
 	JobFiles []string
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
-// WhyRequest asks what speaks for an entry.
+// WhyRequest asks for the evidence for an entry.
 type WhyRequest struct {
 	// Entry is its place (FILE:LINE), its id or name, or words that it alone holds.
 	Entry string
@@ -87,9 +84,9 @@ type WhyRequest struct {
 	Now time.Time
 }
 
-// Who wrote an entry, as far as a mark or a record says so; "" if none does.
+// The author of an entry, as far as a mark or a record names one; "" if none does.
 const (
-	// ByUpkeep: a run of curation or pruning wrote it, and it stands as it was written.
+	// ByUpkeep: a run of curation or pruning wrote the entry, and nobody changed it since.
 	ByUpkeep = "upkeep"
 	// BySession: it was noted of a session.
 	BySession = "session"
@@ -97,11 +94,11 @@ const (
 	ByMark = "marked"
 )
 
-// Grounds are what speaks for an entry.
+// Grounds is the evidence for an entry.
 type Grounds struct {
 	consolidation.Grounds
-	// WrittenBy is who wrote it, Run and RunDay the curation that gave it a place, if one
-	// is on record, Score and Why what it was ranked by then.
+	// WrittenBy is the author. Run and RunDay name the curation that wrote the entry, if one is
+	// on record. Score and Why are its rank in that run and the reasons.
 	WrittenBy string   `json:"written_by"`
 	Run       string   `json:"run"`
 	RunDay    string   `json:"run_day"`
@@ -121,19 +118,19 @@ type Use struct {
 	Last time.Time `json:"last_recalled,omitzero"`
 }
 
-// CurateRequest asks what of a day is worth a place in MEMORY.md.
+// CurateRequest asks which entries of a day should be added to MEMORY.md.
 type CurateRequest struct {
 	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is
 	// that of Now.
 	Day string
-	// Model may reword and drop what was chosen, within bounds, and state facts of the logs
-	// that were read. Nil asks nobody.
+	// Model may reword and drop chosen entries, within bounds, and state facts of the logs that
+	// were read. With nil no model is asked.
 	Model summary.Model
 	// FactTokens is about how much of a log one request for facts sends; 0 takes
 	// [DefaultFactTokens].
 	FactTokens int
-	// Price tells what a request to the model costs at most, in dollars; nil, and false, if
-	// that is not known.
+	// Price returns the highest cost of a request to the model, in dollars. It may be nil, and
+	// returns false if the cost is not known.
 	Price func(inputTokens, outputTokens int) (usd float64, ok bool)
 	// Apply writes it. Without it nothing is written at all, and nobody asked for facts.
 	Apply bool
@@ -143,15 +140,15 @@ type CurateRequest struct {
 // DefaultFactTokens is more than the log of most days.
 const DefaultFactTokens = 24_000
 
-// Curated says what a day came to.
+// Curated is the outcome of a day's curation.
 type Curated struct {
 	consolidation.Curation
 	// Applied reports whether it was written.
 	Applied bool `json:"applied"`
-	// Run names what was written, for an undo.
+	// Run names the run, for an undo.
 	Run string `json:"run"`
-	// BufferBytes is what was read of the working buffer; pruning empties so much of
-	// it.
+	// BufferBytes is the size of the part of the working buffer that was read. Pruning removes
+	// that much.
 	BufferBytes int `json:"buffer_bytes"`
 	// Advice is the model's.
 	Advice Advice `json:"advice"`
@@ -160,35 +157,35 @@ type Curated struct {
 	Facts []Facts `json:"facts,omitempty"`
 }
 
-// Facts is a request for facts of a log, and what became of it.
+// Facts is a request for facts of a log, and its outcome.
 type Facts struct {
 	// Path is the log, FromLine and ToLine the lines that are sent.
 	Path     string `json:"path"`
 	FromLine int    `json:"from_line"`
 	ToLine   int    `json:"to_line"`
 	Model    string `json:"model"`
-	// InputTokens is about how much is sent, OutputTokens how much is answered at most. Where
-	// the model was asked they are what its server counted, as far as it does.
+	// InputTokens estimates the size of the request, OutputTokens is the limit of the answer. If
+	// the model was asked, they are its server's counts, where it gives any.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// USD is what these cost, nil if that is not known.
+	// USD is the cost of these tokens, nil if that is not known.
 	USD *float64 `json:"usd"`
 	// Reason is OK, why there is no fact, or "" if nobody was asked.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
-	// File is where the facts stand.
+	// File is the file that the facts were written to.
 	File string `json:"file"`
 	consolidation.Extracted
 }
 
-// Advice says what a model was asked, and what became of it.
+// Advice is a request to a model, and its outcome.
 type Advice struct {
 	// Model is its name, "" if none was asked; Reason is OK, or why the entries are
 	// as they were chosen.
 	Model  string         `json:"model"`
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
-	// InputTokens and OutputTokens are what its server counted, 0 if it did not.
+	// InputTokens and OutputTokens are the server's counts, 0 if it gave none.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
 	consolidation.Advised
@@ -202,7 +199,7 @@ type PruneOptions struct {
 	// OwnerChars is the size from which USER.md, TOOLS.md and IDENTITY.md get no more of
 	// the stable facts of MEMORY.md; default 18,000, where a host's limit is near.
 	OwnerChars int
-	// Include names what somebody else wrote and may leave as well, see
+	// Include names entries of other authors that may leave as well, see
 	// [consolidation.PruneOptions].
 	Include []string
 }
@@ -210,7 +207,7 @@ type PruneOptions struct {
 // DefaultMemoryLines is how long MEMORY.md may get: every session begins with it.
 const DefaultMemoryLines = 50
 
-// PruneRequest asks what should leave the files of memory.
+// PruneRequest asks which entries should leave the files of memory.
 type PruneRequest struct {
 	PruneOptions
 	// Apply does it. Without it nothing is written at all.
@@ -223,23 +220,24 @@ type PruneRequest struct {
 	Now       time.Time
 }
 
-// Pruned says what left which file, or would.
+// Pruned lists the entries that left each file, or would leave it.
 type Pruned struct {
 	consolidation.Pruning
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// Run names what was done, for an undo.
+	// Run names the run, for an undo.
 	Run string `json:"run"`
-	// BufferBytes is what of the working buffer goes: what a curation has read.
+	// BufferBytes is the size of the part of the working buffer that is removed: the part that a
+	// curation has read.
 	BufferBytes int `json:"buffer_bytes"`
-	// BufferLeft is what stays of it: what none has read.
+	// BufferLeft is the size of the part that stays: the part that no curation has read.
 	BufferLeft int `json:"buffer_left"`
-	// Kept are files that were left alone, and why: somebody changed them meanwhile, or
-	// they hold what is taken for a secret.
+	// Kept are files that were left alone, and why: somebody changed them meanwhile, or they hold
+	// a text that looks like a secret.
 	Kept []string `json:"kept"`
 }
 
-// PruneUndone says what an undo brought back.
+// PruneUndone lists the files that an undo restored.
 type PruneUndone struct {
 	// Run is the pruning that was taken back, Time when it was.
 	Run  string    `json:"run"`
@@ -248,7 +246,7 @@ type PruneUndone struct {
 	Files []string `json:"files"`
 }
 
-// ErrLoss is what a [LossError] is.
+// ErrLoss is the error that a [LossError] wraps.
 var ErrLoss = errors.New("too much of memory would be lost")
 
 // LossError refuses a change of MEMORY.md that loses too much of it.
@@ -262,12 +260,12 @@ func (e *LossError) Error() string {
 // Is makes every LossError an ErrLoss.
 func (e *LossError) Is(target error) bool { return target == ErrLoss }
 
-// GuardRequest asks whether MEMORY.md lost what it should not have.
+// GuardRequest asks whether MEMORY.md lost entries that it should not have lost.
 type GuardRequest struct {
-	// Before is what it was, such as what version control has of it; nil takes what
-	// the last run over memory's files left.
+	// Before is the earlier text, such as the version that version control holds. Nil takes the
+	// text that the last run over memory's files left.
 	Before *string
-	// After is what it is to become; nil takes the file.
+	// After is the new text; nil takes the file.
 	After *string
 }
 

@@ -7,20 +7,18 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// MemoryStatus says how memory is set and what is indexed of it.
+// MemoryStatus holds the settings of memory and the size of its index.
 type MemoryStatus struct {
 	// Workspace is the folder of the Markdown. Enabled is false if it is left
 	// alone; all else is then empty.
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
-	// Bootstrap names the files of standing instructions; Remembered and DailyLogs
-	// say whether a session begins with MEMORY.md and USER.md, and with the logs
-	// of two days.
+	// Bootstrap names the files of standing instructions. Remembered reports whether a session
+	// begins with MEMORY.md and USER.md, DailyLogs whether it begins with the logs of two days.
 	Bootstrap  []string `json:"bootstrap"`
 	Remembered bool     `json:"remembered"`
 	DailyLogs  bool     `json:"daily_logs"`
-	// WorkspaceTokens, RecallTokens and RecallItems bound what a prompt gets; 0 is
-	// nothing.
+	// WorkspaceTokens, RecallTokens and RecallItems limit the memory in a prompt; 0 allows none.
 	WorkspaceTokens int `json:"workspace_tokens"`
 	RecallTokens    int `json:"recall_tokens"`
 	RecallItems     int `json:"recall_items"`
@@ -29,11 +27,12 @@ type MemoryStatus struct {
 	// NeverEmbedded counts the texts that take more tokens than a whole day has.
 	NeverEmbedded int         `json:"never_embedded"`
 	Index         IndexStatus `json:"index"`
-	// Sync says how the index is kept up to date, Sessions what is searched of past
-	// sessions.
+	// Sync is the state of the index's updates. Sessions counts the past sessions that are
+	// searched.
 	Sync     SyncStatus   `json:"sync"`
 	Sessions PastSessions `json:"sessions"`
-	// Collections are the names of what is searched: the workspace, and folders beside it.
+	// Collections are the names of the searched collections: the workspace, and folders outside
+	// it.
 	Collections []string `json:"collections"`
 	// Searched counts the files of the workspace that are searched. Only a report of
 	// [Report] counts them.
@@ -58,10 +57,10 @@ const (
 	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
 )
 
-// IndexStatus is what an index file has.
+// IndexStatus describes an index file.
 type IndexStatus struct {
-	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
-	// the database.
+	// Backend is the kind of index: sqlite, postgres or qmd. Path is the file, or names the
+	// database.
 	Backend string     `json:"backend"`
 	Path    string     `json:"path"`
 	State   IndexState `json:"state"`
@@ -79,7 +78,7 @@ type IndexStatus struct {
 	// Model made the vectors, Vectors counts the chunks that have one.
 	Model   string `json:"model"`
 	Vectors int64  `json:"vectors"`
-	// Behind: files have changed since they were indexed, or the rules have.
+	// Behind: files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
 	// Lag says by how much.
 	Lag index.Lag `json:"lag"`
@@ -97,7 +96,7 @@ type SyncStatus struct {
 	Last *SyncRun `json:"last,omitempty"`
 }
 
-// PastSessions counts what is kept of past sessions.
+// PastSessions counts the stored past sessions.
 type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
@@ -134,7 +133,7 @@ const (
 
 // SyncRun is one time that the index was brought up to date.
 type SyncRun struct {
-	// Reason is what made the syncer look.
+	// Reason is the event that started the syncer's last pass.
 	Reason string `json:"reason"`
 	// Time is when it ended.
 	Time time.Time `json:"time"`

@@ -1,6 +1,6 @@
 package api
 
-// MoveReport is what a move came to.
+// MoveReport is the outcome of a move.
 type MoveReport struct {
 	// From and To are the places.
 	From, To string

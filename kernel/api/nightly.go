@@ -47,8 +47,7 @@ type Nightly struct {
 	Steps []NightlyStep `json:"steps"`
 	// Skipped says why nothing was done, "" if something was.
 	Skipped string `json:"skipped"`
-	// Audit, Curated and Pruned are what the steps came to, nil for those that did
-	// not run.
+	// Audit, Curated and Pruned are the results of the steps, nil for those that did not run.
 	Audit   *health.Report `json:"-"`
 	Curated *Curated       `json:"-"`
 	Pruned  *Pruned        `json:"-"`
@@ -60,7 +59,7 @@ type NightlyStep struct {
 	Step string `json:"step"`
 	// Outcome is ok, failed or skipped.
 	Outcome string `json:"outcome"`
-	// Error is why it failed, or what it was skipped for.
+	// Error is why the step failed, or why it was skipped.
 	Error string `json:"error"`
 }
 

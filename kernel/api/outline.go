@@ -30,14 +30,14 @@ type Retrieval struct {
 	Reason string `json:"reason"`
 	Mode   string `json:"mode"`
 	Detail string `json:"detail,omitempty"`
-	// Page is the block that shows what was recalled, "" if nothing was.
+	// Page is the block that shows recalled memory, "" if nothing was recalled.
 	Page string `json:"page,omitempty"`
 	// Items and Tokens are its size, Citations where it was taken from.
 	Items     int      `json:"items"`
 	Tokens    int      `json:"tokens"`
 	Citations []string `json:"citations"`
-	// Origins say which system's record a cited page was made of, one for each
-	// citation, "" for what is our own; nil if all is.
+	// Origins name the system of each cited page's record, one for each citation; "" is our own.
+	// Nil if all are our own.
 	Origins []string `json:"origins,omitempty"`
 	// Withheld are parts of memory that were not searched since the session is shared.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
@@ -121,7 +121,7 @@ type Budgets struct {
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// TokensAre says how far the counts can be trusted.
 	TokensAre budget.Kind `json:"tokens_are"`
-	// Margin is what was kept free for the counts' own error.
+	// Margin is the room that was kept free for the counts' own error.
 	MarginTokens int `json:"margin_tokens"`
 	// Utilization is the size of the call before any cut, over the window.
 	Utilization float64 `json:"utilization"`
@@ -156,7 +156,7 @@ const (
 	RegionNewest     = "newest"
 )
 
-// Debug lists every page and what became of it.
+// Debug lists every page with its outcome.
 type Debug struct {
 	Included []Included `json:"included"`
 	Excluded []Excluded `json:"excluded"`
@@ -167,13 +167,12 @@ type Included struct {
 	// Kind is tools, system, conversation, evidence, retrieval, carry, or the page type of
 	// a file of the workspace.
 	Kind string `json:"kind"`
-	// ID is what memkernel get takes.
+	// ID is the argument for memkernel get.
 	ID     string `json:"id"`
 	Tokens int    `json:"tokens"`
 	// Level is full, compressed, structured or pointer.
 	Level pagevm.Level `json:"level"`
-	// FullTokens is what the page would cost in full; it differs from Tokens for
-	// degraded pages only.
+	// FullTokens is the size of the page in full. It differs from Tokens for degraded pages only.
 	FullTokens int    `json:"full_tokens"`
 	Note       string `json:"note,omitempty"`
 }
@@ -197,27 +196,26 @@ type Reduced struct {
 	CallID string `json:"call_id,omitempty"`
 	// Level is how much of it is shown: gone if it left.
 	Level pagevm.Level `json:"level"`
-	// Handle is what the kernel's Get takes to restore it and the prompt names: the
-	// page itself, or the span that it left with. What a host put in place of messages
-	// that had left was never shown: its page can be had, and no prompt names it.
+	// Handle is the id by which Kernel.Get restores the item, and that the prompt names: the page
+	// itself, or the span that it left with. A text that a host put in place of messages that had
+	// left was never shown: its page can be read, and no prompt names it.
 	Handle string `json:"handle"`
 }
 
-// Deferred is a change that would be right and has not been made, because making it
-// now would rewrite what the provider has cached. It is made at the cut that comes
-// first, but for a superseded result that names what nothing else shows: that one may
-// be worth its room.
+// Deferred is a change that would be right and has not been made, because making it now would
+// rewrite bytes that the provider has cached. It is made at the next cut. The exception is a
+// superseded result that names something that nothing else shows: it may be worth its room.
 type Deferred struct {
-	// Page is what changes, From and To how it is and would be shown.
+	// Page is the page that changes, From its current level and To its later one.
 	Page string       `json:"page"`
 	From pagevm.Level `json:"from"`
 	To   pagevm.Level `json:"to"`
 	// SavedTokens is by how much the prompt would be smaller.
 	SavedTokens int `json:"saved_tokens"`
 	// Why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note says what the carry block does not say yet).
+	// changed_in_workspace (a note says something that the carry block does not say yet).
 	Why string `json:"why"`
-	// Waits is what it waits for, a sentence's end.
+	// Waits names the event that the change waits for, as the end of a sentence.
 	Waits string `json:"waits_for"`
 }
 

@@ -56,9 +56,9 @@ type PlanRequest struct {
 	Branch string
 	// Model is the provider's model id.
 	Model string
-	// ContextWindow in tokens; 0 takes the price book's figure for the model, else
-	// ServerWindow, else what this state directory has learned of the model. If none of
-	// these has one, the plan recalls and appends, and cuts nothing until a refusal
+	// ContextWindow in tokens; 0 takes the price book's figure for the model, else ServerWindow,
+	// else the window that this state directory has learned for the model. If none of these has
+	// one, the plan recalls and appends, and cuts nothing until a refusal
 	// ([PlanRequest.Overflow]) shows the window.
 	ContextWindow int
 	// ServerWindow is the window that the model's server lists, 0 if unknown. It is kept for
@@ -102,13 +102,13 @@ type PlanRequest struct {
 	// Format is the shape of the request that the host will send; "" takes the
 	// model's provider's.
 	Format transcript.Format
-	// Deferred asks for the list of what waits for a cut ([ContextPlan.Deferred]).
+	// Deferred asks for the list of changes that wait for a cut ([ContextPlan.Deferred]).
 	Deferred bool
 	// Table asks for the page table ([ContextPlan.Table]).
 	Table bool
-	// Memories are what the host's own memory found on the user's newest words. They
-	// are recalled with what ours finds, once per user turn and within the same
-	// bounds; what comes later in a turn is left out with [ReasonTurnRecalled].
+	// Memories are the answers of the host's own memory to the user's newest words. They are
+	// recalled with ours, once per user turn and within the same bounds. Memories that come later
+	// in a turn are left out with [ReasonTurnRecalled].
 	Memories []MemoryAnswer
 	// TTL is the cache lifetime that the host asks for its messages; the kernel
 	// chooses that of tools and system. 0 takes the one that the host was seen to
@@ -118,12 +118,12 @@ type PlanRequest struct {
 	// FixedTTL is the shortest cache lifetime of the host's own markers on tools and system,
 	// where those stay; 0 if it sets none there.
 	FixedTTL time.Duration
-	// Overflow is a provider's refusal of the last call as too long, or for thinking whose
-	// prefix has changed, which the plan then leaves out. The plan fits
-	// under what it says; one refusal more gives a smaller one, until there have been
+	// Overflow is a provider's refusal of the last call: the prompt was too long, or it had
+	// thinking whose prefix has changed, which the plan then leaves out. The plan fits the limit
+	// that the refusal names. Each further refusal gives a smaller plan, until there have been
 	// too many in a row (*[OverflowError]).
 	Overflow *Overflow
-	// Economy is what to prefer where memory costs money; "" takes kernel.Options.Economy.
+	// Economy is the preference where memory costs money; "" takes kernel.Options.Economy.
 	Economy cachelayout.Economy
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
@@ -184,7 +184,7 @@ type Outline struct {
 type Details struct {
 	// Layout is the side of the provider's cache.
 	Layout Layout `json:"layout"`
-	// Debug has every page and what became of it.
+	// Debug lists every page with its outcome.
 	Debug Debug `json:"debug"`
 	// Deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred `json:"deferred,omitzero"`
@@ -195,9 +195,8 @@ type Stats struct {
 	// Ingested counts messages new to the session, Counted the texts tokenised.
 	Ingested int `json:"ingested"`
 	Counted  int `json:"counted"`
-	// Examined counts the messages of an observed turn that were read, made valid or
-	// hashed: what is new, and some before it. Those that are the turn's before are
-	// not among them.
+	// Examined counts the messages of an observed turn that were read, made valid or hashed: the
+	// new ones, and some before them. It does not count the messages of the turn before.
 	Examined int `json:"examined,omitempty"`
 	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
 	Blobs     int   `json:"blobs"`
@@ -218,29 +217,29 @@ type Stats struct {
 	SyncTime    time.Duration `json:"sync_ns"`
 }
 
-// MemoryAnswer is what a memory of the host's own found on the user's words. Its
-// order is kept, its scores are not looked at.
+// MemoryAnswer is the answer of a host's own memory to the user's words. Its order is kept, its
+// scores are ignored.
 type MemoryAnswer struct {
 	// Format says whose answer JSON is; "" finds out.
 	Format foreign.Format
 	// JSON is the answer as that system gave it.
 	JSON []byte
-	// Records are what the host read itself, in place of JSON or behind it. Their
+	// Records are records that the host parsed itself. They replace JSON or follow it. Their
 	// Format may be any short name.
 	Records []foreign.Record
-	// Scope, if set, replaces that of every record: project for what any session
-	// may see, session for what is private. Else each record's own counts.
+	// Scope, if set, replaces that of every record: project for records that any session may see,
+	// session for private ones. Otherwise each record's own scope applies.
 	Scope memkernel.Scope
 }
 
-// ReasonTurnRecalled is why memories are left out that come when the user turn has
-// been recalled for: what was sent stays, and nothing is added to it.
+// ReasonTurnRecalled is the reason for memories that arrive after memory was recalled for the
+// user turn. The prompt keeps the recalled block unchanged, and nothing is added to it.
 const ReasonTurnRecalled = "turn_recalled"
 
 // Overflow is a provider's refusal of a request as too long.
 type Overflow struct {
-	// Text is what the provider said, in any form; see [budget.ParseOverflow]. Without
-	// one, or without figures in it, the request is taken to be larger than the window.
+	// Text is the provider's error text, in any form; see [budget.ParseOverflow]. Without a text,
+	// or without figures in it, the request is assumed to be larger than the window.
 	Text string
 	// Input and Limit are the figures where the host knows them better, in tokens.
 	Input, Limit int
@@ -249,10 +248,9 @@ type Overflow struct {
 	PlanID string
 }
 
-// Unplanned is a request that went out without a plan of its own: what the newest plan
-// shows, and behind it the messages that were new, as the host wrote them. The next
-// plan takes it in, so that every byte of it is kept and the provider's cache is known
-// to be as young as it is.
+// Unplanned is a request that went out without a plan of its own: the newest plan's messages,
+// followed by the new messages as the host wrote them. The next plan takes it in, so that every
+// byte of it is kept and the age of the provider's cache is known.
 type Unplanned struct {
 	// Messages is the host's whole conversation at that time, as in
 	// [PlanRequest.Messages].

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// ForgetRequest says what is to be forgotten.
+// ForgetRequest selects the pages to forget.
 type ForgetRequest struct {
 	SessionKey string
 	// IDs are pages and spans of the session, and hashes of blobs. A blob is
@@ -20,13 +20,12 @@ type ForgetRequest struct {
 	Session bool
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
-	// Apply does it. Without it the answer says what would be done, and nothing is
-	// written.
+	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
 	Apply bool
 	Now   time.Time
 }
 
-// Forgotten says what was forgotten, or would be.
+// Forgotten lists the pages that were forgotten, or would be.
 type Forgotten struct {
 	// Applied reports whether it was done.
 	Applied bool            `json:"applied"`
@@ -34,15 +33,15 @@ type Forgotten struct {
 	// Blobs are removed, Kept are blobs of these pages that others need too.
 	Blobs []string `json:"blobs"`
 	Kept  []string `json:"kept_blobs"`
-	// Backups are those of memory's files that quote the pages, by hash: they go, and what
-	// was pruned then can't be undone.
+	// Backups are those backups of memory's files that quote the pages, by hash. They are
+	// removed, and their prunings can't be undone.
 	Backups []string `json:"backups"`
-	// Bytes is what the pages held.
+	// Bytes is the size of the pages.
 	Bytes int64 `json:"bytes"`
 	// Already are ids that were forgotten before.
 	Already []string `json:"already"`
-	// Elsewhere names what says the same in other words or other places, and stays:
-	// pages of equal content, what hosts wrote, entries of memory files.
+	// Elsewhere names places that say the same in other words, and stay: pages of equal content,
+	// texts that hosts wrote, entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
 	// Transcripts are documents of the session that were made to be searched. The
 	// transcripts that they were made of stay where they are, and are not read again.
@@ -89,14 +88,13 @@ type RetainRequest struct {
 	// Backups is the age of a run over memory's files from which its backups go. Those that
 	// an undo of the newest pruning needs stay.
 	Backups time.Duration
-	// Apply does it. Without it the answer says what would be done, and nothing is
-	// written.
+	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
 	Apply bool
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
-// Retained says what was removed, or would be.
+// Retained lists the data that was removed, or would be.
 type Retained struct {
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
@@ -126,11 +124,11 @@ type EndedSession struct {
 	// Session is its key, Last when it was used last.
 	Session string    `json:"session"`
 	Last    time.Time `json:"last"`
-	// Bytes is what its folder holds, without blobs.
+	// Bytes is the size of its folder, without blobs.
 	Bytes int64 `json:"bytes"`
 }
 
-// RetainedSession is what goes of one session.
+// RetainedSession is the data of one session that is removed.
 type RetainedSession struct {
 	// Session is its key.
 	Session string `json:"session"`
@@ -148,26 +146,26 @@ type RetainedSession struct {
 // SalvageRequest names a session of which something is damaged.
 type SalvageRequest struct {
 	SessionKey string
-	// Project is what all sessions share, in place of a session.
+	// Project selects the state that all sessions share, instead of a session.
 	Project bool
-	// Apply puts aside what is damaged, and goes on with what is sound. Without it
-	// nothing is written.
+	// Apply moves damaged files aside, and continues with the sound records. Without it nothing
+	// is written.
 	Apply bool
 }
 
-// Salvaged says what is sound of a session, and what is lost.
+// Salvaged lists the sound and the lost parts of a session.
 type Salvaged struct {
 	Session string `json:"session"`
 	// Applied reports whether damaged files were put aside.
 	Applied bool `json:"applied"`
 	// Sound: nothing is damaged, and nothing was done.
 	Sound bool `json:"sound"`
-	// Records, Pages and Turns are what is sound of the journal.
+	// Records, Pages and Turns count the sound entries of the journal.
 	Records int `json:"records"`
 	Pages   int `json:"pages"`
 	Turns   int `json:"turns"`
-	// Lost are the stretches of the journal that can't be read, Unfit what is whole and
-	// can't stand without them.
+	// Lost are the stretches of the journal that can't be read. Unfit are whole records that
+	// can't be used without them.
 	Lost  []journal.Lost `json:"lost"`
 	Unfit []string       `json:"unfit"`
 	// Files are the other files that are damaged.
@@ -183,23 +181,23 @@ type DamagedFile struct {
 	Reason string `json:"reason"`
 }
 
-// EverywhereRequest says which words are to be forgotten wherever they stand.
+// EverywhereRequest selects words to forget wherever they occur.
 type EverywhereRequest struct {
-	// Words are looked for whatever their case and the blanks between them. Where they are
-	// the key of a session all of that session is meant.
+	// Words match without regard to case and to the blanks between them. If they are the key of a
+	// session, that whole session is meant.
 	Words string
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
-	// Apply does it. Without it the answer says what would be done, and nothing is written.
+	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
 	Apply bool
 	Now   time.Time
 }
 
-// Everywhere is what was forgotten wherever it stood, or would be.
+// Everywhere lists the data that was forgotten wherever it occurred, or would be.
 type Everywhere struct {
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// Sessions are those that held it, with what of them goes.
+	// Sessions are those that held the words, with the parts that are removed.
 	Sessions []SessionForgotten `json:"sessions"`
 	// Lines are those of the workspace's files that go.
 	Lines []ForgottenLine `json:"lines"`
@@ -214,7 +212,7 @@ type Everywhere struct {
 	Left  []LeftPlace `json:"left"`
 }
 
-// SessionForgotten is what of a session was forgotten.
+// SessionForgotten is the forgotten data of one session.
 type SessionForgotten struct {
 	Session string `json:"session"`
 	// Whole: all of it.
@@ -230,9 +228,9 @@ type ForgottenLine struct {
 	Text string `json:"text"`
 }
 
-// LeftPlace is a place that still holds what was to be forgotten.
+// LeftPlace is a place that still holds the words to be forgotten.
 type LeftPlace struct {
 	Path string `json:"path"`
-	// Why says what keeps it, or what to do.
+	// Why says why the place still holds them, or what to do.
 	Why string `json:"why"`
 }

@@ -10,8 +10,8 @@ type SearchRequest struct {
 	Query string
 	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
 	Prompt bool
-	// SessionKey names the session whose past is searched beside the files; "" for
-	// files only.
+	// SessionKey names the session whose past is searched together with the files; "" for files
+	// only.
 	SessionKey string
 	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
 	// doesn't say is shared.
@@ -63,7 +63,7 @@ type ReadRequest struct {
 const (
 	// SourceMemory are the workspace's files.
 	SourceMemory = "memory"
-	// SourceSessions is what was said: in this session and no longer shown, and in
-	// others.
+	// SourceSessions is the source for messages: those of this session that are no longer shown,
+	// and those of other sessions.
 	SourceSessions = "sessions"
 )

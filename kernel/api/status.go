@@ -9,28 +9,28 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Status is what is in a state directory.
+// Status describes the content of a state directory.
 type Status struct {
 	StateDir string          `json:"state_dir"`
 	Sessions []SessionStatus `json:"sessions"`
-	// Others are sessions that were not read, the newest first. Masked, Forgotten and
-	// Retired don't count what is in them.
+	// Others are sessions that were not read, the newest first. Masked, Forgotten and Retired do
+	// not count their content.
 	Others []OtherSession `json:"others"`
 	// Unreadable are sessions that can't be read, and why.
 	Unreadable []health.Finding `json:"unreadable"`
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
-	// Masked counts the secrets that were masked in what is stored, by rule. Pages
-	// of versions that did not say which are counted as "unknown".
+	// Masked counts the secrets that were masked in stored pages, by rule. Pages of versions that
+	// did not record the rule are counted as "unknown".
 	Masked []MaskCount `json:"masked"`
 	// Forgotten are pages that were forgotten, Retired those whose content went by
 	// retention.
 	Forgotten int `json:"forgotten"`
 	Retired   int `json:"retired"`
-	// Memory is what is taken from the workspace's Markdown.
+	// Memory describes the memory in the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
-	// Nets is what that Markdown has of the sessions' working state.
+	// Nets describes the copies of the sessions' working state in that Markdown.
 	Nets NetsStatus `json:"nets"`
 	// SummaryModels are those that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
@@ -43,7 +43,7 @@ type MaskCount struct {
 	Count int    `json:"count"`
 }
 
-// SessionStatus is what is kept of one session.
+// SessionStatus describes the stored state of one session.
 type SessionStatus struct {
 	// Key is the session's, as the host spells it; of a folder of before December 2026
 	// that does not say whose it is, its name. Folder is the name of its folder.
@@ -57,7 +57,7 @@ type SessionStatus struct {
 	Lines []LineStatus `json:"lines"`
 	// ModelSummaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
-	// Life is what compactions, resets and flushes left behind.
+	// Life counts the compactions, resets and flushes and their outcomes.
 	Life LifeStatus `json:"life"`
 	// Paging sums up the paging of the plans of all its conversations.
 	Paging paging.Report `json:"paging"`
@@ -75,7 +75,7 @@ type LineStatus struct {
 	Items      int    `json:"items"`
 	Cuts       int    `json:"cuts"`
 	Tokens     int    `json:"tokens"`
-	// FixedTokens is the size of system prompt and tools in the last call, beside Tokens.
+	// FixedTokens is the size of system prompt and tools in the last call, in addition to Tokens.
 	FixedTokens int       `json:"fixed_tokens"`
 	LastPlan    string    `json:"last_plan"`
 	LastStart   time.Time `json:"last_start,omitzero"`
@@ -84,13 +84,13 @@ type LineStatus struct {
 	LastCut     *LineCut `json:"last_cut"`
 	FutileCuts  int      `json:"futile_cuts"`
 	BreakerOpen bool     `json:"breaker_open"`
-	// Refusals of the provider in a row were answered by smaller plans; LearnedWindow
-	// is what it said that it takes, 0 if it never did.
+	// Refusals counts the provider's refusals in a row that were answered by smaller plans.
+	// LearnedWindow is the window that the provider named, 0 if it never did.
 	Refusals      int `json:"refusals"`
 	LearnedWindow int `json:"learned_window"`
 }
 
-// LifeStatus is what the boundaries of a session left behind.
+// LifeStatus describes the boundaries of a session and their outcomes.
 type LifeStatus struct {
 	// Epoch counts the resets, Compactions the host's since the last one;
 	// LastCompaction is when the newest was.
@@ -103,8 +103,8 @@ type LifeStatus struct {
 	// when the newest was.
 	Flushed   int       `json:"flushed"`
 	LastFlush time.Time `json:"last_flush,omitzero"`
-	// FlushedByModel counts those of them that the session's model wrote down, and
-	// LastFlushItems and LastFlushPath what the newest flush wrote and where.
+	// FlushedByModel counts those of them that the session's model wrote down. LastFlushItems and
+	// LastFlushPath are the number of items of the newest flush and its file.
 	FlushedByModel int    `json:"flushed_by_model"`
 	LastFlushItems int    `json:"last_flush_items,omitempty"`
 	LastFlushPath  string `json:"last_flush_path,omitempty"`
@@ -140,18 +140,18 @@ type StatusOptions struct {
 	All     bool
 }
 
-// NetsStatus is what the workspace's Markdown has of the sessions' working state.
+// NetsStatus describes the copies of the sessions' working state in the workspace's Markdown.
 type NetsStatus struct {
 	SessionState StateFileStatus `json:"session_state"`
 	Buffer       BufferStatus    `json:"working_buffer"`
 }
 
-// StateFileStatus is what SESSION-STATE.md has.
+// StateFileStatus describes SESSION-STATE.md.
 type StateFileStatus struct {
 	Path string `json:"path"`
 	// Enabled reports whether the kernel writes its section.
 	Enabled bool `json:"enabled"`
-	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
+	// Bytes is the file's size, 0 if there is none. OtherBytes is the part of it that is not the
 	// kernel's.
 	Bytes      int `json:"size_bytes"`
 	OtherBytes int `json:"other_bytes"`
@@ -167,7 +167,7 @@ type StateFileStatus struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// BufferStatus is what the working buffer has.
+// BufferStatus describes the working buffer.
 type BufferStatus struct {
 	Path    string `json:"path"`
 	Enabled bool   `json:"enabled"`
@@ -196,7 +196,7 @@ type ModelSummary struct {
 	Reason     summary.Reason `json:"reason"`
 	// Deltas counts how often a model answered.
 	Deltas int `json:"deltas"`
-	// Notes counts all of them, open or closed, Closed what was closed.
+	// Notes counts all of them, open or closed. Closed counts the closed ones.
 	Notes  int `json:"notes"`
 	Closed int `json:"closed"`
 }
@@ -209,15 +209,15 @@ type Cooldown struct {
 	// when the model is asked again.
 	Failures int       `json:"failures"`
 	Until    time.Time `json:"until,omitzero"`
-	// Reason and Detail say what the last failure was, Failed when.
+	// Reason and Detail describe the last failure. Failed is its time.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail,omitempty"`
 	Failed time.Time      `json:"failed,omitzero"`
-	// Answered is when it last gave what could be used.
+	// Answered is the time of the last usable answer.
 	Answered time.Time `json:"answered,omitzero"`
 }
 
-// FlushLine tells what a flush wrote, in one line.
+// FlushLine describes the outcome of a flush, in one line.
 func FlushLine(items int, path string) string {
 	if items == 1 {
 		return "flush: 1 entry to " + path

@@ -1,14 +1,14 @@
 package api
 
-// TraceReport is what deciding a trace again came to.
+// TraceReport is the outcome of replaying a trace.
 type TraceReport struct {
 	// Program wrote the trace.
 	Program string
 	// Plans is how many plans came out the same, Decisions how many calls of
 	// deciders in them.
 	Plans, Decisions int
-	// Difference is the first decision that does not come out as it was recorded,
-	// nil if all do. Nothing behind it was looked at.
+	// Difference is the first decision that differs from the recorded one, nil if all are equal.
+	// Nothing after it was examined.
 	Difference *TraceDifference
 	// Other are the decisions of other versions that come out otherwise now, which
 	// is no fault of the trace; FirstOther is the first. Skipped are the plans that
@@ -25,7 +25,7 @@ type TraceDifference struct {
 	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
 	// steps[3].out.kept, projection, ….
 	Decider, Field string
-	// Recorded is what is there and Now what the same input comes to, as JSON,
-	// "" where there is nothing.
+	// Recorded is the recorded value and Now the value that the same input gives, as JSON; "" is
+	// a missing value.
 	Recorded, Now string
 }

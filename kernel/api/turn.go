@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Turn is what happened after a plan was sent.
+// Turn is the outcome of a call that was planned.
 type Turn struct {
 	SessionKey string
 	Branch     string
@@ -18,10 +18,9 @@ type Turn struct {
 	// Messages is the host's whole conversation after the turn. Rules and memories are
 	// made of texts that are marked as typed by a person alone ([memkernel.Part]).
 	Messages []memkernel.Message
-	// Unchanged is how many messages at the beginning the host vouches for: they are
-	// those of the turn that it handed in before of this session, branch and model, and
-	// are not compared again. Where this process does not know them any more they are
-	// read. 0 compares all.
+	// Unchanged is the number of messages at the beginning that the host guarantees to be those
+	// of the turn that it handed in before for this session, branch and model. They are not
+	// compared again. If this process no longer knows them they are read. 0 compares all.
 	Unchanged int
 	// Open is how many messages at the end belong to a turn that may go on, whatever they
 	// look like: they are kept, and the turn before them is the one that is committed.
@@ -29,22 +28,22 @@ type Turn struct {
 	// Over: nothing follows, as where the host's process died. The last turn is committed
 	// whatever it ends with; a call without a result has no known outcome.
 	Over bool
-	// PlanID names the plan that was sent for the last call, Usage what the provider
-	// billed for it. Both may be missing. A turn that is still open may be delivered
-	// after each of its calls, so that every bill is kept.
+	// PlanID names the plan that was sent for the last call. Usage is the provider's bill for it.
+	// Both may be missing. A turn that is still open may be delivered after each of its calls, so
+	// that every bill is kept.
 	PlanID string
 	// Sent says how a call went out that had no plan of its own and that Usage is the bill
 	// of: SentExtended or SentWhole. "" for a planned one.
 	Sent  string
 	Usage *memkernel.Usage
-	// Reported is what the same answer told of its request, nil for nothing.
+	// Reported is the answer's report about its request, nil if it had none.
 	Reported *memkernel.Reported
 	Now      time.Time
 	// AdvancementKey makes the delivery idempotent. Default: a hash of session
 	// and key of the turn's last message.
 	AdvancementKey string
-	// Updates are what the host writes beside the turn; see Kernel.Write. What is
-	// rejected does not keep the turn from being committed.
+	// Updates are the host's own writes in this turn; see Kernel.Write. A rejected update does
+	// not keep the turn from being committed.
 	Updates []journal.Update
 	// Private: the session is private, so its working state may be in the
 	// workspace's Markdown. A conversation that was planned as private counts as such; a
@@ -52,8 +51,8 @@ type Turn struct {
 	Private bool
 	// Source says where the conversation comes from.
 	Source checkpoint.Source
-	// More: another turn follows at once, as where a past session is taken in. What
-	// is written to Markdown waits for the last.
+	// More: another turn follows at once, as in the import of a past session. Writes to Markdown
+	// wait for the last turn.
 	More bool
 }
 
@@ -64,7 +63,7 @@ const (
 	SentWhole    = "whole"
 )
 
-// Outcome says what became of an observed turn.
+// Outcome is the outcome of an observed turn.
 type Outcome string
 
 const (
@@ -89,9 +88,9 @@ type Observation struct {
 	Turns int `json:"turns"`
 	// Rejected are those of the turn's updates that were refused.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
-	// Stats is what was written.
+	// Stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
-	// Faults name what was not learned from the turn. It is committed all the same.
+	// Faults name the parts of the turn that were not learned. It is committed all the same.
 	Faults []fault.Fault `json:"faults,omitempty"`
 	// Bills are the rows of the calls whose bills were taken.
 	Bills []billing.Call `json:"-"`
