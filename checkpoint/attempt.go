@@ -23,7 +23,8 @@ type CallSummary struct {
 type Attempt struct {
 	ID string `json:"id"`
 	CallSummary
-	// Target is what it works on: two calls of one target have one purpose.
+	// Target is the object that the call works on. Two calls with the same target have one
+	// purpose.
 	Target string `json:"target"`
 	// Sig is equal for equal calls; Check marks a test or a build.
 	Sig   string `json:"sig"`
@@ -37,18 +38,18 @@ type Attempt struct {
 // much has happened since.
 type Failure struct {
 	Attempt
-	// Error is the line of the result that shows best what went wrong.
+	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
 	Key   string `json:"key,omitempty"`
-	// Since counts the calls after it; After is what they did to its target, or
-	// which files they changed.
+	// Since counts the calls after it. After lists the later actions on its target, or the files
+	// that they changed.
 	Since int      `json:"since,omitempty"`
 	After []string `json:"after,omitempty"`
 }
 
-// How many calls later a success still counts as the way out of a failure. A tool
-// that works on no file shows little of its purpose, and so does a command without
-// a verb: there only what is done at once counts.
+// How many calls later a success still counts as the way out of a failure. A tool that works on
+// no file shows little of its purpose, and so does a command without a verb. For these only the
+// next calls count.
 const (
 	reach     = 12
 	nearReach = 3
@@ -118,8 +119,8 @@ func (u *updater) names(paths []string) []string {
 	return out
 }
 
-// program returns what a command runs: its first word that sets no variable, and up to
-// two bare words behind it, such as the verb of git or the script of npm.
+// program returns the program that a command runs: its first word that sets no variable, and up
+// to two bare words after it, such as the verb of git or the script of npm.
 func program(command string) string {
 	w := strings.Fields(command)
 	for len(w) > 1 && strings.Contains(w[0], "=") {
@@ -184,9 +185,9 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 }
 
-// complaint returns an error line, "" if it is a host's notice rather than a tool's
-// word: in brackets of either kind (no output, an interruption), that a parallel
-// call failed, or a line without a letter. What fails so teaches nothing.
+// complaint returns an error line, "" if it is a host's notice rather than a tool's word: in
+// brackets of either kind (no output, an interruption), that a parallel call failed, or a line
+// without a letter. Such a failure teaches nothing.
 func (u *updater) complaint(line string) string {
 	line = u.gist(line, errorRunes)
 	for _, pair := range [...]string{"()", "[]"} {
@@ -207,8 +208,7 @@ func (u *updater) failed(a Attempt, line string) {
 	t.Failures = capped(append(t.Failures, Failure{Attempt: a, Error: line, Key: u.m.Key}), maxFailures)
 }
 
-// worked notes the files of a call that succeeded, and what failures it is the
-// way out of.
+// worked notes the files of a call that succeeded, and the failures that it resolves.
 func (u *updater) worked(a Attempt) {
 	seq := u.s.Thread.Captured
 	for _, p := range a.Read {
@@ -235,9 +235,9 @@ func (u *updater) worked(a Attempt) {
 	}, did)
 }
 
-// pass goes over the open failures for a call: those that it settles leave, and
-// so do those that it finds too far back. A change of any file may be what helps
-// the others, a reading only where it reads their own file.
+// pass goes over the open failures for a call: those that it settles leave, and so do those that
+// it finds too far back. A change of any file may have helped the other failures. A reading helps
+// only failures of the file that it reads.
 func (u *updater) pass(settles func(Failure) bool, did string) {
 	var kept []Failure
 	for _, f := range u.s.Thread.Failures {
@@ -267,7 +267,7 @@ func (f Failure) helped(did string) bool {
 	return !reads || strings.HasSuffix(f.Target, ":"+read)
 }
 
-// learn records what failed and what worked instead.
+// learn records a failure and the call that worked instead.
 func (u *updater) learn(f Failure, a Attempt) {
 	text := f.label() + " failed: " + f.Error
 	switch {
@@ -289,9 +289,9 @@ func (u *updater) learn(f Failure, a Attempt) {
 	u.s.Thread.Costs = capped(append(costs, cost), MaxLearnings)
 }
 
-// helpers returns what came between a failure and its way out and may have helped. A
-// change of some file explains why the same call works now, or a check; of a call
-// that is another one it explains nothing.
+// helpers returns the actions between a failure and its way out that may have helped. A change of
+// some file explains why the same call works now, or a check; of a call that is another one it
+// explains nothing.
 func (f Failure) helpers(a Attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After

@@ -34,7 +34,7 @@ const (
 	TriggerManual Trigger = "manual"
 )
 
-// Status is what the session was doing.
+// Status is the state of the session's work.
 type Status string
 
 const (
@@ -80,15 +80,15 @@ type Meta struct {
 	AgentID            Name `yaml:"agent_id"`
 	// Captured is the number of the last message that went into it.
 	Captured int `yaml:"captured"`
-	// SessionState names the page that holds what was in the workspace's
-	// SESSION-STATE.md before this session took it over. Only earlier versions set it.
+	// SessionState names the page that holds the workspace's SESSION-STATE.md from before this
+	// session took it over. Only earlier versions set it.
 	SessionState Name `yaml:"session_state,omitempty"`
 }
 
 // TokenUsage is how large the prompt was.
 type TokenUsage struct {
-	// InputTokens is what the provider billed for the newest call that was observed, or
-	// for want of one our own reading; Source is which.
+	// InputTokens is the size that the provider billed for the newest observed call. Without one
+	// it is our own reading. Source tells which.
 	InputTokens int `yaml:"input_tokens"`
 	// ContextWindow is 0 if nobody knows it.
 	ContextWindow int `yaml:"context_window"`
@@ -101,12 +101,12 @@ type TokenUsage struct {
 	Model      Name `yaml:"model,omitempty"`
 	Message    Name `yaml:"message,omitempty"`
 	ObservedAt Time `yaml:"observed_at,omitempty"`
-	// GaugeTokens is the reading at which the checkpoint was written, with what had come
-	// since that call; 0 if it is InputTokens.
+	// GaugeTokens is the reading at which the checkpoint was written, including the messages
+	// since that call. It is 0 if it equals InputTokens.
 	GaugeTokens int `yaml:"gauge_tokens,omitempty"`
 }
 
-// Where a size comes from.
+// The sources of a size.
 const (
 	FromProvider Name = "provider"
 	FromEstimate Name = "estimate"
@@ -120,7 +120,7 @@ func (u TokenUsage) gauge() int {
 	return u.InputTokens
 }
 
-// Working describes what is going on.
+// Working describes the work in progress.
 type Working struct {
 	Topic Text `yaml:"topic"`
 	// Goal is the first substantial request, Step the item of the agent's plan that
@@ -174,7 +174,7 @@ type Exchange struct {
 	Gist Text `yaml:"gist"`
 }
 
-// Input is what a checkpoint holds and a state does not know.
+// Input holds the parts of a checkpoint that a state does not know.
 type Input struct {
 	SessionKey string
 	// SessionFile, Channel and AgentID count where the state has none.
@@ -189,8 +189,8 @@ type Input struct {
 	SplitTurn bool
 	// FilesRead and FilesModified are the host's own lists, if it keeps any.
 	FilesRead, FilesModified []string
-	// Instead replaces the checkpoint before, if none can be read: what another
-	// record holds of the session.
+	// Instead replaces the previous checkpoint if none can be read. It holds another record's
+	// data on the session.
 	Instead *Checkpoint
 }
 
@@ -198,9 +198,9 @@ type Input struct {
 // of its own, under which an automatic one holds nothing new.
 const dedupeShare = 0.05
 
-// Redundant reports whether an automatic checkpoint would repeat the latest one: no
-// compaction lies between, and the input changed by less than 5 %. What others
-// ask for is never redundant.
+// Redundant reports whether an automatic checkpoint would repeat the latest one: no compaction
+// lies between, and the input changed by less than 5 %. A checkpoint that somebody asked for is
+// never redundant.
 func Redundant(latest *Checkpoint, in Input) bool {
 	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
 		return false
@@ -270,7 +270,7 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 	}
 }
 
-// working is read off who spoke last and what is still running.
+// working derives the work in progress from the last speaker and the running calls.
 func (s *State) working(in Input) Working {
 	t := &s.Thread
 	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Step: Text(t.Reader.Step()), Status: t.status(), SplitTurn: in.SplitTurn}

@@ -1,8 +1,7 @@
-// Package checkpoint keeps what a session is in the middle of, so that a
-// compaction, a restart or a kill does not lose it. It reports how full the context
-// is, captures the working state message by message, writes it as immutable
-// numbered YAML files, and renders one of them as a text of some hundred tokens
-// from which a model can go on.
+// Package checkpoint keeps the current work of a session, so that a compaction, a restart or a
+// kill does not lose it. It reports how full the context is, captures the working state message
+// by message, writes it as immutable numbered YAML files, and renders one of them as a text of
+// some hundred tokens from which a model can go on.
 //
 //	figures ──► Thresholds.Cross ──► levels crossed: show, checkpoint, compact
 //	                                        │ checkpoint or compact
@@ -20,25 +19,23 @@
 // model, and the same bytes for the same arguments. A Store reads and writes only
 // in the methods that are documented so, under the session lock that its caller holds.
 //
-// What is captured is read off the structure of a conversation (who spoke, how
-// long, which call failed and what worked next), never off words, so that it works
-// in any language. Much of it is read by package summary, whose State goes along
-// as a reading position. Excerpts are masked for secrets before they are cut, one
-// line each, and bounded; every list has a cap.
+// It captures by the structure of a conversation (who spoke, how long, which call failed and
+// which worked next), never by words, so that it works in any language. Much of it is read by
+// package summary, whose State goes along as a reading position. Excerpts are masked for secrets
+// before they are cut, one line each, and bounded; every list has a cap.
 //
 // # What a kill can cost
 //
-// Every file is written whole or not at all. thread.json holds the reading
-// position and is written last: after a kill between two files the same messages
-// are captured again, onto entries that know where they came from, and nothing is
-// doubled. The state files are not synced, since they are written with every tool
-// result: a power cut may take back what was captured since the newest checkpoint,
-// which is synced, as the pages of the messages are in the session's journal. A
-// state file that it left torn is begun anew, which is reported. A checkpoint exists
-// once its own file does; the pointer, the emptied state and the removal of old
-// files are made good by the next one. Every entry carries the number of the message
-// it came from, every checkpoint that of the last message in it, so that what a
-// checkpoint holds already is known without asking a clock.
+// Every file is written whole or not at all. thread.json holds the reading position and is
+// written last: after a kill between two files the same messages are captured again, onto entries
+// that know where they came from, and nothing is doubled. The state files are not synced, since
+// they are written with every tool result. A power cut may lose everything captured since the
+// newest checkpoint. Checkpoints are synced, and so are the pages of the messages, which are in
+// the session's journal. A state file that it left torn is begun anew, which is reported. A
+// checkpoint exists once its own file does; the pointer, the emptied state and the removal of old
+// files are made good by the next one. Every entry carries the number of the message it came
+// from, and every checkpoint that of the last message in it. So a checkpoint's contents are known
+// without asking a clock.
 //
 // The package never deletes a checkpoint that is not older than the last five,
 // never changes one that was written, never repairs a damaged one: it goes back

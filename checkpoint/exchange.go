@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Who speaks in an exchange.
+// The speakers in an exchange.
 const (
 	roleUser  = "user"
 	roleAgent = "agent"
@@ -71,7 +71,7 @@ func (u *updater) keepAgentText(text string) {
 	t.Tail = append(t.Tail, e)
 }
 
-// trimTail leaves the user's last two messages and what was said to them.
+// trimTail leaves the user's last two messages and the answers to them.
 func (u *updater) trimTail() {
 	t, users := &u.s.Thread, 0
 	for i := len(t.Tail) - 1; i >= 0; i-- {

@@ -25,8 +25,8 @@ const (
 	pointerName = checkpointFolder + "/" + pointerFile
 )
 
-// Pointer is _latest.json: which checkpoint is the newest. It is for readers that
-// want no listing; what counts is which files exist.
+// Pointer is _latest.json: which checkpoint is the newest. It is for readers that want no
+// listing. The files that exist decide.
 type Pointer struct {
 	Version      int    `json:"version"`
 	CheckpointID string `json:"checkpoint_id"`
@@ -35,13 +35,13 @@ type Pointer struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// Written is what became of a checkpoint.
+// Written is the result of writing a checkpoint.
 type Written struct {
 	// Checkpoint is the one of the current state; New reports whether it was
 	// written by this call, rather than redundant.
 	Checkpoint *Checkpoint
 	New        bool
-	// State is what to go on with; it is saved if the checkpoint is new.
+	// State is the state to continue with. Callers must save it if the checkpoint is new.
 	State   State
 	Damaged []Damage
 }
@@ -49,11 +49,10 @@ type Written struct {
 // file returns a checkpoint's file within the session's folder.
 func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 
-// Checkpoint bundles a state behind the newest checkpoint and writes it: the new
-// numbered file, the pointer to it, the state of the next cycle, in this order;
-// then files beyond the last five are removed. An automatic checkpoint that
-// [Redundant] finds to repeat the newest is not written, and the state goes on as
-// it is.
+// Checkpoint writes a state as the checkpoint after the newest one: the new numbered file, the
+// pointer to it, and the state of the next cycle, in this order. Then it removes the files beyond
+// the last five. An automatic checkpoint that [Redundant] finds to repeat the newest is not
+// written, and the state goes on as it is.
 //
 // A state that was never fitted to the newest checkpoint is an error: its messages
 // have numbers that are given away already. After any other error the state on disk
@@ -99,7 +98,7 @@ func (s Store) write(c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	// It holds what the files hold, and is not synced.
+	// The pointer only repeats the listing, and is not synced.
 	if err := s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p}); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
@@ -186,9 +185,9 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest reads the newest checkpoint that can be read, nil if there is none. A
-// damaged one is left where it is, and is among the damage with what was used
-// instead; one that can't be read now is an error.
+// Latest reads the newest checkpoint that can be read, nil if there is none. A damaged one is
+// left in place and reported in the damage with its replacement. Latest returns an error if a
+// checkpoint can't be read now.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -232,7 +231,7 @@ func (s Store) pointer() (p Pointer, err error) {
 	return p, err
 }
 
-// pointer returns what _latest.json holds of a checkpoint.
+// pointer returns the contents of _latest.json for a checkpoint.
 func (c *Checkpoint) pointer() ([]byte, error) {
 	id := string(c.Meta.CheckpointID)
 	p, err := json.Marshal(Pointer{pointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
@@ -255,9 +254,9 @@ func (s Store) pointsTo(c *Checkpoint) error {
 	return nil
 }
 
-// pointerDamage returns what is wrong with the pointer. One that is behind the files is
-// what a kill leaves, and nothing is lost by it; one that is ahead names a file
-// that is gone. It is an error if it can't be read now.
+// pointerDamage returns the damage of the pointer. A kill may leave a pointer to an older file,
+// which loses nothing. A pointer to a newer file names one that is gone. It is an error if it
+// can't be read now.
 func (s Store) pointerDamage(all []int) ([]Damage, error) {
 	p, err := s.pointer()
 	switch {
@@ -273,8 +272,8 @@ func (s Store) pointerDamage(all []int) ([]Damage, error) {
 	return nil, nil
 }
 
-// prune removes the checkpoints beyond the last five, oldest first, and what
-// killed processes left half written.
+// prune removes the checkpoints beyond the last five, oldest first, and the half-written files of
+// killed processes.
 func (s Store) prune() error {
 	if err := s.in.Tidy(checkpointFolder, stateFolder); err != nil {
 		return fmt.Errorf("tidy checkpoints: %w", err)

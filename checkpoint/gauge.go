@@ -56,8 +56,8 @@ func (t Thresholds) Check() error {
 	return nil
 }
 
-// Level returns the highest level that a reading has reached. A host that compacts below
-// another threshold has reached that one too: what it does has to happen before.
+// Level returns the highest level that a reading has reached. A host that compacts below another
+// threshold has reached that one too: its action has to happen before the compaction.
 func (t Thresholds) Level(r Reading) Level {
 	switch u := r.Utilization(); {
 	case u >= t.Compact:
@@ -83,8 +83,7 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 	return now, crossed
 }
 
-// Reading is what the next call would hold before any cut, in a window; both in
-// tokens.
+// Reading is the size of the next call before any cut, in a window. Both are in tokens.
 type Reading struct {
 	Tokens, Window int
 	// Estimated reports whether no host's usage is in it.
@@ -126,10 +125,11 @@ func (r Reading) head(more string, saved bool) string {
 	return s + "]"
 }
 
-// NextCut is when older parts leave a prompt next, and what a model can do about it.
+// NextCut tells when older parts will leave a prompt, and how a model can prepare for it.
 type NextCut struct {
-	// Low is what the prompt came down to, or will, and High the size above which it is
-	// cut, both in tokens of the whole prompt. High is 0 where no cut is in sight.
+	// Low is the size of the prompt after the last cut, or the one expected. High is the size
+	// above which it will be cut. Both are in tokens of the whole prompt. High is 0 where no cut
+	// is in sight.
 	Low, High int
 	// InLoop reports whether a run of tool calls is open, which no cut for money breaks.
 	InLoop bool
@@ -137,9 +137,9 @@ type NextCut struct {
 	// that nobody knows whether it has it.
 	Tool  string
 	Maybe bool
-	// Resolver is the tool by which it fetches what has left, "" if it has none.
+	// Resolver is the tool by which it fetches text that has left, "" if it has none.
 	Resolver string
-	// Told: since the last cut it was told what to do already.
+	// Told reports whether the advice was given since the last cut.
 	Told bool
 }
 
@@ -149,8 +149,8 @@ func (c NextCut) Way(tokens int) Reading {
 	return Reading{Tokens: max(0, tokens-c.Low), Window: max(0, c.High-c.Low)}
 }
 
-// Line is [Reading.Line] with when older parts leave, and what to do until then, as far
-// as the model can do it.
+// Line is [Reading.Line] plus the point at which older parts will leave, and the advice until
+// then, as far as the model can follow it.
 func (c NextCut) Line(r Reading, l Level, saved bool) string {
 	if l < LevelShow {
 		return ""

@@ -18,7 +18,7 @@ type Line struct {
 // The tags. Of those up to TagStatus a record has one line at most.
 const (
 	TagGoal       = "goal"
-	TagTask       = "task" // what the user asked for last
+	TagTask       = "task" // the user's last request
 	tagStep       = "step"
 	TagNext       = "next"
 	TagStatus     = "status"
@@ -39,7 +39,7 @@ func (l Line) String() string { return "- [" + l.Tag + "] " + l.Text }
 
 var lineForm = regexp.MustCompile(`^- \[([a-z]+)\] (.+)$`)
 
-// ParseLine reads what [Line.String] wrote; ok is false for anything else.
+// ParseLine reads the result of [Line.String]. ok is false for any other text.
 func ParseLine(s string) (l Line, ok bool) {
 	m := lineForm.FindStringSubmatch(strings.TrimRight(s, "\r\n\t "))
 	if m == nil {
@@ -54,9 +54,9 @@ const (
 	maxLineFiles = 12
 )
 
-// Lines returns what a checkpoint holds, the most important first and lists oldest
-// first, in at most maxBytes. What is left out of lists for that is counted in a last
-// line; goal, task, step and status are always there.
+// Lines returns the contents of a checkpoint in at most maxBytes, the most important first and
+// lists oldest first. A last line counts the list entries that are left out. Goal, task, step and
+// status are always included.
 func Lines(c *Checkpoint, maxBytes int) []Line {
 	var head []Line
 	w := c.Working
@@ -98,7 +98,7 @@ func appendLine(out []Line, tag, text string) []Line {
 	return out
 }
 
-// timed returns the time of a decision behind its text.
+// timed returns the time of a decision, as written after its text.
 func timed(t Time) string {
 	if t.IsZero() {
 		return ""
@@ -106,8 +106,8 @@ func timed(t Time) string {
 	return " (" + t.UTC().Format(time.RFC3339) + ")"
 }
 
-// bounded puts lists behind the head, and takes the first of the longest list away
-// until all of it fits.
+// bounded appends lists to the head, and drops the first entry of the longest list until all of
+// it fits.
 func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 	size := func() (n int) {
 		for _, l := range head {
@@ -212,8 +212,8 @@ func (c *Checkpoint) takeDecision(text string) {
 	c.Decisions = newestDecisions(append(c.Decisions, d))
 }
 
-// Merge returns what two records of one session hold together, the newer one second: what
-// there is one of is the newer's, what is open too, and lists are joined.
+// Merge returns the union of two records of one session. The newer one must be second: single
+// values and open items are the newer's, and lists are joined.
 func Merge(old, newer *Checkpoint) *Checkpoint {
 	c := *newer
 	for _, f := range []struct{ to, from *Text }{{&c.Working.Goal, &old.Working.Goal}, {&c.Working.Topic, &old.Working.Topic}} {

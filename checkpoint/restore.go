@@ -15,8 +15,8 @@ import (
 // RestoreCap is the most tokens that a restore text takes.
 const RestoreCap = 700
 
-// SpiralCount is the number of compactions of one session above which each further
-// one is likely to lose what the others left.
+// SpiralCount is the number of compactions of one session above which each further one is likely
+// to lose details that the others left.
 const SpiralCount = 3
 
 // Beside returns the line by which a new conversation learns which session was at work in
@@ -48,8 +48,8 @@ const mostGoingOn = 160
 // earlier one stopped: "where were we?", "continue".
 func GoesOn(message string) bool { return len(message) <= mostGoingOn && goingOn.MatchString(message) }
 
-// Section is a part of a restore text. Where it comes from, how full the context
-// was and the warning are always there.
+// Section is a part of a restore text. The origin, the size of the context and the warning are
+// always included.
 type Section string
 
 // The sections in the order of the text.
@@ -81,7 +81,7 @@ const (
 	OtherSession
 )
 
-// heading says in words what a restore text is.
+// heading returns the title of a restore text.
 func (o Occasion) heading() string {
 	switch o {
 	case NewSession:
@@ -103,17 +103,16 @@ type RestoreOptions struct {
 	Count func(string) int
 	// Sections are those wanted; nil is all.
 	Sections []Section
-	// Resolver is the tool or command by which the reader gets what an id stands for.
-	// Without it what is left out is counted, and no id is named that leads nowhere.
+	// Resolver is the tool or command by which the reader fetches the text of an id. Without it
+	// omitted entries are counted, and no id is named.
 	Resolver string
-	// More returns the id that leads to the whole of a section, of which n
-	// entries are left out; [SectionText] is what it should lead to. It must be
-	// pure; nil or "" is the checkpoint's own id.
+	// More returns the id that leads to the whole of a section, of which n entries are left out.
+	// The id should lead to [SectionText]. It must be pure; nil or "" is the checkpoint's own id.
 	More func(s Section, n int) string
 	// Shown is text that its reader also sees: rules and decisions in it are left out.
 	Shown string
-	// Source names what the text was made of, if that is no checkpoint on disk; it
-	// holds what is left out.
+	// Source names the source of the text if that is no checkpoint on disk. It must hold the
+	// omitted entries.
 	Source string
 }
 
@@ -134,11 +133,11 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 	return d
 }
 
-// Restore renders a checkpoint as a text from which a model can go on. Its lists
-// show the newest entries, taken in turns while the cap lasts; what is left out
-// follows "+N more: ID", and at the end the way to an ID, if there is a resolver. Text of users and tools never begins a line, so
-// none of it can pass for a heading. Equal checkpoints give equal bytes. It is ""
-// only if not even the first line is within the cap.
+// Restore renders a checkpoint as a text from which a model can go on. Its lists show the newest
+// entries, taken in turns while the cap lasts. Omitted entries follow as "+N more: ID", and the
+// text ends with the way to resolve an ID, if there is a resolver. Text of users and tools never
+// begins a line, so none of it can pass for a heading. Equal checkpoints give equal bytes. It is
+// "" only if not even the first line is within the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	o := opt.orDefault()
 	r := newRestorer(c, o)
@@ -322,7 +321,7 @@ func from(c *Checkpoint) []string {
 	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
 }
 
-// goal returns what all of it is for, where that is not what is being worked on.
+// goal returns the goal of the work if it differs from the current task.
 func goal(c *Checkpoint) []string {
 	if g := line(c.Working.Goal, topicRunes); g != "" && g != line(c.Working.Topic, topicRunes) {
 		return []string{"Goal: " + g + "\n"}
@@ -389,7 +388,7 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 	return out
 }
 
-// decisionItems lists what persons decided, then what the agent did, each newest first. An
+// decisionItems lists the decisions of persons, then those of the agent, each newest first. An
 // item has the time of day, and the day if it is not the checkpoint's.
 func decisionItems(c *Checkpoint) []string {
 	var out []string

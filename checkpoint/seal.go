@@ -53,7 +53,7 @@ func unseal(data []byte, to any) error {
 	return decode(d.Body, to)
 }
 
-// decode reads one JSON document and nothing behind it.
+// decode reads one JSON document and refuses data after it.
 func decode(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(to); err != nil {

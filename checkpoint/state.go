@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// stateVersion is the format of what the state files hold.
+// stateVersion is the format of the state files' contents.
 const stateVersion = 1
 
-// What a state and a checkpoint hold at most. Older entries leave first.
+// The limits of a state and a checkpoint. Older entries leave first.
 const (
 	MaxDecisions = 50
 	MaxExchanges = 8
@@ -25,7 +25,7 @@ const (
 	MaxFiles     = 100
 	MaxOpenItems = 50
 	MaxLearnings = 20
-	// maxConstraints is what package summary holds of them at most.
+	// maxConstraints is the most constraints that package summary holds.
 	maxConstraints = 40
 
 	maxFailures = 20
@@ -35,9 +35,9 @@ const (
 	maxCarried  = 5 // checkpoints that hold an open item of which nothing is heard
 )
 
-// State is what was captured of a session since its last checkpoint, and how far
-// its messages were read. It is a value: [Update] returns a new one. Each field
-// is one file under state/.
+// State holds everything captured of a session since its last checkpoint, and the position up to
+// which its messages were read. It is a value: [Update] returns a new one. Each field is one file
+// under state/.
 type State struct {
 	Decisions DecisionState
 	Resources ResourceState
@@ -67,8 +67,8 @@ type DecisionCapture struct {
 	// message it was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
-	// Kind is what made it: reply, choice, rejection, plan, commit, statement; By whose
-	// it is, "user" or "agent", "" if that is not known.
+	// Kind is the source of the decision: reply, choice, rejection, plan, commit or statement. By
+	// is "user" or "agent", "" if that is not known.
 	Kind string    `json:"kind,omitempty"`
 	By   string    `json:"by,omitempty"`
 	What string    `json:"what"`
@@ -94,10 +94,10 @@ type Use struct {
 // OpenItemState is open_items.json.
 type OpenItemState struct {
 	Version int `json:"version"`
-	// Items is what is open now, the most pressing first.
+	// Items are the items open now, the most pressing first.
 	Items []string `json:"items"`
-	// Carried is what an earlier checkpoint left open and this state, which knows
-	// nothing of the messages before it, has not seen closed.
+	// Carried lists items that an earlier checkpoint left open and that this state has not seen
+	// closed. It knows nothing of the messages before it.
 	Carried []CarriedItem `json:"carried,omitempty"`
 }
 
@@ -114,9 +114,9 @@ type LearningState struct {
 	Items   []LearningCapture `json:"items"`
 }
 
-// LearningCapture is a failure with what worked instead.
+// LearningCapture is a failure with the call that worked instead.
 type LearningCapture struct {
-	// CallID is the call that failed, Key the message that showed what works.
+	// CallID is the call that failed. Key is the message that showed the way that works.
 	CallID string `json:"call_id,omitempty"`
 	Key    string `json:"key,omitempty"`
 	What   string `json:"what"`
@@ -129,12 +129,12 @@ type ThreadState struct {
 	// Captured counts the messages of the session that were captured, those of
 	// earlier states too; At is the newest time that any of them had.
 	Captured int `json:"captured"`
-	// Since is how many of them a checkpoint or another record holds: what was captured
-	// of those behind them is in the state.
+	// Since is how many of them a checkpoint or another record holds. The captures of later ones
+	// are in the state.
 	Since int       `json:"since,omitempty"`
 	At    time.Time `json:"at,omitzero"`
-	// LastKey is the key of the newest message, Seen the keys up to it, Recent what
-	// was captured of the newest ones, which may still grow.
+	// LastKey is the key of the newest message. Seen has the keys up to it. Recent has the
+	// captures of the newest messages, which may still grow.
 	LastKey string     `json:"last_key,omitempty"`
 	Seen    seenKeys   `json:"seen,omitempty"`
 	Recent  []Delivery `json:"recent,omitempty"`
@@ -155,20 +155,20 @@ type ThreadState struct {
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
-	// Costs are how many calls the newest learnings took, by a hash of what was learned.
+	// Costs are how many calls the newest learnings took, by a hash of the learning.
 	Costs []Cost `json:"costs,omitempty"`
-	// From is where the conversation comes from, Usage what a provider billed for its
-	// newest call; nil if nobody said.
+	// From is the origin of the conversation. Usage is the provider's bill for its newest call,
+	// nil if it is not known.
 	From  Source `json:"from,omitzero"`
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
-	// Beside are the state files that hold something, by name, as this one was written: who
-	// reads them misses one that was deleted. In a [State] it is empty.
+	// Beside names the state files that were not empty when this one was written, so that a
+	// reader notices a deleted one. In a [State] it is empty.
 	Beside []string `json:"beside,omitempty"`
 }
 
-// Cost is how many calls after a failure came what worked.
+// Cost is the number of calls between a failure and the call that worked.
 type Cost struct {
 	Sum   string `json:"sum"`
 	Calls int    `json:"calls"`
@@ -191,7 +191,7 @@ func sumOf(learning string) string { return strconv.FormatUint(keyHash(learning)
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
-	// Channel is by what the person writes, such as telegram.
+	// Channel is the medium in which the person writes, such as telegram.
 	Channel string `json:"channel,omitempty"`
 	// Agent is who answers.
 	Agent string `json:"agent,omitempty"`
@@ -201,7 +201,7 @@ type Source struct {
 	Past int `json:"past,omitempty"`
 }
 
-// Over is s, with what it lacks from another.
+// Over is s with its empty fields filled from another source.
 func (s Source) Over(o Source) Source {
 	past := o.Past
 	if s.File != "" && s.File != o.File {
@@ -213,7 +213,7 @@ func (s Source) Over(o Source) Source {
 // Since returns how many compactions the host made since the session's last reset.
 func (s Source) Since() int { return max(0, s.Compactions-s.Past) }
 
-// Usage is what a provider billed for a call.
+// Usage is the usage that a provider billed for a call.
 type Usage struct {
 	// Tokens is the whole prompt.
 	Tokens int `json:"tokens"`
@@ -237,7 +237,7 @@ type ExchangeCapture struct {
 	Seq  int    `json:"seq"`
 }
 
-// clone copies what Update may change.
+// clone copies the parts that Update may change.
 func (s State) clone() State {
 	s.Decisions.Items = slices.Clone(s.Decisions.Items)
 	s.Decisions.Constraints = slices.Clone(s.Decisions.Constraints)
@@ -259,9 +259,9 @@ func (s *State) setVersions() {
 	s.Learnings.Version, s.Thread.Version = stateVersion, stateVersion
 }
 
-// Begin fits a state to the newest checkpoint of its session: what that holds
-// already leaves the state, and a state that has read nothing yet takes over what
-// was open. It changes nothing the second time. latest may be nil.
+// Begin fits a state to the newest checkpoint of its session. Entries that the checkpoint holds
+// leave the state, and a state that has read nothing yet takes over the open items. It changes
+// nothing the second time. latest may be nil.
 func Begin(s State, latest *Checkpoint) State {
 	s = s.clone()
 	if latest == nil {
@@ -305,15 +305,15 @@ func (s State) Changed(latest *Checkpoint) bool {
 	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
 }
 
-// Old reports whether messages may be such as the state has captured and knows the keys of
-// no more: a turn from before what it remembers.
+// Old reports whether messages may be captured ones whose keys the state no longer knows: a turn
+// from before the oldest known key.
 func (s State) Old(msgs []memkernel.Message) bool {
 	t := &s.Thread
 	return len(t.Seen) == maxSeen && !slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Key == t.LastKey })
 }
 
-// last returns the number of the newest message that left anything in the state. After
-// a kill the reading position may be behind the other files.
+// last returns the number of the newest message that left anything in the state. After a kill the
+// reading position may be older than the other files.
 func (s State) last() int {
 	n := s.Thread.Captured
 	for _, d := range s.Decisions.Items {
@@ -330,8 +330,8 @@ func (s State) last() int {
 	return n
 }
 
-// next returns the state of the cycle behind a checkpoint that holds s. The thread
-// goes on: it is bounded, and the next checkpoint needs its beginning.
+// next returns the state of the cycle after a checkpoint that holds s. The thread goes on: it is
+// bounded, and the next checkpoint needs its beginning.
 func (s State) next() State {
 	s = s.clone()
 	s.Thread.Captured = s.last()
@@ -374,7 +374,7 @@ func (k seenKeys) MarshalText() ([]byte, error) {
 	return base64.StdEncoding.AppendEncode(nil, raw), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the result of MarshalText.
 func (k *seenKeys) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.DecodeString(string(text))
 	if err != nil || len(raw)%8 != 0 || len(raw) > 8*maxSeen {

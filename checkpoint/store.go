@@ -32,14 +32,14 @@ type Store struct {
 // NewStore names the folder of a session. It touches nothing.
 func NewStore(in store.Store) Store { return Store{in, new(store.Stats)} }
 
-// Spent returns what the methods have written since it was last asked for.
+// Spent returns the writes of the methods since the last call of Spent.
 func (s Store) Spent() store.Stats {
 	st := *s.spent
 	*s.spent = store.Stats{}
 	return st
 }
 
-// put writes documents, and notes what that took.
+// put writes documents and counts the writes.
 func (s Store) put(how store.Durability, docs ...store.Doc) error {
 	st, err := s.in.Put(how, docs...)
 	s.spent.Add(st)
@@ -51,10 +51,10 @@ func stateName(name string) string { return path.Join(stateFolder, name) }
 
 const stateFolder, checkpointFolder = "state", "checkpoints"
 
-// Damage is a file that could not be used, and what was done without it. Nothing
-// of it fails the call that found it.
+// Damage is a file that could not be used, and the replacement for it. Nothing of it fails the
+// call that found it.
 type Damage struct {
-	// File is where it is, Err what is wrong with it, Instead what replaces it.
+	// File is the path, Err the damage, Instead the replacement.
 	File    string
 	Err     error
 	Instead string
@@ -69,7 +69,7 @@ func (s Store) damage(name string, err error) Damage {
 
 func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
 
-// Resumed is what a session goes on from.
+// Resumed is the starting point of a resumed session.
 type Resumed struct {
 	// State is fitted to Latest by [Begin].
 	State State
@@ -79,9 +79,8 @@ type Resumed struct {
 	Damaged []Damage
 }
 
-// Verify reads every checkpoint, the pointer to the newest, and the state files, and
-// names what is damaged. It is an error if one of them can't be read now. It writes
-// nothing.
+// Verify reads every checkpoint, the pointer to the newest, and the state files, and names the
+// damaged ones. It is an error if one of them can't be read now. It writes nothing.
 func (s Store) Verify() ([]Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -121,9 +120,9 @@ func (s Store) Captured() (bool, error) {
 	return err == nil, err
 }
 
-// PutAside renames the files that [Store.Verify] names, so that nothing reads them
-// any more, and returns where they are now. A pointer that names one of them goes too: it
-// is made again, and so is what the thread says of the state files.
+// PutAside renames the files that [Store.Verify] names, so that nothing reads them any more, and
+// returns where they are now. A pointer that names one of them goes too, since it is made again.
+// So do the thread's notes on the state files.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	p, err := s.pointer()
@@ -157,10 +156,9 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 	return out, err
 }
 
-// Resume reads the state files and the newest checkpoint. Files that are not
-// there are those of a session that begins. It writes nothing. State that a
-// process left behind when it ended comes back whole, but for what the newest
-// checkpoint holds already.
+// Resume reads the state files and the newest checkpoint. Files that are not there are those of a
+// session that begins. It writes nothing. The state of a process that ended comes back whole,
+// except for the entries that the newest checkpoint holds.
 func (s Store) Resume() (Resumed, error) {
 	st, bad, err := s.loadState()
 	if err != nil {
@@ -265,10 +263,9 @@ func (s Store) readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, size))
 }
 
-// SaveState writes the state files that changed, first what was captured, then the
-// reading position. It reads the files, and writes none that is up to date already; nor
-// is a file begun that would be empty.
-// A kill loses nothing; syncs are left to checkpoints: see the package comment.
+// SaveState writes the state files that changed, the captures first and the reading position
+// last. It reads the files, and writes none that is up to date already; nor is a file begun that
+// would be empty. A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
 	var docs []store.Doc
@@ -293,8 +290,8 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// sealed returns a file as it is to be written, as it is now, and as it would be if it held
-// nothing, which is what one holds that is not there.
+// sealed returns a file as it is to be written, as it is now, and as it would be without
+// contents. A missing file counts as one without contents.
 func (s Store) sealed(f, empty stateFile) (data, old, nothing []byte, err error) {
 	if data, err = seal(f.value); err != nil {
 		return nil, nil, nil, err
@@ -308,7 +305,7 @@ func (s Store) sealed(f, empty stateFile) (data, old, nothing []byte, err error)
 	case store.OutOfReach(err):
 		return nil, nil, nil, err
 	case err != nil:
-		old = nil // what can't be read is written again
+		old = nil // an unreadable file is written again
 	}
 	return data, old, nothing, nil
 }

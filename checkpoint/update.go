@@ -45,8 +45,8 @@ type updater struct {
 // between calls makes no difference.
 func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, defaultMask) }
 
-// UpdateMasked is Update with the caller's own idea of what is a secret: mask is
-// given whole texts, and what it returns is all that is looked at.
+// UpdateMasked is Update with the caller's own masking of secrets. mask gets whole texts, and
+// only its results are read.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: func(text string) string {
 		if text = mask(text); utf8.ValidString(text) {
@@ -70,8 +70,8 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	return u.s
 }
 
-// unseen returns the messages behind the last one with key, and those before it that
-// may have grown; all if it is not there.
+// unseen returns the messages after the last one with key, and those before it that may have
+// grown. It returns all if no message has key.
 func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
 	for i := len(msgs) - 1; i >= 0 && key != ""; i-- {
 		if msgs[i].Key == key {
@@ -81,7 +81,7 @@ func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
 	return msgs
 }
 
-// fresh returns what of a message was not captured yet, nil if nothing.
+// fresh returns the part of a message that was not captured yet, nil if there is none.
 func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
 	t := &u.s.Thread
 	if t.Reader.Offset.Messages > 0 && m.Branch != t.Reader.Sidechain {
@@ -139,7 +139,8 @@ func (u *updater) time() time.Time {
 	return u.m.Time.UTC().Truncate(time.Second)
 }
 
-// trimmed leaves of a reader what it needs to read on: the rest is captured.
+// trimmed returns only those parts of a reader that it needs to read on, since the rest is
+// captured.
 func trimmed(r summary.State) summary.State {
 	r.Constraints, r.Artifacts, r.Evicted = nil, nil, summary.Evicted{}
 	if n := len(r.Decisions); n > 1 {
@@ -148,7 +149,7 @@ func trimmed(r summary.State) summary.State {
 	return r
 }
 
-// decisions takes over what the reader found in the message. A decision that the
+// decisions takes over the decisions that the reader found in the message. A decision that the
 // reader brings up to date, such as a plan, replaces its older form.
 func (u *updater) decisions(before summary.State) {
 	for _, e := range u.s.Thread.Reader.Decisions {
@@ -194,8 +195,8 @@ func (u *updater) parts(before summary.State) {
 	}
 }
 
-// openItems takes over what the reader sees open, and lets go of carried items
-// that it can speak for.
+// openItems takes over the reader's open items, and drops the carried items that it can speak
+// for.
 func (u *updater) openItems() {
 	o := &u.s.OpenItems
 	o.Items = nil

@@ -15,8 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Text is free text. It is written as a block scalar, so that no colon, quote or
-// sign in it means anything; what no block can hold is quoted.
+// Text is free text. It is written as a block scalar, so that no colon, quote or sign in it means
+// anything. Text that no block can hold is quoted.
 type Text string
 
 // MarshalYAML makes the scalar.
@@ -77,7 +77,7 @@ func (t Time) MarshalYAML() (any, error) {
 	return Name(t.UTC().Format(time.RFC3339)).MarshalYAML()
 }
 
-// UnmarshalYAML reads what MarshalYAML wrote.
+// UnmarshalYAML reads the result of MarshalYAML.
 func (t *Time) UnmarshalYAML(n *yaml.Node) error {
 	if n.Value == "" {
 		*t = Time{}
@@ -119,8 +119,8 @@ func Marshal(c *Checkpoint) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Unmarshal reads what [Marshal] wrote, strictly: a file that was cut, changed or
-// written by a newer version is an error.
+// Unmarshal reads the result of [Marshal], strictly: it returns an error for a file that was cut,
+// changed or written by a newer version.
 func Unmarshal(data []byte) (*Checkpoint, error) {
 	body, err := checkSum(data)
 	if err != nil {

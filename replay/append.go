@@ -27,8 +27,8 @@ func (p *Late) Choose(req Request) Choice {
 	return c
 }
 
-// compactIfFull compacts if the prompt would be over window − reserve. What is kept
-// is at most a quarter of the room unless more was asked for.
+// CompactIfFull compacts if the prompt would be over window − reserve. It keeps at most a quarter
+// of the room unless more was asked for.
 func (p *Late) CompactIfFull(req Request) (c Choice) {
 	if p.Tokens(req.End) <= req.Room {
 		return c
@@ -45,7 +45,7 @@ func (p *Late) CompactIfFull(req Request) (c Choice) {
 	return c
 }
 
-// summary returns the item of the nth summary, of so many tokens unless its words are more.
+// Summary returns the item of the nth summary, of so many tokens unless its words are more.
 func (r *Recording) Summary(n, tokens int) Item {
 	text := "[summary of the session so far]"
 	if r.Opt.Summary != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// Bound is what no policy can stay below that shows everything new once and marks
-// the end of every prompt: each token is written once when it is new and never
-// retained, the fixed part is written once and read by every later call. Results
-// that are large when they first appear count nothing, since a policy may show a
-// preview from the start, and prices are those of the cheapest tier.
+// Bound is the least cost of any policy that shows everything new once and marks the end of every
+// prompt. Each token is written once when it is new and never retained. The fixed part is written
+// once and read by every later call. Results that are large when they first appear count nothing,
+// since a policy may show a preview from the start, and prices are those of the cheapest tier.
 type Bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
 	WriteTokens int `json:"write_tokens"`
@@ -19,7 +18,7 @@ type Bound struct {
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 
-// bound returns what call n adds to it.
+// bound returns the part of call n in it.
 func (r *Recording) bound(n int) Bound {
 	m := r.Model(r.Calls[n].Start)
 	window := orElse(r.Opt.ContextWindow, m.ContextWindow)

@@ -8,9 +8,8 @@ import (
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
-// Call is what one call of a replay would have held and cost, in tokens and US
-// dollars. Net figures leave out the fixed part: its tokens, and what they cost in
-// this very call.
+// Call is the prompt and the cost of one call of a replay, in tokens and US dollars. Net figures
+// leave out the fixed part: its tokens, and their cost in this very call.
 type Call struct {
 	// Index counts the session's calls from 0, with those that were not planned.
 	Index int       `json:"index"`
@@ -18,14 +17,14 @@ type Call struct {
 	Time  time.Time `json:"time,omitzero"`
 	Input int       `json:"input_tokens"`
 	Read  int       `json:"cache_read_tokens"`
-	// Write is what is written with both lifetimes.
+	// Write counts the tokens written with both lifetimes.
 	Write    int `json:"cache_write_tokens"`
 	Write5m  int `json:"cache_write_5m_tokens"`
 	Write1h  int `json:"cache_write_1h_tokens"`
 	Uncached int `json:"uncached_tokens"`
 	// NetInput is without the fixed part.
 	NetInput int `json:"net_input_tokens"`
-	// NetWrite is what is written or uncached, without the fixed part.
+	// NetWrite counts the tokens written or uncached, without the fixed part.
 	NetWrite   int      `json:"net_write_tokens"`
 	CostUSD    *float64 `json:"cost_usd"`
 	NetCostUSD *float64 `json:"net_cost_usd"`
@@ -46,17 +45,16 @@ type Call struct {
 	// Faults are the plan's own, Codes the same by name.
 	Faults int            `json:"faults,omitempty"`
 	Codes  map[string]int `json:"fault_codes,omitempty"`
-	// Resolutions are the pages behind a pointer that this call would have had to
-	// fetch, Lost those that it would have had to get again without one; both are
-	// priced by restore.
+	// Resolutions counts the pages that this call would have had to fetch by a pointer. Lost
+	// counts those that it would have had to get again without one. Both are priced by restore.
 	Resolutions    int          `json:"pointer_resolutions,omitempty"`
 	Lost           int          `json:"lost_pages,omitempty"`
 	ResolutionsUSD *float64     `json:"pointer_cost_usd"`
 	LostUSD        *float64     `json:"lost_cost_usd"`
 	Recall         recall.Score `json:"recall"`
-	// Actions are the answer's tool calls with input that was seen before, ActionsReady
-	// those of which all such input stood in the prompt; Edits are its edits of a line
-	// that was seen before, BlindEdits those whose line was not shown.
+	// Actions counts the answer's tool calls with input that was seen before. ActionsReady counts
+	// those of which all such input was in the prompt. Edits counts its edits of a line that was
+	// seen before. BlindEdits counts those whose line was not shown.
 	Actions      int `json:"actions,omitempty"`
 	ActionsReady int `json:"actions_ready,omitempty"`
 	Edits        int `json:"edits,omitempty"`
@@ -73,12 +71,12 @@ func (c *Call) code(name string) {
 	c.Codes[name]++
 }
 
-// controllable are the faults that another choice of what is shown would have
-// prevented. The others come from the host or the machine.
+// controllable are the faults that a better choice of the shown items would have prevented. The
+// others come from the host or the machine.
 var controllable = map[string]bool{string(fault.Refetch): true, string(fault.DuplicateTool): true}
 
-// price fills in what the bill holds. The fixed part is in front, so its tokens
-// are the first that are read, then written for long, then for short.
+// price fills in the cost by the bill. The fixed part is in front, so its tokens are the first
+// that are read, then written for long, then for short.
 func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
 	c.OutputCostUSD = outputCost(m.TierFor(b.Total()), c.Output)
 	messages := sections{b.ReadTokens, b.Write1hTokens, b.Write5mTokens, b.UncachedTokens}

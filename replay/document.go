@@ -18,11 +18,11 @@ type Document struct {
 	Results []*Result `json:"results"`
 }
 
-// Door is what the calls of a session were billed that went through a door of memkernel's,
-// and the estimate of what they would have cost without, answers included; nil is unpriced.
+// Door is the bill of a session's calls that went through a door of memkernel's, and the estimate
+// of their cost without it, answers included; nil is unpriced.
 type Door struct {
 	Calls int `json:"calls"`
-	// BilledUSD is what the calls cost, answers included, null without a price; WithoutUSD
+	// BilledUSD is the cost of the calls, answers included, null without a price. WithoutUSD is
 	// about what they would have cost without memkernel.
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`

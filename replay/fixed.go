@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// infer fills in what the recorded messages hold: model, lifetime, fixed part,
-// and the window if it was asked for as room above the fixed part.
+// infer fills in the options that the recorded messages tell: model, lifetime, fixed part, and
+// the window if it was asked for as room above the fixed part.
 func (o *Options) infer(msgs []memkernel.Message) {
 	recorded := ""
 	var ttl time.Duration
@@ -40,8 +40,7 @@ func (o *Options) infer(msgs []memkernel.Message) {
 	}
 }
 
-// Recorded is what the provider billed the host for the session, as far as the
-// transcript holds it.
+// Recorded is the provider's bill to the host for the session, as far as the transcript holds it.
 type Recorded struct {
 	// Calls with recorded usage, of all calls.
 	Calls            int `json:"calls"`

@@ -7,14 +7,14 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// history is the part of the recording that a policy still shows: the messages
+// History is the part of the recording that a policy still shows: the messages
 // from one on, some with results in another form, and a summary in front of them.
 type History struct {
 	Rec  *Recording
 	From int
-	// lead is in front of the messages once some left.
+	// Lead is in front of the messages once some left.
 	Lead []Item
-	// other holds the messages that are not shown as they were.
+	// Other holds the messages that are not shown as they were.
 	Other map[int]Item
 }
 
@@ -22,7 +22,7 @@ func NewHistory(rec *Recording) History {
 	return History{Rec: rec, Other: map[int]Item{}}
 }
 
-// at returns message i as it is shown.
+// At returns message i as it is shown.
 func (h *History) At(i int) *Item {
 	if it, ok := h.Other[i]; ok {
 		return &it
@@ -30,7 +30,7 @@ func (h *History) At(i int) *Item {
 	return &h.Rec.Items[i]
 }
 
-// items lists what is before message end.
+// Items lists the items before message end.
 func (h *History) Items(end int) []Item {
 	out := make([]Item, 0, len(h.Lead)+end-h.From)
 	out = append(out, h.Lead...)
@@ -40,7 +40,7 @@ func (h *History) Items(end int) []Item {
 	return out
 }
 
-// tokens returns the size of items.
+// Tokens returns the size of items.
 func (h *History) Tokens(end int) int {
 	n := 0
 	for i := range h.Lead {
@@ -64,7 +64,7 @@ func ResultText(p *memkernel.Part) (text string, media bool) {
 	return b.String(), media || p.Result.Opaque
 }
 
-// newest returns where the newest whole atoms within keep tokens begin. The newest
+// Newest returns where the newest whole atoms within keep tokens begin. The newest
 // atom is kept whatever its size.
 func (h *History) Newest(end, keep int) int {
 	atoms := transcript.Atoms(h.Rec.Messages[:end])

@@ -10,49 +10,49 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// chooser decides what a call shows. It is called for every call in turn.
+// Chooser decides which items a call shows. It is called for every call in turn.
 type Chooser interface {
 	Choose(req Request) Choice
 }
 
-// request is what a chooser has to know of a call.
+// Request describes a call to a chooser.
 type Request struct {
-	// n is the call, end how many messages are before it.
+	// N is the call, end how many messages are before it.
 	N, End int
-	// cold reports whether the cache holds nothing of the last prompt's
+	// Cold reports whether the cache holds nothing of the last prompt's
 	// messages.
 	Cold bool
-	// room is what the messages may take: window − reserve − fixed part.
+	// Room is the space for messages: window − reserve − fixed part.
 	Room   int
 	Window int
 	Model  cachelayout.Model
 }
 
-// choice is what a call shows.
+// Choice lists the items that a call shows.
 type Choice struct {
 	Items []Item
-	// cut names why something that was shown before is shown no more, "" if nothing
+	// Cut names why something that was shown before is shown no more, "" if nothing
 	// left.
 	Cut string
-	// stable is how many items the policy knows the next cut to leave as they are; a
-	// marker is put behind them. 0 is no such knowledge.
+	// Stable is how many items will survive the next cut unchanged, by the policy's knowledge. A
+	// marker is put after them. 0 is no such knowledge.
 	Stable int
 	// summaries are the calls that wrote a summary for it.
 	summaries []summaryCall
 }
 
-// summaryCall is a call that writes a summary, in tokens: what it reads of messages
-// that an earlier call sent and that none did, and what it writes.
+// summaryCall is a call that writes a summary, in tokens: old are those it reads that an earlier
+// call sent, fresh those that none did, and output those it writes.
 type summaryCall struct{ old, fresh, output int }
 
-// summarise adds a summarising call; fresh are those of its messages that no call has
+// Summarise adds a summarising call; fresh are those of its messages that no call has
 // sent before.
 func (c *Choice) Summarise(messages, fresh, output int) {
 	c.summaries = append(c.summaries, summaryCall{messages - fresh, fresh, output})
 }
 
-// hostPolicy sends what a chooser chooses, with markers as the kernel places them,
-// and bills it by the same ledger.
+// hostPolicy sends the items that a chooser chooses, with markers as the kernel places them, and
+// bills them by the same ledger.
 type hostPolicy struct {
 	rec    *Recording
 	by     Chooser
@@ -86,8 +86,7 @@ func (p *hostPolicy) request(n int, start time.Time) Request {
 	return Request{N: n, End: p.rec.End(n), Cold: cold, Room: p.rec.Room(window), Window: window, Model: model}
 }
 
-// room returns what messages may take of a window: all but the reserve and the fixed
-// part.
+// Room returns the space for messages in a window: all but the reserve and the fixed part.
 func (r *Recording) Room(window int) int {
 	if reserve := r.Opt.Reserve; reserve > 0 {
 		return window - reserve - r.Opt.FixedTokens
@@ -172,9 +171,9 @@ func (p *hostPolicy) violations(items []Item, model cachelayout.Model) int {
 	return len(transcript.Validate(transcript.Provider(format), req))
 }
 
-// summaryCall prices the call that writes a summary: fixed part and what was sent before
-// at the read price if the cache is warm, at the base price if it is cold, what is new at
-// the base price, and the summary as output.
+// summaryCall prices the call that writes a summary. The fixed part and the messages sent before
+// cost the read price if the cache is warm, and the base price if it is cold. New messages cost
+// the base price, and the summary is output.
 func (p *hostPolicy) summaryCall(c summaryCall, req Request) *float64 {
 	old := c.old + p.rec.Opt.FixedTokens
 	if req.Cold {

@@ -27,7 +27,7 @@ type Live struct {
 	plan string // id of the kernel's last plan
 }
 
-// Sent is what a policy sends for a call, and what that costs.
+// Sent is the prompt that a policy sends for a call, and its cost.
 type Sent struct {
 	Messages []memkernel.Message
 	Markers  []transcript.Marker
@@ -44,9 +44,9 @@ func (s *Sent) CostUSD(answer int) *float64 {
 	return add(s.Call.CostUSD, b.usd())
 }
 
-// NewLive begins a conversation. Of the options those count that say how a session is
-// planned, and Summary. Model must be given; FixedTokens is what the host sends beside
-// the messages.
+// NewLive begins a conversation. Of the options those count that say how a session is planned,
+// and Summary. Callers must give Model. FixedTokens is the size of the host's prompt without the
+// messages.
 func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 	base, _, err := ParsePolicy(name)
 	if err != nil {
@@ -66,8 +66,8 @@ func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 	return &Live{rec: rec, by: by}, nil
 }
 
-// Plan says what to send. Messages are the whole conversation, those of the call before
-// with what came since; the last is not the model's.
+// Plan returns the prompt to send. messages must be the whole conversation: those of the previous
+// call and all newer ones. The last must not be the model's.
 func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.Time) (*Sent, error) {
 	r := l.rec
 	if len(messages) < len(r.Messages) {
@@ -96,8 +96,8 @@ func (r *Recording) add(m memkernel.Message) {
 	r.Messages = append(r.Messages, m)
 }
 
-// Observe tells the kernel how the conversation stands after a call; other policies have
-// nobody to tell.
+// Observe tells the kernel the state of the conversation after a call. It does nothing under
+// other policies.
 func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage *memkernel.Usage, now time.Time) error {
 	p, ok := l.by.(*kernelPolicy)
 	if !ok {

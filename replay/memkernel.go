@@ -68,8 +68,8 @@ func validate(plan *api.ContextPlan) []transcript.Violation {
 
 }
 
-// behind returns a function that reports which earlier places are not shown in
-// full but can be reached by a handle that the prompt names.
+// behind returns a function that reports which earlier places are not shown in full but can be
+// reached by a handle that the prompt names.
 func behind(plan *api.ContextPlan) func(recall.Place) bool {
 	calls, keys := map[string]bool{}, map[string]bool{}
 	for _, r := range plan.Reduced {

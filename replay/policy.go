@@ -24,7 +24,7 @@ const (
 
 // Policy is a context policy. The kernel's own has no New.
 type Policy struct {
-	// Name is what it is called by, About what it does in a line or two.
+	// Name is the policy's name. About describes it in a line or two.
 	Name, About string
 	// Says is About in the few words that fit next to the name in a picture, "" if there are none.
 	Says string
@@ -68,7 +68,7 @@ func policyNamed(name string) (p Policy, ok bool) {
 	return policies[i], true
 }
 
-// About lists all policies with what they do.
+// About lists all policies with their descriptions.
 func About() []Policy { return slices.Clone(policies) }
 
 // Policies lists the names of all policies.
@@ -138,7 +138,7 @@ type policy interface {
 	close() error
 }
 
-// prompt is what a policy shows for one call.
+// prompt lists the items that a policy shows for one call.
 type prompt struct {
 	texts  []string
 	behind func(recall.Place) bool
@@ -147,8 +147,7 @@ type prompt struct {
 	messages []memkernel.Message
 	markers  []transcript.Marker
 	plan     string
-	// extra is the price of what else the policy called a model for, nil if it is
-	// unknown.
+	// extra is the price of the policy's other model calls, nil if it is unknown.
 	extra *float64
 	call  Call
 }

@@ -20,8 +20,8 @@ type rewrite struct {
 	head []memkernel.Message
 }
 
-// follow notes where the host changed its past; view is what the recording was made of,
-// and has the same calls, though repairing may have moved what is between them.
+// follow notes where the host changed its past. view must be the view that the recording was made
+// of. It has the same calls, though repairing may have moved messages between them.
 func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewrite) {
 	calls, own := transcript.Calls(view), transcript.Calls(r.Messages)
 	for _, w := range rewrites {
@@ -37,8 +37,8 @@ func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewri
 	}
 }
 
-// recorded shows what the host showed: everything since its last compaction, behind
-// what it put in the place of all before, results that it cleared as it left them.
+// recorded shows the items that the host showed: its replacement of everything before its last
+// compaction, then everything since, with results as it cleared them.
 type recorded struct {
 	History
 	next int // rewrite

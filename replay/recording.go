@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// recording is a session made ready: what all policies work on.
+// Recording is a prepared session, the common input of all policies.
 type Recording struct {
 	Opt      Options
 	Counter  *kernel.MessageCounter
@@ -28,14 +28,14 @@ type Recording struct {
 	// after counts, per call, the calls since the host's own last compaction, the
 	// first being 1; 0 if there was none yet.
 	after []int
-	// output is what each message would be billed as an answer, in tokens.
+	// output is the billed size of each message as an answer, in tokens.
 	output []int
 	// rewrites are where the host changed its past.
 	rewrites []rewrite
 	sizes    map[recall.Place]int
 }
 
-// item is a message as a prompt shows it.
+// Item is a message as a prompt shows it.
 type Item struct {
 	// hash names its bytes.
 	hash   string
@@ -46,8 +46,8 @@ type Item struct {
 	image  bool
 }
 
-// record takes the view apart into messages and calls, and forgets what the
-// provider billed: a replay knows messages and times, nothing else.
+// Record splits the view into messages and calls, and drops the provider's usage: a replay knows
+// messages and times, nothing else.
 func Record(s *transcript.Session, opt Options) (*Recording, error) {
 	if opt.View != transcript.Full {
 		return RecordMessages(s.View(opt.View), nil, opt)
@@ -60,7 +60,7 @@ func Record(s *transcript.Session, opt Options) (*Recording, error) {
 	return r, err
 }
 
-// recordMessages is record of messages that the host compacted at some positions.
+// RecordMessages is record of messages that the host compacted at some positions.
 func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*Recording, error) {
 	if opt.Prices == nil {
 		opt.Prices = cachelayout.DefaultBook()
@@ -101,23 +101,22 @@ func (r *Recording) answered(m *memkernel.Message) int {
 	return n
 }
 
-// item makes the item of a message; hash identifies its content.
+// Item makes the item of a message; hash identifies its content.
 func (r *Recording) Item(hash string, m memkernel.Message) Item {
 	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(&m)}
 }
 
-// note returns an item of the policy's own, in front of the messages.
+// Note returns an item of the policy's own, in front of the messages.
 func (r *Recording) Note(hash, text string) Item {
 	it := r.Item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
 	it.region = cachelayout.RegionCarry
 	return it
 }
 
-// end returns how many messages are before call n.
+// End returns how many messages are before call n.
 func (r *Recording) End(n int) int { return r.Calls[n].Index }
 
-// seen returns how many messages were before the call before n: what follows them
-// is new to call n.
+// Seen returns how many messages were before the previous call. Later ones are new to call n.
 func (r *Recording) Seen(n int) int {
 	if n == 0 {
 		return 0
@@ -125,7 +124,7 @@ func (r *Recording) Seen(n int) int {
 	return r.Calls[n-1].Index
 }
 
-// sum returns the size of messages from to end in full.
+// Sum returns the size of messages from to end in full.
 func (r *Recording) Sum(from, end int) int {
 	n := 0
 	for i := from; i < end; i++ {
@@ -134,7 +133,7 @@ func (r *Recording) Sum(from, end int) int {
 	return n
 }
 
-// model returns what the price book knew at a time.
+// Model returns the model's entry in the price book at a time.
 func (r *Recording) Model(at time.Time) cachelayout.Model {
 	m, known := r.Opt.Prices.Lookup(r.Opt.Model, at)
 	if !known {
@@ -186,8 +185,8 @@ func hasImage(m *memkernel.Message) bool {
 	return false
 }
 
-// sinceCompaction counts calls behind each of the host's compactions, which are
-// given as positions in the view.
+// sinceCompaction counts calls after each of the host's compactions, which are given as positions
+// in the view.
 func sinceCompaction(view []memkernel.Message, at []int, calls int) []int {
 	out := make([]int, calls)
 	last, next := -1, 0

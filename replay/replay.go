@@ -1,30 +1,28 @@
-// Package replay runs a recorded session again, call by call, under a context
-// policy, and reports what the calls would have cost and how much of what the
-// agent went on to refer to was in its prompt.
+// Package replay runs a recorded session again, call by call, under a context policy. It reports
+// the cost of the calls, and how many of the agent's later references were in its prompt.
 //
 // All policies of a run work on the same messages, token counts, clock and price
 // book, and place their markers alike:
 //
 //	memkernel        the kernel: PlanContext before every call, nothing else
-//	append-late      what harnesses commonly do: append until the prompt is over
+//	append-late      the common way of harnesses: append until the prompt is over
 //	                 window − reserve, then compact to a summary and the newest atoms
-//	recorded         what the host showed: its own compactions and summaries, and the
+//	recorded         the host's own way: its compactions and summaries, and the
 //	                 results that it cleared
 //	fullest          everything ever said, whatever the window: the most that can
 //	                 be shown, and no real policy once the window is full
 //
 // Other packages add theirs by [Register].
 //
-// [Bound] is what none of them can stay below.
+// [Bound] is a lower limit of the cost of all of them.
 //
-// What is replayed is what was recorded: agents could only use what their host's
-// own compaction had left them, so a policy that keeps more is not credited for
-// what the agent might have done with it. The input side is priced, the summary calls
-// of the policies that compact, and apart from these the recorded output, which is the
-// same under every policy. Nothing is sent anywhere.
+// The agent's recorded actions are replayed. They could only use text that their host's own
+// compaction had left, so a policy that keeps more is not credited for better actions. The input
+// side is priced, the summary calls of the policies that compact, and apart from these the
+// recorded output, which is the same under every policy. Nothing is sent anywhere.
 //
-// A call that can't be planned (see [Unplanned]) is left out for every policy alike: it
-// is in no figure, and what was said in it is in the prompts of later calls.
+// A call that can't be planned (see [Unplanned]) is left out for every policy alike: it is in no
+// figure, and its messages are in the prompts of later calls.
 //
 // Tokens are counted, not billed; costs are US dollars by the embedded price book
 // at the time of each call.
@@ -61,13 +59,13 @@ type Options struct {
 	TTL time.Duration
 	// ownTTL: none was given.
 	ownTTL bool
-	// Economy is what memkernel prefers where memory costs money.
+	// Economy is memkernel's preference where memory costs money.
 	Economy cachelayout.Economy
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
 	// Whole has memkernel show every result whole when the model sees it for the first time.
 	Whole bool
-	// View is what is replayed: as the host would see it, or everything ever said.
+	// View is the replayed view: as the host would see it, or everything ever said.
 	View transcript.View
 	// Limit is the number of calls to replay, 0 for all.
 	Limit int
@@ -77,8 +75,8 @@ type Options struct {
 	Scratch string
 	// Progress is told how many calls of how many are replayed; it may be nil.
 	Progress func(done, all int)
-	// Summary writes what a policy that compacts shows of the messages, in at most so many
-	// tokens. Nil leaves the place of a summary, with its size.
+	// Summary writes a compacting policy's summary of the messages, in at most so many tokens.
+	// Nil leaves the place of a summary, with its size.
 	Summary func(messages []memkernel.Message, tokens int) string
 	// Reopen closes and reopens the kernel between calls.
 	Reopen bool
@@ -135,8 +133,7 @@ func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *
 	return rec.Run(ctx, name, rival)
 }
 
-// run plans every call in turn and scores what it shows against what the agent
-// went on to say.
+// Run plans every call in turn and scores the prompt against the agent's answer.
 func (r *Recording) Run(ctx context.Context, name string, rival *Result) (*Result, error) {
 	out := &Result{Policy: name, Model: r.Opt.Model, ContextWindow: r.window(), FixedTokens: r.Opt.FixedTokens,
 		Calls: make([]Call, 0, len(r.Calls)), Unplanned: append([]Unplanned{}, r.left...)}
@@ -201,7 +198,7 @@ type judge struct {
 	restore *restorer
 }
 
-// call finishes a call: who it is, what it costs, and what it lacked.
+// call finishes a call: its identity, its cost, and the references that it lacked.
 func (j *judge) call(n int, pr *prompt) Call {
 	at := j.rec.Calls[n]
 	for ; j.told < at.Index; j.told++ {

@@ -7,11 +7,10 @@ import (
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
-// restorer prices what a prompt lacked: had the model fetched it, the page would
-// have been written behind the newest message, read on by every later call (written
-// anew by a cold one) until the next cut takes it away, and one more call per round
-// of fetching would have read the prompt once more. Pages that the prompt points to
-// and pages that it has lost are priced alike and summed apart.
+// restorer prices the pages that a prompt lacked, as if the model had fetched them. The page is
+// written after the newest message. Every later call reads it (a cold one writes it anew) until
+// the next cut removes it. One more call per round of fetching reads the prompt once more. Pages
+// that the prompt points to and pages that it has lost are priced alike and summed apart.
 type restorer struct {
 	rec *Recording
 	// fetched holds the pages fetched since the last cut, and whether by a
@@ -89,8 +88,8 @@ func (b *bill) usd() *float64 {
 	return &v
 }
 
-// writePrice returns what a new token costs that is written for ttl: input where
-// writing has no price of its own.
+// writePrice returns the price of a new token that is written for ttl: input where writing has no
+// price of its own.
 func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
 	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Steps are the calls of a recorded session one by one, as the policy memkernel plans them:
-// for who wants to look at each plan, or to plan one of them in another way. Who plans their
-// requests in order, on one kernel, gets what [Run] reports.
+// Steps are the calls of a recorded session one by one, as the policy memkernel plans them: for
+// who wants to look at each plan, or to plan one of them in another way. A caller who plans their
+// requests in order, on one kernel, gets the report of [Run].
 type Steps struct{ rec *Recording }
 
 // NewSteps takes a session apart into its calls. Of the options those count that say how the
@@ -44,13 +44,13 @@ func (s *Steps) Index(n int) int { return s.rec.numbers[n] }
 // Time is when call n began.
 func (s *Steps) Time(n int) time.Time { return s.rec.Calls[n].Start }
 
-// End is how many messages stand before call n; the next one is its answer.
+// End is how many messages are before call n; the next one is its answer.
 func (s *Steps) End(n int) int { return s.rec.End(n) }
 
 // Messages are all of the session's.
 func (s *Steps) Messages() []memkernel.Message { return s.rec.Messages }
 
-// Window is what the model takes, as the options or the price book say.
+// Window is the model's context window, by the options or the price book.
 func (s *Steps) Window() int { return s.rec.window() }
 
 // Model is the model that is planned for, FixedTokens the size of its tools and system
@@ -60,17 +60,17 @@ func (s *Steps) Model() string { return s.rec.Opt.Model }
 // FixedTokens is the size of tools and system prompt, which the session does not hold.
 func (s *Steps) FixedTokens() int { return s.rec.Opt.FixedTokens }
 
-// Price is what the price book says of the model at call n.
+// Price is the model's entry in the price book at call n.
 func (s *Steps) Price(n int) cachelayout.Model { return s.rec.Model(s.rec.Calls[n].Start) }
 
-// Answer is what call n was answered, in tokens, and what that costs behind a prompt of so
+// Answer returns the size of the answer to call n, in tokens, and its cost after a prompt of so
 // many.
 func (s *Steps) Answer(n, prompt int) (tokens int, usd *float64) {
 	tokens = s.rec.output[s.rec.Calls[n].Index]
 	return tokens, outputCost(s.Price(n).TierFor(prompt), tokens)
 }
 
-// AfterCompaction reports whether call n is the first behind a compaction of the host's.
+// AfterCompaction reports whether call n is the first after a compaction of the host's.
 func (s *Steps) AfterCompaction(n int) bool { return s.rec.after[n] == 1 }
 
 // Unplanned is call n as one that the kernel refused with err; false if the error is not
@@ -80,10 +80,10 @@ func (s *Steps) Unplanned(n int, err error) (Unplanned, bool) {
 	return s.rec.unplanned(n, why, err.Error()), one
 }
 
-// Request is what the kernel is asked for call n.
+// Request returns the plan request for call n.
 func (s *Steps) Request(n int) api.PlanRequest { return s.rec.request(n) }
 
-// request is what the kernel is asked for call n.
+// request returns the plan request for call n.
 func (r *Recording) request(n int) api.PlanRequest {
 	opt, end := &r.Opt, r.End(n)
 	ttl := opt.TTL

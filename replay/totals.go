@@ -14,13 +14,13 @@ type Totals struct {
 	Write5mTokens    int            `json:"cache_write_5m_tokens"`
 	Write1hTokens    int            `json:"cache_write_1h_tokens"`
 	UncachedTokens   int            `json:"uncached_tokens"`
-	// NetInputTokens are without the fixed part, NetWriteTokens what of them is written or
-	// uncached.
+	// NetInputTokens leaves out the fixed part. NetWriteTokens is the part of it that is written
+	// or uncached.
 	NetInputTokens int `json:"net_input_tokens"`
 	NetWriteTokens int `json:"net_write_tokens"`
 	// CostUSD is that of the input and of summary calls; null if a price is unknown.
 	CostUSD *float64 `json:"cost_usd"`
-	// NetCostUSD is without what the fixed part cost.
+	// NetCostUSD leaves out the cost of the fixed part.
 	NetCostUSD *float64 `json:"net_cost_usd"`
 	// OutputCostUSD is what the recorded answers cost: with CostUSD the whole bill.
 	OutputTokens  int      `json:"output_tokens"`
@@ -31,41 +31,40 @@ type Totals struct {
 	Overflows int `json:"overflows"`
 	// Violations are broken rules of the provider.
 	Violations int `json:"violations"`
-	// Faults are all faults of the plans, FaultCodes the same by name, and
-	// Controllable those that another choice of what is shown would have
-	// prevented.
+	// Faults counts all faults of the plans. FaultCodes counts them by name. Controllable counts
+	// those that a better choice of the shown items would have prevented.
 	Faults       int            `json:"faults"`
 	FaultCodes   map[string]int `json:"fault_codes"`
 	Controllable int            `json:"controllable_faults"`
-	// Resolutions and Lost count pages that were not there when they were needed,
-	// behind a pointer or without one, with the price of getting them back.
+	// Resolutions counts needed pages to which the prompt had only a pointer. Lost counts needed
+	// pages without one. Both come with the price of getting them back.
 	Resolutions int `json:"pointer_resolutions"`
-	// ResolutionsUSD is what fetching them would have cost: written once, read until the
-	// next cut, with one more reading of the prompt per round.
+	// ResolutionsUSD is the cost of fetching them: written once, read until the next cut, with
+	// one more reading of the prompt per round.
 	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
 	// Lost are pages needed that no pointer leads to.
 	Lost    int      `json:"lost_pages"`
 	LostUSD *float64 `json:"lost_cost_usd"`
-	// ReferenceRecall is the share of references whose line was shown; Named and
-	// Pointer are the shares that were only named, or only behind a pointer.
+	// ReferenceRecall is the share of references whose line was shown. Named is the share of
+	// those that were only named. Pointer is the share of those that a pointer leads to.
 	ReferenceRecall float64 `json:"reference_recall"`
 	Named           float64 `json:"named"`
 	Pointer         float64 `json:"behind_pointer"`
 	References      int     `json:"references"`
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
-	// Actions are the tool calls with input that was seen before; ActionsReady is the
-	// share of them of which all such input stood in the prompt. Edits are edits of a line
-	// that was seen before, BlindEdits those whose line the prompt did not show.
+	// Actions counts the tool calls with input that was seen before. ActionsReady is the share of
+	// them of which all such input was in the prompt. Edits are edits of a line that was seen
+	// before, BlindEdits those whose line the prompt did not show.
 	Actions      int     `json:"actions"`
 	ActionsReady float64 `json:"actions_ready"`
 	Edits        int     `json:"edits"`
 	BlindEdits   int     `json:"blind_edits"`
-	// GapCalls are first calls after a gap; what they held and had to write, net of
-	// the fixed part.
+	// GapCalls counts first calls after a gap. The figures below are theirs, net of the fixed
+	// part.
 	GapCalls int `json:"gap_calls"`
-	// GapInputTokens is the input of these calls without the fixed part, GapWriteTokens
-	// what of it is written or uncached.
+	// GapInputTokens is the input of these calls without the fixed part. GapWriteTokens is the
+	// part of it that is written or uncached.
 	GapInputTokens int `json:"gap_input_tokens"`
 	GapWriteTokens int `json:"gap_write_tokens"`
 	// HitRatio is cache reads over all input, WarmHitRatio the same without the

@@ -47,8 +47,8 @@ func (r *Recording) unplanned(n int, reason, detail string) Unplanned {
 	return Unplanned{Index: r.numbers[n], Key: r.Messages[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}
 }
 
-// leave takes the calls out of the recording that nobody can plan, whatever the policy.
-// What they said is in the prompts of later calls.
+// leave takes the calls out of the recording that nobody can plan, whatever the policy. Their
+// messages are in the prompts of later calls.
 func (r *Recording) leave() {
 	var calls []transcript.Call
 	var numbers, after []int
@@ -62,7 +62,7 @@ func (r *Recording) leave() {
 	r.Calls, r.numbers, r.after = calls, numbers, after
 }
 
-// uncounted finds call n among those that another policy could not plan.
+// Uncounted finds call n among those that another policy could not plan.
 func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 	i := slices.IndexFunc(r.others, func(u Unplanned) bool { return u.Index == r.numbers[n] })
 	if i < 0 {
@@ -83,9 +83,8 @@ func (r *Recording) plannable(end int) string {
 	return ""
 }
 
-// refusal reports whether an error concerns one call alone, and why it was not
-// planned. What the machine or the settings are to blame for would come again with
-// every call.
+// refusal reports whether an error concerns one call alone, and why it was not planned. An error
+// of the machine or the settings is no refusal, since it would come again with every call.
 func refusal(err error) (reason string, ok bool) {
 	var (
 		small *budget.TooSmallError

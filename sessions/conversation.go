@@ -26,11 +26,11 @@ type Conversation struct {
 	// Read reads on from a position, up to Size at most, and gives the position up
 	// to which everything was read. Its Offset counts bytes of the file at Path.
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
-	// Open opens what it is read from, byte for byte; nil opens the file at Path.
+	// Open opens the transcript, byte for byte; nil opens the file at Path.
 	Open func() (Bytes, error)
 }
 
-// Bytes are what a conversation is read from.
+// Bytes are the data of a conversation.
 type Bytes interface {
 	io.ReaderAt
 	io.Closer
@@ -54,7 +54,7 @@ type Position struct {
 
 // Turn is something that somebody said.
 type Turn struct {
-	// Role is who: user, assistant, or host for what no person typed.
+	// Role is the speaker: user, assistant, or host for text that no person typed.
 	Role string
 	// Time is when, zero if that is unknown.
 	Time time.Time
@@ -72,9 +72,8 @@ type Source struct {
 	Agent string
 }
 
-// Find lists the transcripts of a source. Hidden folders and symbolic links are
-// passed over. What can't be listed is yielded as an error beside its path, and the
-// listing goes on.
+// Find lists the transcripts of a source. Hidden folders and symbolic links are passed over. It
+// yields an error with the path of anything that can't be listed, and continues.
 func (src Source) Find(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error)) {
 	root, err := filepath.Abs(src.Path)
 	if err == nil {
@@ -125,8 +124,7 @@ func (src Source) conversation(path string, fi fs.FileInfo) Conversation {
 		Size: fi.Size(), ModTime: fi.ModTime(), Read: readTranscript}
 }
 
-// agentIn returns the name behind the last folder called agents in a path, "" if
-// there is none.
+// agentIn returns the name after the last folder called agents in a path, "" if there is none.
 func agentIn(path string) string {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for i := len(names) - 2; i >= 0; i-- {

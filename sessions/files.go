@@ -14,7 +14,7 @@ import (
 
 // File is a document by its stat.
 type File struct {
-	// Path is what the index calls it.
+	// Path is the document's path in the index.
 	Path    string
 	Size    int64
 	ModTime time.Time
@@ -103,7 +103,7 @@ func (s *Store) Hidden() (func(path string) bool, error) {
 	}, nil
 }
 
-// Stats count what is kept.
+// Stats count the kept documents.
 type Stats struct {
 	// Forgotten counts session keys.
 	Conversations, Turns, Forgotten int

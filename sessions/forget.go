@@ -20,14 +20,14 @@ const tombFormat = 1
 
 const tombName = "forgotten.json"
 
-// tombFile is forgotten.json: who is gone, and nothing of what they said.
+// tombFile is forgotten.json. It names the forgotten conversations and holds none of their text.
 type tombFile struct {
 	Format   int              `json:"format"`
 	Sessions map[string]*tomb `json:"sessions"`
 	Turns    []string         `json:"turns"`
 }
 
-// tomb is what is left of a conversation.
+// tomb is the record that remains of a forgotten conversation.
 type tomb struct {
 	Key    string    `json:"key"`
 	Path   string    `json:"path,omitempty"`
@@ -49,8 +49,8 @@ type cachedTombs struct {
 	tombs *tombs
 }
 
-// tombs reads the tombstones. One that can't be read is an error: without it what
-// was forgotten would come back.
+// tombs reads the tombstones. An unreadable one is an error, since without it forgotten
+// conversations would come back.
 func (s *Store) tombs() (*tombs, error) {
 	fi, err := s.in.Stat(tombName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,8 +106,7 @@ type Forgotten struct {
 	Turns int `json:"turns"`
 }
 
-// Matching lists the conversations of a session key, of all agents: what Forget
-// would forget.
+// Matching lists the conversations of a session key, of all agents, that Forget would forget.
 func (s *Store) Matching(key string) ([]Forgotten, error) {
 	folders, err := s.matching(key)
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *Store) matching(key string) ([]string, error) {
 	}), nil
 }
 
-// ForgetRequest is what is to be forgotten.
+// ForgetRequest names the conversations to forget.
 type ForgetRequest struct {
 	// Key is the conversations' session key, or the name of their folder.
 	Key string
@@ -234,8 +233,8 @@ func (s *Store) bury(add func(*tombs)) error {
 	return nil
 }
 
-// unearth removes the documents of conversations that were forgotten, and of those
-// that hold turns that were: what remains of them is read anew.
+// unearth removes the documents of forgotten conversations, and of those that hold forgotten
+// turns. The rest of the latter is read anew.
 func (s *Store) unearth() error {
 	t, err := s.tombs()
 	if err != nil {

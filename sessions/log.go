@@ -18,12 +18,12 @@ const logFormat = 1
 
 const (
 	logName = "log.json"
-	// marksName has what a conversation's turns are known again by, one to a line. It
+	// marksName is the file of the hashes that identify a conversation's turns, one to a line. It
 	// is written before the log, and read only where something is forgotten.
 	marksName = "marks"
 )
 
-// log records what of a conversation is in parts. It is written after them.
+// log records which part of a conversation is in parts. It is written after them.
 type log struct {
 	Format int    `json:"format"`
 	Agent  string `json:"agent"`

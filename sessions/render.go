@@ -14,7 +14,7 @@ import (
 // Below it, "ok" is said too often.
 const sameBytes = 32
 
-// mark returns what identifies a turn, its text masked.
+// mark returns the hash that identifies a turn, its text masked.
 func mark(t *Turn) string {
 	text := t.Text
 	if len(text) < sameBytes {
@@ -50,8 +50,8 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // spoken is a line that looks like the beginning of a turn.
 var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|human|system)\s*:`)
 
-// quiet keeps a turn's text from ending its own section: what would be a heading,
-// the beginning of another turn, or a fence that is never closed, no longer is.
+// quiet keeps a turn's text from ending its own section. It escapes headings, the beginnings of
+// other turns, and fences that are never closed.
 func quiet(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	fence := ""

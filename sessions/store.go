@@ -33,9 +33,9 @@ type Options struct {
 	Mask func(string) string
 	// Location is the time zone in which days begin; nil is the machine's.
 	Location *time.Location
-	// DeltaBytes and DeltaMessages (lines) are what must be new of a conversation
-	// for it to be read again; Settle is how long it must have rested for less to
-	// do. Defaults as above.
+	// DeltaBytes and DeltaMessages (lines) are the growth after which a conversation is read
+	// again. Settle is how long it must have rested to be read after less growth. Defaults as
+	// above.
 	DeltaBytes    int64
 	DeltaMessages int
 	Settle        time.Duration
@@ -47,7 +47,7 @@ type Store struct {
 	in   store.Store
 	opts Options
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	logs map[string]cachedLog
 	tomb cachedTombs
 }
@@ -100,9 +100,9 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe returns the name of a conversation as a folder: what can't be in one is
-// replaced, and a hash distinguishes what became alike. It is for names that are
-// unique already.
+// safe returns the name of a conversation as a folder. It replaces characters that a folder can't
+// have, and adds a hash to distinguish names that became alike. It is for names that are unique
+// already.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""
@@ -122,8 +122,7 @@ func short(text string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Under returns what the paths of an agent's conversations begin with; "" is
-// [DefaultAgent].
+// Under returns the common prefix of the paths of an agent's conversations; "" is [DefaultAgent].
 func Under(agent string) string {
 	if agent == "" {
 		agent = DefaultAgent
@@ -131,11 +130,11 @@ func Under(agent string) string {
 	return Prefix + textutil.SafeName(agent) + "/"
 }
 
-// folderBefore returns the folder that a conversation had before December 2026,
-// when two agents could share one. What was forgotten there stays forgotten.
+// folderBefore returns the folder that a conversation had before December 2026, when two agents
+// could share one. Conversations forgotten under it stay forgotten.
 func folderBefore(agent, name string) string { return safe(agent) + "/" + safe(name) }
 
-// Folder returns what the paths of one of an agent's conversations begin with.
+// Folder returns the common prefix of the paths of one of an agent's conversations.
 func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }
 
 // AgentOf returns the agent that a session key names, as in agent:NAME:REST; ""

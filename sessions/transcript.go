@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// readTranscript reads a host's transcript in whichever dialect it is: what people
-// and models said, without tools, thinking, and what the host put in by itself.
+// readTranscript reads a host's transcript in any dialect. It yields the words of people and
+// models, without tools, thinking, and text that the host inserted.
 func readTranscript(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error) {
 	f, err := os.Open(c.Path)
 	if err != nil {
@@ -110,7 +110,7 @@ func dialectOf(f io.ReaderAt) (string, error) {
 	return string(d), err
 }
 
-// turnOf returns what somebody said in a record.
+// turnOf returns the turn in a record.
 func turnOf(rec *transcript.Record) (Turn, bool) {
 	m := rec.Message
 	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {

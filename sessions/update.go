@@ -14,13 +14,13 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Lister lists conversations. What can't be listed is passed to failed with its
-// path: documents of what lies there stay.
+// Lister lists conversations. A Lister must pass anything that it can't list to failed with its
+// path. The documents of that place stay.
 type Lister func(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error))
 
 // UpdateOptions are settings of one Update.
 type UpdateOptions struct {
-	// All reads what little is new too.
+	// All also reads conversations that grew by less.
 	All bool
 	// Wait waits for another process that is updating, instead of returning
 	// ErrBusy.
@@ -29,11 +29,11 @@ type UpdateOptions struct {
 	Now time.Time
 }
 
-// Report is what an Update did.
+// Report is the result of an Update.
 type Report struct {
-	// Conversations that were listed, and what became of them: Read ones were new or
-	// had grown, Renewed ones of these were read from the beginning, Waiting ones
-	// have grown by less than the thresholds, Forgotten ones stay away.
+	// Conversations counts those listed. Read ones were new or had grown, and Renewed ones of
+	// these were read from the beginning. Waiting ones have grown by less than the thresholds.
+	// Forgotten ones stay away.
 	Conversations, Read, Renewed, Waiting, Forgotten, Removed int
 	// Turns and Bytes were read.
 	Turns int
@@ -43,14 +43,14 @@ type Report struct {
 	Failed []Failure
 }
 
-// Failure is a file or folder and what is the matter with it.
+// Failure is a file or folder with its error.
 type Failure struct {
 	Path string
 	Err  error
 }
 
-// Update reads what is new of the conversations that the listers list, and removes
-// the documents of those that are gone or forgotten.
+// Update reads the new parts of the conversations that the listers list, and removes the
+// documents of those that are gone or forgotten.
 func (s *Store) Update(ctx context.Context, o UpdateOptions, from ...Lister) (Report, error) {
 	var r Report
 	release, err := s.lock(ctx, o.Wait)
@@ -93,7 +93,7 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	u.report.Conversations++
 	if u.tombs.sessions[folder] != nil || u.tombs.sessions[folderBefore(c.Agent, c.Name)] != nil {
 		u.report.Forgotten++
-		return // sweep removes what is left
+		return // sweep removes the rest
 	}
 	u.seen[folder] = true
 	l := u.load(folder)
@@ -143,7 +143,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	return l, do, err
 }
 
-// read writes what is new as parts, and then the log.
+// read writes the new turns as parts, and then the log.
 func (u *update) read(ctx context.Context, c *Conversation, folder string, was *log) error {
 	w := &partWriter{Store: u.Store, c: c, parts: u.in.In(folder), tombs: u.tombs}
 	if err := w.begin(folder, was); err != nil {
@@ -173,8 +173,8 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 	return u.save(folder, l)
 }
 
-// sweep removes the documents of what was not listed, unless its place could not be
-// looked at, and of what was forgotten.
+// sweep removes the documents of forgotten conversations, and of those that were not listed,
+// unless their place could not be listed.
 func (u *update) sweep() error {
 	folders, err := u.folders()
 	if err != nil {
@@ -201,7 +201,7 @@ func (u *update) unsure(folder string) bool {
 	}
 	for _, f := range u.report.Failed {
 		if f.Path == l.Path || strings.HasPrefix(l.Path, f.Path+"/") {
-			return true // also what is no file's path
+			return true // also for a string that is no file's path
 		}
 		abs, err := filepath.Abs(f.Path)
 		if err != nil || l.Path == abs || strings.HasPrefix(l.Path, abs+string(filepath.Separator)) {
@@ -228,8 +228,8 @@ type partWriter struct {
 	marks []string
 }
 
-// begin takes up where a log ends. A last part that was written and not logged is
-// cut back to what was.
+// begin takes up where a log ends. A last part that was written and not logged is cut back to the
+// logged size.
 func (w *partWriter) begin(folder string, was *log) (err error) {
 	w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
 	if was == nil {

@@ -12,7 +12,8 @@ type Question struct {
 	Text string `json:"text"`
 }
 
-// questionsOf returns what a call asks the user: an input with questions and options.
+// questionsOf returns the questions that a call asks the user: an input with questions and
+// options.
 func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
 	type question struct {
 		ID       string `json:"id"`
@@ -37,7 +38,7 @@ func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []
 	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
 }
 
-// answered records what the user answered to the questions of a call.
+// answered records the user's answers to the questions of a call.
 func (u *updater) answered(c Call, result string) {
 	told := 0
 	for _, q := range c.Questions {
@@ -58,8 +59,8 @@ func (u *updater) answered(c Call, result string) {
 	}
 }
 
-// The words by which hosts say that nothing was answered, and what they put behind an
-// answer: a note of the user's, or what they saw of it.
+// The words by which hosts say that nothing was answered, and the additions that they write after
+// an answer: a note of the user's, or the preview that they saw.
 var unanswered = map[string]bool{"": true, "Unanswered": true, "(no option selected)": true, "None": true}
 
 const (
@@ -69,8 +70,8 @@ const (
 	previewMark = " selected preview:"
 )
 
-// answer finds the answers to a question in a result: those of a JSON object by the
-// question's id or text, or behind the question in quotation marks.
+// answer finds the answers to a question in a result: those of a JSON object by the question's id
+// or text, or those that follow the question in quotation marks.
 func (q Question) answer(result string) (values []string, note string, ok bool) {
 	var object struct {
 		Answers map[string]json.RawMessage `json:"answers"`
@@ -101,7 +102,7 @@ func (q Question) answer(result string) (values []string, note string, ok bool) 
 	return nil, "", strings.Contains(line[:min(len(line), 40)], "(no option selected)")
 }
 
-// quoted returns an answer that begins what is left of a line, up to its closing mark.
+// quoted returns an answer that begins the rest of a line, up to its closing mark.
 func (q Question) quoted(line string) (values []string, note string, ok bool) {
 	end, after := len(line), ""
 	for from := 0; ; {

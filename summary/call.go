@@ -10,8 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Call is a tool call that has no result yet, boiled down to what its result
-// will decide.
+// Call is a tool call that has no result yet, reduced to the data that its result needs.
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -44,7 +43,7 @@ type Call struct {
 	Since int `json:"since,omitempty"`
 	// Session is the host's handle of a command that still runs.
 	Session string `json:"session,omitempty"`
-	// Why is what the assistant said before it.
+	// Why is the assistant's text before it.
 	Why string `json:"why,omitempty"`
 }
 
@@ -71,7 +70,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	clean := *tc // paths and names come from it too
 	clean.Input = u.mask.of(tc.Input)
 	tc = &clean
-	u.unasked() // the turn goes on: what was said was no last word
+	u.unasked() // the turn continues, so the text was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
 	in := fields(tc)
 	if line := commandLine(in); line != "" {
@@ -151,7 +150,7 @@ func commandLine(in map[string]json.RawMessage) string {
 	return ""
 }
 
-// resume makes a call that waits for a running command stand for it.
+// resume gives a call that waits for a running command the data of that command.
 func resume(s *State, c *Call, session string) {
 	i := slices.IndexFunc(s.Running, func(r Call) bool { return r.Session == session })
 	if i < 0 {
@@ -172,8 +171,8 @@ func writes(in map[string]json.RawMessage) bool {
 	return false
 }
 
-// shell fills in what a command line does. A patch or a here document that is
-// redirected into a file writes it.
+// shell fills in the effects of a command line. A patch or a here document that is redirected
+// into a file writes it.
 func (u *updater) shell(c *Call, line string) {
 	c.Paths = append(patched(line), redirected(line)...)
 	line = u.mask.source(line, commandWindow)
@@ -223,9 +222,9 @@ func workedIn(p *Place, dir string) {
 	p.Dirs = append(d, DirCount{dir, 1})
 }
 
-// relative finds out where a command ran from the relative paths it names: if
-// one is the end or a middle part of a written file's absolute path, the
-// command ran in what precedes it.
+// relative finds the directory of a command by the relative paths that it names. If one is the
+// end or a middle part of a written file's absolute path, the command ran in the directory before
+// it.
 func relative(s *State, w []string) {
 	for _, a := range w[min(1, len(w)):] {
 		a = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a, "./"), "..."), "/")

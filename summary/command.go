@@ -13,10 +13,10 @@ type segment struct {
 	op, text string
 }
 
-// shell is what a command line means to the summary.
+// shell is the meaning of a command line to the summary.
 type shell struct {
-	// text is the command without directory changes in front and redirections
-	// and paging behind: the name under which it succeeds or fails.
+	// text is the command without leading directory changes and trailing redirections and paging:
+	// the name under which it succeeds or fails.
 	text string
 	// dir is the directory that the line changes to first, "" if none.
 	dir  string
@@ -27,9 +27,9 @@ type shell struct {
 	piped bool
 }
 
-// parseShell reads a command line. It is a reader of habits, not a shell:
-// quotes, escapes, substitutions and here documents are skipped over, and
-// what it doesn't understand stays part of the text.
+// parseShell reads a command line. It is a reader of habits, not a shell. Quotes, escapes,
+// substitutions and here documents are skipped over, and everything that it doesn't understand
+// stays part of the text.
 func parseShell(line string) shell {
 	line = textutil.Head(strings.TrimSpace(line), commandWindow)
 	segs := split(line)
@@ -90,8 +90,8 @@ func trailing(s segment) bool {
 	return false
 }
 
-// split cuts a line at the operators && || ; | and newlines that stand
-// outside quotes, substitutions and here documents.
+// split cuts a line at the operators && || ; | and newlines that are outside quotes,
+// substitutions and here documents.
 func split(line string) []segment {
 	var out []segment
 	op, start, depth := "", 0, 0

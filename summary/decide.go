@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/internal/choice"
 )
 
-// ask reads what an assistant's text leaves to the person.
+// ask returns the question that an assistant's text leaves to the person.
 func ask(text string) Ask {
 	a := choice.Ask(text)
 	out := Ask{Text: oneLine(a.Text, questionRunes), Question: a.Question}
@@ -16,8 +16,8 @@ func ask(text string) Ask {
 	return out
 }
 
-// goesOn returns what a text leaves to the person that follows another of the same turn: a
-// question after options asks about these.
+// goesOn returns the question of a text that follows another of the same turn: a question after
+// options asks about these.
 func (a Ask) goesOn(before Ask) Ask {
 	if a.Question && len(a.Options) == 0 {
 		a.Options = before.Options
@@ -25,8 +25,8 @@ func (a Ask) goesOn(before Ask) Ask {
 	return a
 }
 
-// decide records a decision if the user's message answers what the assistant asked, and
-// reports whether it does.
+// decide records a decision if the user's message answers the assistant's question, and reports
+// whether it does.
 func (u *updater) decide(reply string) bool {
 	a := u.asked()
 	text, ok := choice.Asked{Text: a.Text, Question: a.Question, Options: a.Options}.Answered(reply)
@@ -36,7 +36,7 @@ func (u *updater) decide(reply string) bool {
 	return ok
 }
 
-// state records what the assistant states as decided.
+// state records the decisions that the assistant states.
 func (u *updater) state(text string) {
 	for _, s := range choice.Statements(text) {
 		u.decided(byAgent, "statement", oneLine(choice.Said(s), DecisionRunes))

@@ -19,9 +19,8 @@ const (
 	resultHeadRunes, resultTailRunes = 400, 240
 )
 
-// Delta is a run of messages as a model is shown them: a line per part, each
-// behind the label of its message. No text can make a line of its own, so none
-// can pass for another message.
+// Delta is a run of messages as a model is shown them: a line per part, each after the label of
+// its message. No text can make a line of its own, so none can pass for another message.
 type Delta struct {
 	Text string
 	// Sources are the messages by label, m1 first.
@@ -99,8 +98,8 @@ func resultLabel(r *memkernel.ToolResult) string {
 	return "result"
 }
 
-// unreminded returns a result without the block that a host puts behind it to remind its
-// model of something, which would else be all that is seen of the end.
+// unreminded returns a result without the reminder block that a host appends for its model, which
+// would otherwise be all that is seen of the end.
 func unreminded(text string) string {
 	i := strings.LastIndex(text, "<system-reminder>")
 	if i < 0 || !strings.HasSuffix(strings.TrimRight(text, " \n"), "</system-reminder>") {

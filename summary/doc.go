@@ -1,8 +1,7 @@
-// Package summary keeps what a session's past holds in about a thousand
-// tokens: a fixed-key text that is brought up to date from the messages that
-// arrived since it was last looked at. This is the mechanical floor. It calls
-// no model, reads no clock and no file, and takes the same decisions in every
-// run, so the text is never empty, never late, and byte-identical when nothing
+// Package summary keeps the contents of a session's past in about a thousand tokens: a fixed-key
+// text that is brought up to date from the messages that arrived since the last update. This is
+// the mechanical floor. It calls no model, reads no clock and no file, and takes the same
+// decisions in every run, so the text is never empty, never late, and byte-identical when nothing
 // it shows has changed.
 //
 //	┌ the text ────────────────────────────────────────────────────────────┐
@@ -23,12 +22,12 @@
 //	│   - <unanswered question, unfinished plan item, failing check>       │
 //	│ recent_artifacts:                                                    │
 //	│   - file: <path>                                                     │
-//	│     why: <what the assistant said before it>                         │
+//	│     why: <the assistant's text before it>                            │
 //	│   +<N> older: get <ID>                                               │
 //	└──────────────────────────────────────────────────────────────────────┘
 //
-// A list with nothing in it reads "none yet". Lists stand newest first; what
-// the cap leaves out is behind one "+N older" line per list.
+// A list with nothing in it reads "none yet". Lists are newest first. Entries beyond the cap are
+// counted in one "+N older" line per list.
 //
 // Everything is read off the structure of the conversation (who spoke, how
 // long, which tool with which fields, how a line ends), not off English words.
@@ -36,19 +35,16 @@
 // languages (rules.go), and the fixed formats of git, shells, test runners and
 // hosts, which are machine output whatever the user speaks.
 //
-// Excerpts are one line each, cut at a rune boundary, free of control
-// characters, and never stand at the start of a line, so that no text of a
-// tool or a user can pass for a key of the summary.
+// Excerpts are one line each, cut at a rune boundary and free of control characters. They never
+// begin a line, so that no text of a tool or a user can pass for a key of the summary.
 //
 // # Notes by a model
 //
-// A [Model] may add to the floor. It is shown the notes so far and a [Delta] of
-// masked one-line excerpts ([PromptFor]), and answers with operations
-// ([ParseOperations]), which become typed updates of a notes page
-// ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal checks.
-// [ReadNotes] reads the page, [RenderNoted] shows it behind the mechanical lines.
-// The package asks no model itself; package summary/model does, when the kernel
-// has it asked.
+// A [Model] may add to the floor. It is shown the notes so far and a [Delta] of masked one-line
+// excerpts ([PromptFor]), and answers with operations ([ParseOperations]), which become typed
+// updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal
+// checks. [ReadNotes] reads the page, [RenderNoted] shows it after the mechanical lines. The
+// package asks no model itself; package summary/model does, when the kernel has it asked.
 //
 // Units: caps are tokens by the caller's counter; excerpt lengths are runes.
 package summary

@@ -51,13 +51,13 @@ func digitsBefore(s string) string {
 	return s[i:]
 }
 
-// dull are starts of lines that report no error, whatever words they hold:
-// a host's heading, what runs, what passed, what a script echoes.
+// dull are starts of lines that report no error, whatever words they hold: a host's heading, a
+// running or passed test, the echo of a script.
 var dull = [...]string{"Chunk ID: ", "Wall time: ", "Original token count: ", "Output:", "=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
 
-// errorLine returns the line that shows best what went wrong: the first that starts
-// with a fail mark and contains more than that, else the first with an error mark,
-// else the first that is neither blank, an exit status nor dull.
+// errorLine returns the line that describes the error best: the first that starts with a fail
+// mark and contains more than that, else the first with an error mark, else the first that is
+// neither blank, an exit status nor dull.
 func errorLine(first, last string) string {
 	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
 	var marked, named, any string
@@ -96,8 +96,8 @@ func errorLine(first, last string) string {
 	return ""
 }
 
-// reasonFollows reports whether a marked line names what failed, as Go's tests do, and the
-// next one says why.
+// reasonFollows reports whether a marked line names the failed test, as Go's tests do, and the
+// next one gives the reason.
 func reasonFollows(marked string) bool {
 	return strings.HasPrefix(marked, "--- FAIL") && !strings.Contains(marked, " / ")
 }

@@ -14,7 +14,7 @@ const (
 	entryMember = "entry/"
 	listMember  = "list/"
 	stateMember = "state/"
-	// stateKeys names the list of those keys that stand.
+	// stateKeys names the list of the keys that are in use.
 	stateKeys = listMember + "state"
 )
 
@@ -24,9 +24,9 @@ func (s *State) entryLists() map[string]*[]Entry {
 		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts}
 }
 
-// Members takes a state apart into named values, so that a journal can keep what
-// changed and not the whole each time. An entry that left a list is only no longer
-// named by it: whoever keeps members keeps it. [Assemble] is the inverse.
+// Members takes a state apart into named values, so that a journal can keep only the changes. An
+// entry that left a list is only no longer named by it: whoever keeps members keeps it.
+// [Assemble] is the inverse.
 func (s State) Members() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	put := func(name string, v any) error {
@@ -62,8 +62,8 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 	return out, put(stateKeys, slices.Sorted(maps.Keys(keys)))
 }
 
-// Assemble puts a state together again of its members, nil for one that is not there. A
-// list that names what is not there is an error.
+// Assemble puts a state together again of its members, nil for one that is not there. Assemble
+// returns an error if a list names a missing member.
 func Assemble(members func(name string) json.RawMessage) (State, error) {
 	var s State
 	var keys []string
@@ -118,8 +118,8 @@ func member(members func(string) json.RawMessage, name string, v any) error {
 	return nil
 }
 
-// marshal is json.Marshal that leaves <, > and & as they are: members are compared
-// with what a journal read back.
+// marshal is json.Marshal that leaves <, > and & as they are: members are compared with the bytes
+// that a journal read back.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Model is a language model that reads what happened since it last looked and
-// proposes operations on the notes. It is safe for concurrent use.
+// Model is a language model that reads the events since its last call and proposes operations on
+// the notes. It is safe for concurrent use.
 type Model interface {
 	// Name names the model and where it is asked, without any secret.
 	Name() string
@@ -17,7 +17,7 @@ type Model interface {
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
 
-// Prompt is what a model is asked. Secrets are masked in both texts.
+// Prompt is the request to a model. Secrets are masked in both texts.
 type Prompt struct {
 	System, User string
 	// MaxTokens bounds the answer; Limit is the most bytes of it that are read.
@@ -40,7 +40,7 @@ const (
 	maxOperations = 64
 )
 
-// Reason is one word for what became of a delta.
+// Reason is one word for the outcome of a delta.
 type Reason string
 
 // The reasons. All but OK mean that the mechanical summary is used alone for the
@@ -86,7 +86,7 @@ type ModelError struct {
 	Status int
 	// RetryAfter is how long the server asked to be left alone; 0 if it did not.
 	RetryAfter time.Duration
-	// Err is what happened. It holds no secret.
+	// Err is the error. It holds no secret.
 	Err error
 }
 

@@ -14,17 +14,17 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// NotesType is the type of the page on which a model's notes on a conversation
-// stand, one page per branch.
+// NotesType is the type of the page that holds a model's notes on a conversation, one page per
+// branch.
 const NotesType pagevm.Type = "notes"
 
-// The fields of a notes page beside the lists, which have the names of the
-// summary's own: constraints, decisions, open_threads.
+// The fields of a notes page except the lists, which have the names of the summary's own:
+// constraints, decisions, open_threads.
 const (
 	fieldOffset = "offset" // how far a model has read
 	fieldGoal   = "goal"
 	fieldStep   = "step"
-	fieldClosed = "closed" // what was closed, by id, with the reason
+	fieldClosed = "closed" // the closed entries, by id, with the reason
 )
 
 var (
@@ -32,15 +32,15 @@ var (
 	noteScalars = [...]string{fieldGoal, fieldStep}
 )
 
-// What a notes page holds at most: entries of a list, and bytes of one value.
+// The limits of a notes page: entries of a list, and bytes of one value.
 const (
 	maxNotes     = 2000
 	maxNoteBytes = 4 << 10
 )
 
-// NotesSpec returns what a notes page is: lists that only grow, scalars with a version,
-// and the map of what was closed. Nothing on it can be taken back; that is the
-// journal's rule and not the model's good will.
+// NotesSpec returns the definition of a notes page: lists that only grow, scalars with a version,
+// and the map of the closed entries. Nothing on it can be taken back; that is the journal's rule
+// and not the model's good will.
 func NotesSpec() journal.TypeSpec {
 	object := journal.FieldSpec{Value: journal.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
 	of := func(k journal.FieldKind) journal.FieldSpec { object.Kind = k; return object }
@@ -70,14 +70,14 @@ type Closing struct {
 	Reason string `json:"reason"`
 	// Key is the message that it rests on.
 	Key string `json:"key"`
-	// Of is the message by which the entry stood when it was closed: said again
-	// later, it is open again.
+	// Of is the message that the entry rested on when it was closed. An entry said again later is
+	// open again.
 	Of string `json:"of"`
 
 	version int
 }
 
-// Mark is how far a model has read, and what came of it.
+// Mark is how far a model has read, and the outcome.
 type Mark struct {
 	// Key is the last message of the delta, Messages how many were in it.
 	Key      string `json:"key"`
@@ -91,8 +91,8 @@ type Mark struct {
 	Time       time.Time `json:"-"`
 }
 
-// Notes are what models added to the mechanical summary of a branch. It is read
-// from a page and never changed.
+// Notes are a model's additions to the mechanical summary of a branch. It is read from a page and
+// never changed.
 type Notes struct {
 	// Marks are all deltas that were read, oldest first; Version is that of the
 	// newest, which the next is made from.
@@ -161,8 +161,8 @@ func (n Notes) Last() Mark {
 	return n.Marks[len(n.Marks)-1]
 }
 
-// Rooted returns the notes and closings that rest on messages which still are the
-// conversation's: what a rewind took away is not noted any more. The marks stay.
+// Rooted returns the notes and closings that rest on messages which are still in the
+// conversation. Notes on rewound messages are dropped. The marks stay.
 func (n Notes) Rooted(known func(key string) bool) Notes {
 	out := Notes{Marks: n.Marks, Version: n.Version, Lists: map[string][]Note{}, Closed: map[string]Closing{}}
 	// A scalar keeps its version, so that an update can be made from it.
@@ -200,7 +200,7 @@ func (n Notes) Open(kind string) []Note {
 	return out
 }
 
-// Count returns how many notes stand, open and closed, and how many entries are closed.
+// Count returns how many notes there are, open and closed, and how many entries are closed.
 func (n Notes) Count() (notes, closed int) {
 	for _, list := range n.Lists {
 		notes += len(list)

@@ -9,17 +9,16 @@ import (
 // KindNotes is the name by which the notes are pointed to.
 const KindNotes = "notes"
 
-// notesIntro names who wrote what follows.
+// notesIntro names the author of the notes.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
 // noteShare is the part of the cap that notes get at least, as a divisor. More is
 // theirs where the mechanical summary leaves it.
 const noteShare = 3
 
-// RenderNoted is [Render] with a model's notes behind the mechanical text, all in
-// at most capTokens. Mechanical entries that were closed stand last in their list
-// and say so. Where there is no room for notes beside the bare keys, there are
-// none.
+// RenderNoted is [Render] with a model's notes after the mechanical text, all in at most
+// capTokens. Closed mechanical entries are last in their list and marked so. If there is only
+// room for the bare keys, notes are left out.
 func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
@@ -68,9 +67,8 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 	return ""
 }
 
-// items returns the notes as lines: goal and step, then the lists in turns, newest
-// first, constraints before the others; with closed ones behind their list if they
-// are wanted.
+// items returns the notes as lines: goal and step, then the lists in turns, newest first,
+// constraints before the others. If closed ones are wanted, they come after their list.
 func (n Notes) items(closed bool) []string {
 	var out []string
 	for i, v := range [...]Note{n.Goal, n.Step} {
@@ -101,7 +99,7 @@ func (n Notes) items(closed bool) []string {
 	return out
 }
 
-// noteNames are what a line of each list begins with.
+// noteNames are the words that the lines of each list begin with.
 var noteNames = [len(noteLists)]string{"constraint", "decision", "open"}
 
 func (n Notes) closedItems() []string {
@@ -116,8 +114,8 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked marks a state's closed entries as closed, and puts them last in
-// what is shown. None goes.
+// marked marks a state's closed entries as closed, and puts them last in the shown order. None
+// goes.
 func (n Notes) marked(s State) State {
 	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)
 	return s

@@ -30,8 +30,7 @@ type Operation struct {
 	Evidence string `json:"evidence"`
 }
 
-// Lengths of what a model writes, in runes, and how many facts one answer may
-// propose.
+// Lengths of a model's texts, in runes, and how many facts one answer may propose.
 const (
 	noteRunes   = 220
 	reasonRunes = 140
@@ -39,9 +38,8 @@ const (
 	maxFacts    = 3
 )
 
-// ParseOperations reads an answer: one JSON object with the list ops, in a fenced
-// block or bare. Prose, half a document, or anything behind it is INVALID; no
-// operation of such an answer counts.
+// ParseOperations reads an answer: one JSON object with the list ops, in a fenced block or bare.
+// Prose, half a document, or anything after it is INVALID; no operation of such an answer counts.
 func ParseOperations(answer string) ([]Operation, error) {
 	text := strings.TrimSpace(answer)
 	switch {
@@ -90,8 +88,7 @@ type Fact struct {
 type Answered struct {
 	State State
 	Notes Notes
-	// Page is the key of the notes page, Session what serves as evidence for the
-	// mark.
+	// Page is the key of the notes page. Session is the evidence for the mark.
 	Page, Session string
 	Sources       []Source
 	Mark          Mark
@@ -102,9 +99,9 @@ type Answered struct {
 // answer counts.
 const MarkID = "mark"
 
-// Updates returns the mark and the operations as typed updates, and the facts. What is
-// malformed becomes an update that the journal refuses, so that it has the code;
-// what repeats an open entry is left out.
+// Updates returns the mark and the operations as typed updates, and the facts. A malformed
+// operation becomes an update that the journal refuses, so that it has the code. A repetition of
+// an open entry is left out.
 func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	a.Mark.Operations = len(ops)
 	value, err := marshal(a.Mark)
@@ -139,10 +136,10 @@ func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 type builder struct {
 	*Answered
 	next int
-	seen map[string]bool // what is open, by kind and folded text
+	seen map[string]bool // the open entries, by kind and folded text
 }
 
-// texts returns what the lists say already.
+// texts returns the texts that are in the lists already.
 func (a *Answered) texts() map[string]bool {
 	seen := map[string]bool{}
 	for _, kind := range noteLists {
@@ -221,8 +218,8 @@ func (a *Answered) source(label string) Source {
 	return Source{}
 }
 
-// evidence returns the page that an operation rests on. A label that is not known stays
-// what it is, and the journal refuses it.
+// evidence returns the page that an operation rests on. An unknown label is returned as it is,
+// and the journal refuses it.
 func (a *Answered) evidence(op Operation) string {
 	if s := a.source(op.Evidence); s.Page != "" {
 		return s.Page
@@ -257,10 +254,9 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	return "", "", false
 }
 
-// Policy returns what the journal asks about the updates of an answer beside its own
-// checks: a note has content, a constraint or a goal is what a person said, and an entry
-// is closed with a reason, only if it is open, and a constraint only on a person's later
-// words.
+// Policy returns the journal's checks of an answer's updates in addition to its own. A note must
+// have content. A constraint or a goal must be a person's words. An entry must be open to be
+// closed, and with a reason. A constraint may be closed only on a person's later words.
 func (a *Answered) Policy() journal.Policy { return journal.PolicyFunc("notes", a.refuse) }
 
 func (a *Answered) refuse(p journal.Proposal) string {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// promptSystem asks a model for what is wanted. It is short: a small model has to
-// follow it, and it is paid for each time.
+// promptSystem asks a model for operations. It is short: a small model has to follow it, and it
+// is paid for each time.
 const promptSystem = `You keep notes on a working session between a person and an agent. Below stand the notes so far and the newest messages. Answer with one JSON object and nothing else:
 
 {"ops":[
@@ -27,7 +27,7 @@ const promptSystem = `You keep notes on a working session between a person and a
 // shownEntries is how many entries of a list a model is shown, the newest.
 const shownEntries = 30
 
-// PromptFor asks a model about a delta, given what is known before it.
+// PromptFor asks a model about a delta, given the state and notes before it.
 func PromptFor(s State, n Notes, d Delta) Prompt {
 	var b strings.Builder
 	b.WriteString("NOTES SO FAR\n")

@@ -10,17 +10,17 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// What other packages read a conversation with, so that a message means the same
-// to all of them.
+// Functions by which other packages read a conversation, so that a message means the same to all
+// of them.
 
 // Excerpt returns the start of a text as one line of at most max runes, in the form
 // that every excerpt of a summary has: no control characters, no terminal
 // escapes, nothing but UTF-8, "…" at its end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
 
-// Outcome returns how the call ended that r answers: a status in the words of
-// [Command], or "rejected" where a person refused it. For a failure, line is the
-// line of the result that shows best what went wrong; nothing in it is masked.
+// Outcome returns how the call ended that r answers: a status in the words of [Command], or
+// "rejected" where a person refused it. For a failure, line is the line of the result that
+// describes the error best. Nothing in it is masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	text := resultText(r)
 	first, last := textutil.Head(text, resultWindow), textutil.Tail(text, resultWindow)

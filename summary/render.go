@@ -23,7 +23,7 @@ type list struct {
 	shown   int
 }
 
-// renderer holds what does not change while the text is fitted.
+// renderer holds the values that do not change while the text is fitted.
 type renderer struct {
 	goal  string
 	state string
@@ -31,17 +31,15 @@ type renderer struct {
 	more  func(kind string, n int) string
 }
 
-// render writes the summary in at most capTokens by count. Goal and state
-// come first, then the newest entries of each list in turns; what is left out
-// is behind one line per list, "+N older: get ID", whose ID more gives
-// for the list's name and the number left out. More must be a pure function
-// and may be nil or answer "": the line is then without a pointer. Count
-// must be a pure function; nil counts three bytes as a token.
+// render writes the summary in at most capTokens by count. Goal and state come first, then the
+// newest entries of each list in turns. Omitted entries are counted in one line per list, "+N
+// older: get ID". more returns the ID for the list's name and the number left out. More must be a
+// pure function and may be nil or answer "": the line is then without a pointer. Count must be a
+// pure function; nil counts three bytes as a token.
 //
-// Equal states give equal bytes. A fresh session has every key with "none
-// yet". Where the cap is too small even for the bare keys, keys are given up
-// from the end and the goal is shortened; the result is "" only if the header
-// line alone is over the cap.
+// Equal states give equal bytes. A fresh session has every key with "none yet". If the cap is too
+// small even for the bare keys, keys are dropped from the end and the goal is shortened. The
+// result is "" only if the header line alone is over the cap.
 func render(s State, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
@@ -63,8 +61,8 @@ func render(s State, capTokens int, count func(string) int, more func(kind strin
 	}
 }
 
-// List is one of the lists in full, as the text shows it, newest first: what
-// a pointer of Render's leads to. An unknown kind gives "".
+// List is one of the lists in full, as the text shows it, newest first. Pointers of Render should
+// lead to it. An unknown kind gives "".
 func List(s State, kind string) string {
 	r := newRenderer(s, nil)
 	for i := range r.lists {
@@ -223,7 +221,7 @@ func (r *renderer) fill(budget int, count func(string) int) (order []int) {
 	}
 }
 
-// text writes the summary with what is shown now.
+// text writes the summary with the entries shown now.
 func (r *renderer) text() string {
 	var b strings.Builder
 	b.WriteString(header + "\n" + r.goal)

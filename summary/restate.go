@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Restates reports whether two statements are the same but for one value, and name the
-// same thing: they are equal but for one run of at most three words with a digit or a
-// name in it, and of what is equal one is a name.
+// Restates reports whether two statements are the same except for one value, and name the same
+// thing. They may differ in one run of at most three words with a digit or a name in it, and one
+// of the equal words must be a name.
 func Restates(was, now string) bool {
 	a, b := statement(was), statement(now)
 	head := 0
@@ -27,8 +27,8 @@ func Restates(was, now string) bool {
 		(slices.ContainsFunc(a[:head], isName) || slices.ContainsFunc(a[len(a)-tail:], isName))
 }
 
-// statement are the words of a line, each character of a script without spaces one; what
-// joins the parts of a name belongs to it.
+// statement returns the words of a line, each character of a script without spaces as one word.
+// The signs that join the parts of a name belong to it.
 func statement(line string) []string {
 	var out []string
 	begin := -1
@@ -57,8 +57,8 @@ func statement(line string) []string {
 	return out
 }
 
-// isName reports whether a word is a name: letters with a digit, or with what joins the
-// parts of identifiers and paths, or with a capital inside.
+// isName reports whether a word is a name: letters with a digit, with a sign that joins the parts
+// of identifiers and paths, or with a capital inside.
 func isName(w string) bool {
 	if !strings.ContainsFunc(w, unicode.IsLetter) {
 		return false

@@ -90,8 +90,8 @@ func resultText(r *memkernel.ToolResult) string {
 	return text
 }
 
-// rejection records what the person said when they refused a call, which is their newest
-// request as well. A refusal without a word, or with a question, decides nothing that lasts.
+// rejection records the person's words when they refused a call, which are their newest request
+// as well. A refusal without a word, or with a question, decides nothing that lasts.
 func (u *updater) rejection(c Call, said string) {
 	what := c.Name
 	switch {
@@ -255,8 +255,8 @@ func (u *updater) artifact(p string, c Call) {
 	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
 }
 
-// seeBranch reads the git branch off a command or its output: what it
-// created, "On branch X", "## X...origin/X", or the bare name.
+// seeBranch reads the git branch from a command or its output: the branch that it created, "On
+// branch X", "## X...origin/X", or the bare name.
 func seeBranch(p *Place, c Call, out, first string) {
 	body := body(first)
 	switch {

@@ -16,9 +16,9 @@ const maxRuleLine = 400
 // maxRulesPerMessage keeps one pasted rule book from filling the list.
 const maxRulesPerMessage = 12
 
-// obliges are words that make a line a rule wherever they stand: modal verbs
-// and set phrases of obligation. A trailing space or a leading one marks a
-// word boundary that is part of the entry.
+// obliges are words that make a line a rule wherever they are in it: modal verbs and set phrases
+// of obligation. A trailing space or a leading one marks a word boundary that is part of the
+// entry.
 var obliges = [...]string{
 	"must", "mustn't", "required", "forbidden", "under no circumstances", // English
 	"debe", "debes", "deben", "hay que", "prohibido", "obligatorio", "jamás", // Spanish
@@ -48,7 +48,7 @@ var wideRules = [...]string{
 	"必ず", "絶対に", "常に", "なければならない", "なければなりません", "てはいけ", "てはなら", "ないでください", "しないで", // Japanese
 }
 
-// polite are words that may stand before an order without hiding it.
+// polite are words that may precede an order without hiding it.
 var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favor", "y", "e", "bitte", "und", "aber", "et", "mais", "mas", "s'il te plaît", "пожалуйста", "и", "а", "но",
 	"from now on", "from here on", "going forward", "ab jetzt", "ab sofort", "von jetzt an", "von nun an", "künftig", "de ahora en adelante", "a partir de ahora",
 	"desde ahora", "désormais", "dorénavant", "à partir de maintenant", "a partir de agora", "отныне", "впредь", "с этого момента", "теперь"}
@@ -57,9 +57,8 @@ var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favo
 // next: prose that was wrapped by an editor.
 const wrapped = 50
 
-// rules records the sentences of a person's own words that read as standing rules.
-// Tables, markup and questions are passed over, and what is between quotation marks
-// does not count.
+// rules records the sentences of a person's own words that read as standing rules. Tables,
+// markup, questions and text between quotation marks are passed over.
 func (u *updater) rules(text string) {
 	item, n := false, 0
 	para, before := "", 0
@@ -91,7 +90,7 @@ func (u *updater) rules(text string) {
 	flush()
 }
 
-// sentence is one as it was typed, and as it is meant: without what it quotes.
+// sentence is a sentence as it was typed, and as it is meant: without its quotations.
 type sentence struct{ text, means string }
 
 // sentences cuts a paragraph at full stops, but not at those in a quotation.
@@ -164,8 +163,8 @@ func rule(body string, item bool) bool {
 	return false
 }
 
-// afterthought reports whether a word of orders tells how often something is, behind a comma
-// and with one word behind it, as in "a cent short, always down": an order has more to say.
+// afterthought reports whether a word of orders tells how often something is, after a comma and
+// with one word after it, as in "a cent short, always down": an order has more to say.
 func afterthought(w, before, after string) bool {
 	return slices.Contains(often[:], w) && strings.HasSuffix(strings.TrimRight(before, " "), ",") && len(strings.Fields(after)) < 2
 }

@@ -17,7 +17,7 @@ const (
 	kindArtifacts   = "recent_artifacts"
 )
 
-// What a State holds at most. Older entries leave first and are counted.
+// The limits of a State. Older entries leave first and are counted.
 const (
 	maxConstraints = 40
 	maxDecisions   = 50
@@ -31,14 +31,14 @@ const (
 	maxPaths       = 20
 )
 
-// State is everything that the summary knows. It is a value: Update returns a
-// new one and never changes the one it was given. Lists stand oldest first.
+// State is everything that the summary knows. It is a value: Update returns a new one and never
+// changes the one it was given. Lists are oldest first.
 type State struct {
 	Version int `json:"version"`
 	// Sidechain is the branch of the conversation that this state follows,
 	// set by its first message. Messages of other branches only move Offset.
 	Sidechain string `json:"sidechain,omitempty"`
-	// Offset is what has been processed.
+	// Offset is the position up to which messages have been processed.
 	Offset Offset `json:"offset"`
 	// Goal is the session's first substantial request, Request the latest.
 	Goal    Entry `json:"goal,omitzero"`
@@ -82,7 +82,7 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never given twice.
 	ID string `json:"id"`
-	// Kind is what made it: reply, choice, rejection, commit, statement, check.
+	// Kind is the source of the decision: reply, choice, rejection, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
 	// By is whose decision it is, [ByUser] or byAgent, "" if that is not known.
 	By string `json:"by,omitempty"`
@@ -97,7 +97,7 @@ type Entry struct {
 	Turn int `json:"turn,omitempty"`
 }
 
-// Whose a decision is: a person's, or the agent's own.
+// The owners of a decision: a person, or the agent itself.
 const (
 	ByUser  = "user"
 	byAgent = "agent"
@@ -160,8 +160,8 @@ type Evicted struct {
 	Artifacts   int `json:"artifacts,omitempty"`
 }
 
-// clone copies what Update may change. Options and the inner slices of
-// pending calls are replaced, never written to, so they may be shared.
+// clone copies the parts that Update may change. Options and the inner slices of pending calls
+// are replaced, never written to, so they may be shared.
 func (s State) clone() State {
 	s.Constraints = slices.Clone(s.Constraints)
 	s.Decisions = slices.Clone(s.Decisions)
@@ -222,9 +222,9 @@ const (
 	maxLost   = 3
 )
 
-// OpenThreads lists what is open, newest or most pressing first: the
-// assistant's unanswered question, calls whose outcome is unknown, a last command that
-// failed, checks that fail, plan items in progress, plan items to do.
+// OpenThreads lists the open threads, newest or most pressing first: the assistant's unanswered
+// question, calls whose outcome is unknown, a last command that failed, checks that fail, plan
+// items in progress, plan items to do.
 func (s State) OpenThreads() []Entry {
 	var out []Entry
 	if s.Ask.Question {

@@ -28,8 +28,8 @@ const (
 // lists, a reply.
 const DecisionRunes = 600
 
-// Windows of text that are looked at, in bytes. Everything that shows up in a
-// summary is near the start or the end of what it comes from.
+// Windows of text that are looked at, in bytes. Everything in a summary is near the start or the
+// end of its source.
 const (
 	userWindow    = 64 << 10
 	sayWindow     = 16 << 10

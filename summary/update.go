@@ -14,8 +14,8 @@ type updater struct {
 	s    State
 	mask masker
 	m    *memkernel.Message
-	// late reads what the last text leaves to the person, nil if that is in s: most texts
-	// are followed by a call, and then it is nothing.
+	// late reads the question that the last text leaves to the person, nil if it is in s already.
+	// Most texts are followed by a call, and then there is no question.
 	late func() Ask
 }
 
@@ -98,8 +98,8 @@ func (mask masker) of(s string) string {
 	return s
 }
 
-// margin is how much more than is read of a text is masked, in bytes, so that a
-// secret at its edge is known by what is around it.
+// margin is how many more bytes of a text are masked than read, so that a secret at its edge is
+// known by the text around it.
 const margin = 4 << 10
 
 // source returns the start of a text, masked.
@@ -121,9 +121,9 @@ func (u *updater) entry(letter, kind, text string) Entry {
 	return e
 }
 
-// request takes the words of a person's message: they may answer what the assistant
-// said last, set rules, and are what is wanted now. A message that quotes others and
-// holds nothing else wants what the one before did.
+// request takes the words of a person's message. They may answer the assistant's last text or set
+// rules, and are the newest request. A message that only quotes others leaves the request of the
+// previous one.
 func (u *updater) request(text string) {
 	u.s.Turn++
 	u.s.Pending = remove(u.s.Pending, func(c Call) bool { return c.Lost && c.Since >= lostTurns-1 })
@@ -171,7 +171,7 @@ func (u *updater) say(text string) {
 	u.state(text)
 }
 
-// asked returns what the assistant said last leaves to the person.
+// asked returns the question that the assistant's last text leaves to the person.
 func (u *updater) asked() Ask {
 	if u.late != nil {
 		u.s.Ask, u.late = u.late(), nil
@@ -179,5 +179,5 @@ func (u *updater) asked() Ask {
 	return u.s.Ask
 }
 
-// unasked forgets what was left to the person.
+// unasked forgets the question that was left to the person.
 func (u *updater) unasked() { u.s.Ask, u.late = Ask{}, nil }

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Action is a tool call judged by what it needed from its prompt. An input token is a
-// path, identifier, number, hash or quoted string of the call's input that occurs
-// earlier in the session, however recently; what occurs nowhere is the model's own and
-// no prompt can be asked for it.
+// Action is a tool call judged by the input that it needed from its prompt. An input token is a
+// path, identifier, number, hash or quoted string of the call's input that occurs earlier in the
+// session, however recently. A string that occurs nowhere is the model's own, and no prompt can
+// be asked for it.
 type Action struct {
 	Tool string
-	// Tokens are the input tokens; Lacked are those that stand nowhere in the prompt.
-	// An action without input tokens is in no share.
+	// Tokens counts the input tokens. Lacked lists those that are nowhere in the prompt. An
+	// action without input tokens is in no share.
 	Tokens int
 	Lacked []string
 	// Edits are the edits of the call that replace a line which was seen before,
@@ -24,11 +24,11 @@ type Action struct {
 	Edits, Blind int
 }
 
-// Ready reports whether all that the action needed stood in its prompt.
+// Ready reports whether all the action's input tokens were in its prompt.
 func (a *Action) Ready() bool { return len(a.Lacked) == 0 }
 
-// leastAnchor is the length of a line, in characters, from which on it has to be shown
-// for an edit not to be blind: a brace alone tells nothing about what is replaced.
+// leastAnchor is the length of a line, in characters, from which on it has to be shown for an
+// edit not to be blind: a brace alone tells nothing about the replaced text.
 const leastAnchor = 4
 
 // Actions judges the tool calls of m, an assistant's message that is not yet in the

@@ -1,6 +1,6 @@
-// Package recall measures what a context policy keeps: of the things that an
-// assistant's message refers to, and that were in the session long enough ago
-// to be at risk, how many did its prompt still show?
+// Package recall measures how much a context policy keeps: of the things that an assistant's
+// message refers to, and that were in the session long enough ago to be at risk, how many did its
+// prompt still show?
 //
 // For each model call:
 //
@@ -14,7 +14,7 @@
 //	           characters either side of it, is verbatim in the prompt
 //	named      only the token itself is
 //	pointer    neither is, but the page of an earlier occurrence is there
-//	           behind a pointer
+//	           by a pointer
 //	missing    none of these
 //
 // Only shown counts. A session's recall is its shown over its references,
@@ -25,15 +25,13 @@
 // The last 8,000 tokens are counted as characters over three by whole
 // messages: the message in which the count is reached belongs to them.
 //
-// References leave out what the model has just seen, and text that it only speaks of.
-// An [Action] is judged without either: of a tool call's input, all that was seen before,
-// however recently, has to stand in the prompt, and of an edit each line that it replaces.
+// References leave out text that the model has just seen, and text that it only speaks of. An
+// [Action] is judged without either exception. All input of a tool call that was seen before,
+// however recently, must be in the prompt, and so must each line that an edit replaces.
 //
-// Agents could refer only to what their own host had left them, so a policy
-// that keeps more than that host did gains nothing here. Print that with any
-// figure.
+// Agents could refer only to text that their own host had left them, so a policy that keeps more
+// than that host did gains nothing here. Print that with any figure.
 //
-// Everything is pure. Histories and prompts are append-mostly: both are
-// indexed as they grow, so that a call costs what is new in its prompt plus
-// its references, not its prompt's size.
+// Everything is pure. Histories and prompts are append-mostly. Both are indexed as they grow, so
+// that a call costs the new part of its prompt plus its references, not its prompt's size.
 package recall

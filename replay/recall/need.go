@@ -10,8 +10,8 @@ import (
 // Need is a text that a message refers to and that its prompt neither shows nor
 // names.
 type Need struct {
-	// Place is where the text is: its newest occurrence behind a pointer, else its
-	// newest occurrence.
+	// Place is where the text is: its newest occurrence that a pointer leads to, else its newest
+	// occurrence.
 	Place Place
 	// Behind reports whether the prompt has a pointer to it.
 	Behind bool
@@ -41,9 +41,9 @@ func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.CallID, b.CallID))
 }
 
-// Places lists what m refers to, whatever its prompt showed: for each reference the
-// places where its text is, newest first, each once. References come in the order
-// of their newest places. Call it before m is appended.
+// Places lists the references of m, whether its prompt showed them or not. For each reference it
+// lists the places where the text is, newest first, each once. References come in the order of
+// their newest places. Call it before m is appended.
 func (t *Tracker) Places(m memkernel.Message) [][]Place {
 	var out [][]Place
 	t.References(m, func(_ string, at []Occurrence) {

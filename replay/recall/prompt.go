@@ -24,8 +24,8 @@ func (p *Prompt) truncate(n int) {
 	p.texts, p.starts = p.texts[:n], p.starts[:n]
 }
 
-// Set makes the prompt hold exactly texts. It costs what differs from before,
-// counted from the first text that does.
+// Set makes the prompt hold exactly texts. It costs as much as the texts from the first different
+// one on.
 func (p *Prompt) Set(texts []string) {
 	n := 0
 	for n < len(texts) && n < len(p.texts) && texts[n] == p.texts[n] {

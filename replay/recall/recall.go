@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// recentChars is what the model has just seen, in characters: 8,000 tokens at
-// three characters each. What occurs there needs no memory.
+// recentChars is the length of the text that the model has just seen: 8,000 tokens at three
+// characters each. References into this text need no memory.
 const recentChars = 8000 * 3
 
 // side is how much of an occurrence's line must be shown on either side of
@@ -106,10 +106,10 @@ func (t *Tracker) Append(m memkernel.Message) {
 	t.messages = append(t.messages, msg)
 }
 
-// Judge scores the prompt of the call that produced m, an assistant's message that is
-// not yet in the history, and lists what the message refers to and its prompt neither
-// shows nor names. behind reports whether the prompt has a pointer to a place instead
-// of its text; nil means that there are none.
+// Judge scores the prompt of the call that produced m, an assistant's message that is not yet in
+// the history. It lists the references of m that its prompt neither shows nor names. behind
+// reports whether the prompt has a pointer to a place instead of its text; nil means that there
+// are none.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
 	for _, tok := range distinct(useOf(m)) {
@@ -121,7 +121,7 @@ func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool)
 	return c.score, distinctNeeds(c.needs)
 }
 
-// used is a token of U. What is quoted somewhere counts as quoted.
+// used is a token of U. A token that is quoted somewhere counts as quoted.
 type used struct {
 	text   string
 	quoted bool

@@ -11,8 +11,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// anthropic is the model behind the Anthropic Messages API,
-// platform.claude.com/docs/en/api/messages.
+// anthropic is the model at the Anthropic Messages API, platform.claude.com/docs/en/api/messages.
 type anthropic struct{ *server }
 
 // anthropicVersion is the API version that the request is written for.

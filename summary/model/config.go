@@ -40,9 +40,9 @@ type Config struct {
 	// Provider is openai (any server with OpenAI's API), anthropic, none or "",
 	// which is none. There is no guessing: neither a key nor a URL is a choice.
 	Provider string
-	// BaseURL is what "/chat/completions" or "/v1/messages" is appended to. It must
-	// be https unless it is on this machine or AllowInsecure is set, and hold
-	// neither user nor query. Default: the provider's own.
+	// BaseURL is the address to which "/chat/completions" or "/v1/messages" is appended. It must
+	// be https unless it is on this machine or AllowInsecure is set, and hold neither user nor
+	// query. Default: the provider's own.
 	BaseURL string
 	// Model is the model's name at the server; required where BaseURL is not the
 	// provider's own.
@@ -78,7 +78,7 @@ func FromConfig(c Config) (summary.Model, error) {
 	return nil, fmt.Errorf("summary model provider %q is not known: use openai, anthropic or none", c.Provider)
 }
 
-// server fills in what a provider takes for granted at its own host.
+// server fills in the defaults of a provider at its own host.
 func (c Config) server(ownURL, ownHost, ownModel, ownKey string) (*server, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = ownURL

@@ -1,10 +1,10 @@
-// Package model asks language models for a session's notes: it implements
-// [summary.Model] for every endpoint that speaks OpenAI's chat completions, and for
-// the Anthropic Messages API. It sends a prompt, bounds the answer and returns in one
-// word what went wrong. What is asked and what an answer means is package summary's;
-// when to ask, and when to leave a server alone, is the kernel's.
+// Package model asks language models for a session's notes: it implements [summary.Model] for
+// every endpoint that speaks OpenAI's chat completions, and for the Anthropic Messages API. It
+// sends a prompt, bounds the answer and returns errors as one word. Package summary decides the
+// questions and reads the answers. The kernel decides when to ask, and when to leave a server
+// alone.
 //
-// # What leaves the machine
+// # Data that leaves the machine
 //
 // Nothing, unless the configuration names a provider: a key in the environment
 // alone is not a choice. The key goes to the configured host and nowhere else:

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// openAI is the model behind any server with OpenAI's chat completions.
+// openAI is the model of any server with OpenAI's chat completions.
 type openAI struct{ *server }
 
 // Complete implements [summary.Model].

@@ -36,8 +36,8 @@ const maxRefusalBytes = 64 << 10
 // clean makes the server's words fit for a message.
 func (e *server) clean(s string) string { return endpoint.Clean(s, e.key) }
 
-// wrapping is what JSON and headers may add to the bytes of an answer's text: each
-// may be escaped, and there is a frame round it.
+// wrapping is the factor that JSON and headers may add to the bytes of an answer's text: each may
+// be escaped, and there is a frame round it.
 const wrapping = 6
 
 // do sends a request and returns the answer, bounded to limit bytes of text.
@@ -129,7 +129,7 @@ func notJSON(err error) bool {
 	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF)
 }
 
-// text checks what a server gave as the model's text.
+// text checks a server's answer as the model's text.
 func (e *server) text(text string, cutOff, declined bool, p summary.Prompt) (string, error) {
 	switch {
 	case declined:
