@@ -60,7 +60,7 @@ type WriteRequest struct {
 	Point journal.CommitPoint
 	// By names on whose behalf; default "host".
 	By string
-	// Project lets the updates write what all sessions of the workspace share.
+	// Project lets the updates write pages that all sessions of the workspace share.
 	Project bool
 	// AllOrNothing commits nothing if any update is rejected.
 	AllOrNothing bool

@@ -1,6 +1,5 @@
-// Package billing has what calls were billed beside what was planned for them: a row a
-// call, and their sums by session, day and model. It is arithmetic over rows: it reads no
-// file, and never sets a price.
+// Package billing compares the bills of calls with their plans: one row per call, and sums by
+// session, day and model. It is arithmetic over rows: it reads no file, and never sets a price.
 package billing
 
 import (
@@ -19,13 +18,13 @@ import (
 type Options struct {
 	// Session is a session's key, "" for all.
 	Session string
-	// Since leaves out what was planned before; zero takes all.
+	// Since leaves out calls that were planned before it; zero takes all.
 	Since time.Time
 	// Location is where days begin; nil is UTC.
 	Location *time.Location
 }
 
-// Report is what was planned against what was billed.
+// Report compares planned and billed calls.
 type Report struct {
 	// Total is over all calls that were asked for.
 	Total Sum `json:"total"`
@@ -54,8 +53,8 @@ type Sum struct {
 	BilledCompared Tokens `json:"billed_compared"`
 	// Billed is over all calls.
 	Billed Tokens `json:"billed"`
-	// Costs are the input side of the calls that have a price, nil if none has;
-	// Unpriced counts the others. ComparedCostUSD is what the compared ones were billed.
+	// Costs are the input side of the calls that have a price, nil if none has. Unpriced counts
+	// the others. ComparedCostUSD is the bill of the compared ones.
 	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
 	ComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD   *float64 `json:"billed_cost_usd"`
@@ -64,18 +63,19 @@ type Sum struct {
 	// HitRatio is the share of billed input that was read from the cache; nil of
 	// nothing.
 	HitRatio *float64 `json:"hit_ratio"`
-	// Cuts were made by the plans. SavedTokens is what they kept out of all prompts.
+	// Cuts counts the cuts that the plans made. SavedTokens is the number of tokens that they
+	// kept out of all prompts.
 	Cuts        int `json:"cuts"`
 	SavedTokens int `json:"saved_tokens"`
-	// Reasoning is what was lost of the models' reasoning.
+	// Reasoning counts the lost reasoning of the models.
 	Reasoning Reasoning `json:"reasoning"`
-	// Broke sums up what hosts broke of warm caches, by what they changed.
+	// Broke sums up the warm caches that hosts broke, by the part that they changed.
 	Broke []Broken `json:"broke"`
-	// FirstSight sums up what was kept out of prompts at first sight, by kind of content.
+	// FirstSight sums up the content that was left out of prompts at first sight, by kind.
 	FirstSight []FirstSight `json:"first_sight"`
-	// BilledUSD is what the calls cost, answers included, WithoutUSD the estimate for the
-	// same calls without memkernel; nil if none has a price. Estimated counts the calls that
-	// the estimate was made for: the others cost the same in both.
+	// BilledUSD is the cost of the calls, answers included. WithoutUSD is the estimate for the
+	// same calls without memkernel. Both are nil if no call has a price. Estimated counts the
+	// calls that the estimate was made for: the others cost the same in both.
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`
 	Estimated  int      `json:"estimated_calls"`
@@ -113,13 +113,13 @@ func (t *Tokens) add(u Tokens) {
 
 func (t *Tokens) writes() int { return t.CacheWrite5mTokens + t.CacheWrite1hTokens }
 
-// Billed is what the call was billed.
+// Billed returns the tokens that the call was billed.
 func (r *Call) Billed() Tokens {
 	u := r.Usage
 	return Tokens{u.InputTokens, u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTotal()}
 }
 
-// Expected is what the call was planned to be billed; false if that is not known.
+// Expected returns the tokens that the plan expected to be billed; false if the call has no plan.
 func (r *Call) Expected() (Tokens, bool) {
 	e := r.Planned
 	if e == nil {
@@ -135,9 +135,9 @@ func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 // Ours reports whether the call went through a door of memkernel's.
 func (r *Call) Ours() bool { return r.Plan != "" || r.Sent != "" }
 
-// Session returns the calls of a session, nil if none of them went through a door of
-// memkernel's: nothing is known of such a session but what a replay simulates. The key may
-// be the host's own id, which memkernel's key has with the host's name before it.
+// Session returns the calls of a session, nil if none of them went through a door of memkernel's.
+// Only a replay's simulation can describe such a session. The key may be the host's own id:
+// memkernel's key is that id after the host's name.
 func (r *Report) Session(key string) *Report {
 	if r == nil || key == "" {
 		return nil
@@ -150,7 +150,7 @@ func (r *Report) Session(key string) *Report {
 	return Of(calls, nil)
 }
 
-// Reasoning sums up what was lost of the models' reasoning.
+// Reasoning counts the lost reasoning of the models.
 type Reasoning struct {
 	// LeftOutItems and their tokens were left out by plans, DroppedItems were sent for the
 	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil
@@ -161,17 +161,18 @@ type Reasoning struct {
 	DroppedItems  int      `json:"dropped_items"`
 	DroppedTokens int      `json:"dropped_tokens"`
 	LostUSD       *float64 `json:"lost_usd"`
-	// Removed is what the providers reported. An item that is sent again by the calls that
-	// follow, and removed again, counts once.
+	// Removed are the removals that the providers reported. An item that later calls send again,
+	// and that is removed again, counts once.
 	Removed []memkernel.Removal `json:"removed"`
 }
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// What names the part that they changed, as of [cachelayout.Broke].
+	// What names the part that they changed, as in [cachelayout.Broke].
 	What  string `json:"what"`
 	Times int    `json:"times"`
-	// Tokens could have been read and were written anew; USD is what that cost more.
+	// Tokens is the number of tokens that could have been read and were written anew. USD is
+	// their additional cost.
 	Tokens int      `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }
@@ -215,7 +216,7 @@ func (r *Reasoning) plan(lost cachelayout.Reasoning) {
 	plus(&r.LostUSD, lost.LostUSD)
 }
 
-// Expected is what a plan says that its call will be billed.
+// Expected is a plan's estimate of its call's bill.
 type Expected struct {
 	// The four buckets are disjoint tokens, as in [memkernel.Usage].
 	UncachedTokens     int `json:"uncached_tokens"`
@@ -228,16 +229,16 @@ type Expected struct {
 	// plan made a cut, so that less is read than was sent before.
 	Cold bool `json:"cold"`
 	Cut  bool `json:"cut"`
-	// SavedTokens is what cuts have kept out of the prompt, BeforeTokens the size of the
-	// request before.
+	// SavedTokens is the number of tokens that cuts have kept out of the prompt. BeforeTokens is
+	// the size of the request before.
 	SavedTokens  int `json:"saved_tokens"`
 	BeforeTokens int `json:"before_tokens,omitempty"`
-	// Reasoning is what the plan lost of the model's reasoning, zero for nothing.
+	// Reasoning counts the model's reasoning that the plan lost, zero for none.
 	Reasoning cachelayout.Reasoning `json:"reasoning,omitzero"`
-	// Broke is what the host broke of a warm cache with this call, nil for nothing.
+	// Broke describes the warm cache that the host broke with this call, nil for none.
 	Broke *cachelayout.Broke `json:"broke,omitempty"`
-	// FirstSight is what the plan was the first to show shortened, and what the model fetched
-	// of such results since the last plan.
+	// FirstSight lists the results that the plan was the first to show shortened, and those of
+	// such results that the model fetched since the last plan.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
@@ -246,7 +247,7 @@ type Expected struct {
 	Alone cachelayout.Alone `json:"alone,omitzero"`
 }
 
-// Call is one call of usage.jsonl: what was planned against what was billed.
+// Call is one call of usage.jsonl, with its plan and its bill.
 type Call struct {
 	// Plan is "" for a call that was only observed.
 	Plan string `json:"plan"`
@@ -264,18 +265,18 @@ type Call struct {
 	// Planned is nil in rows of versions that did not keep it.
 	Planned *Expected       `json:"planned"`
 	Usage   memkernel.Usage `json:"usage"`
-	// Reported is what the provider told of the request, nil for nothing.
+	// Reported is the provider's report about the request, nil if there was none.
 	Reported *memkernel.Reported `json:"reported,omitempty"`
-	// FirstSight is what a hook shortened before a call that was only observed, and what the model
-	// fetched of such results.
+	// FirstSight lists the results that a hook shortened before a call that was only observed,
+	// and those of such results that the model fetched.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// BilledCostUSD is the price of the input side, BilledUSD that of the whole call, nil if
 	// unpriced.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	BilledUSD     *float64 `json:"billed_usd"`
-	// WithoutUSD is the one estimate of what the call would have cost without memkernel,
-	// made when its bill was known. It is BilledUSD where nothing was
-	// cut, kept out or added, and nil for a call that no door of memkernel's sent.
+	// WithoutUSD is the only estimate of the call's cost without memkernel. It is made when the
+	// bill is known. It equals BilledUSD where nothing was cut, left out or added, and is nil for
+	// a call that no door of memkernel's sent.
 	WithoutUSD *float64 `json:"without_usd"`
 	// ColdSeen: under 60 % of the prompt before was read; nil where that
 	// says nothing: at the first call, after a cut, and where the prompt before was
@@ -318,9 +319,8 @@ func Of(calls []Call, where *time.Location) *Report {
 	return st
 }
 
-// newRemovals finds what each call reported as removed that was not removed before in the same
-// conversation: more than at the call before it, or, after a cut, more than the plan knew to
-// be stale.
+// newRemovals finds the removals that each call was the first to report in its conversation: more
+// than the call before it reported, or, after a cut, more than the plan knew to be stale.
 func newRemovals(calls []Call) {
 	before := map[[3]string]*memkernel.Reported{}
 	for i := range calls {
@@ -429,7 +429,7 @@ func plus(sum **float64, v *float64) {
 	*sum = &total
 }
 
-// missed adds a relative error; what was billed as nothing has none.
+// missed adds a relative error. A call that was billed nothing has none.
 func missed(errs []float64, planned, billed int) []float64 {
 	if billed <= 0 {
 		return errs

@@ -1,6 +1,6 @@
-// Package fault names what can go wrong in a plan, a turn or a boundary: one type, and one
-// list of codes. It finds nothing itself, and a fault is never an error: what it is about
-// goes on without what the fault names.
+// Package fault names the faults of a plan, a turn or a boundary: one type, and one list of
+// codes. It finds no faults itself. A fault is never an error: the plan, turn or boundary
+// continues without the part that the fault names.
 package fault
 
 import (
@@ -15,8 +15,8 @@ type Fault struct {
 	// Key is the message that it is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
-	// Turn is the user message in whose turn it showed, Cause what took the page
-	// away, and Plan the plan whose decision that was; "" where there is none.
+	// Turn is the user message of the turn in which the fault showed. Cause is the decision that
+	// removed the page, and Plan the plan that made it. Each is "" if there is none.
 	Turn  string `json:"turn,omitempty"`
 	Cause string `json:"cause,omitempty"`
 	Plan  string `json:"plan,omitempty"`
@@ -24,9 +24,9 @@ type Fault struct {
 	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
-// Code names a fault or an alert: small letters and underscores. Beside those that
-// are listed here there are those of repairing, by the names of package transcript's
-// notes, such as missing_result.
+// Code names a fault or an alert: small letters and underscores. In addition to those listed here
+// there are those of repairing. They are named after package transcript's notes, such as
+// missing_result.
 type Code string
 
 // The faults of the paging contract that a plan or a boundary can show, by the
@@ -35,24 +35,24 @@ const (
 	// Refetch: the model fetched a page by its handle that the prompt did not
 	// show in full.
 	Refetch = Code(paging.Refetch)
-	// DuplicateTool: a call ran again that only looks at something, it came to the
-	// same, and the prompt did not show its earlier result in full. What waits or acts, and what
-	// asks how things stand after an act, is none.
+	// DuplicateTool: a call that only looks at something ran again with the same outcome, and the
+	// prompt did not show its earlier result in full. Calls that wait or act do not count, nor do
+	// those that ask for a state after an act.
 	DuplicateTool = Code(paging.DuplicateTool)
 	// Pinned: a pinned page is missing from the prompt, or below its floor.
 	Pinned = Code(paging.PinnedInvariantMiss)
 	// Bootstrap: after a compaction a file of instructions is missing from the
 	// prompt, or below its floor.
 	Bootstrap = Code(paging.PostCompactionBootstrap)
-	// SilentRecall: something that is known could not be brought back. It is
-	// never answered by silence: the fault says what and why.
+	// SilentRecall: a known page could not be brought back. The kernel never stays silent about
+	// it: the fault names the page and the reason.
 	SilentRecall = Code(paging.SilentRecall)
 	// FlushMiss: a boundary was passed and the summary could not be brought up
 	// to the newest message. The journal has the messages' pages all the same.
 	FlushMiss = Code(paging.FlushMiss)
 )
 
-// The faults of what a host sends.
+// The faults of a host's input.
 const (
 	// Rewrite: a message that the prompt shows was edited, replaced or
 	// compacted away. RewriteUnder: only messages that had left it changed.
@@ -76,7 +76,7 @@ const (
 	HostTruncated Code = "host_truncated"
 )
 
-// The faults of what the kernel reads.
+// The faults of the files that the kernel reads.
 const (
 	// WorkspaceFile: a file of the workspace could not be read, and is in no
 	// prompt.
@@ -89,22 +89,22 @@ const (
 	WorkspaceCut Code = "workspace_cut"
 	// NotesUnread: a model's notes on the session can't be read.
 	NotesUnread Code = "notes_unread"
-	// Project: what the sessions of the workspace share can't be read, so the
-	// prompt has none of it.
+	// Project: the pages that the sessions of the workspace share can't be read, so the prompt
+	// has none of them.
 	Project Code = "project_unreadable"
-	// Checkpoint: a checkpoint or a file of the captured state could not be used;
-	// the detail says what is used instead.
+	// Checkpoint: a checkpoint or a file of the captured state could not be used. The detail
+	// names the replacement.
 	Checkpoint Code = "checkpoint_damaged"
 	// NotSearched: a page that left the prompt can't be read any more, so nothing
 	// of it can be recalled.
 	NotSearched Code = "not_searched"
-	// ProjectionLost: the plan had to begin anew because projection.jsonl was
-	// damaged or gone: the provider's cache misses once, and nothing else is lost. A
-	// damaged file is kept beside the new one.
+	// ProjectionLost: the plan had to begin anew because projection.jsonl was damaged or gone.
+	// The provider's cache misses once, and nothing else is lost. A damaged file is kept next to
+	// the new one.
 	ProjectionLost Code = "projection_lost"
 )
 
-// The faults of what the kernel writes, or asks for.
+// The faults of the kernel's writes, and of its requests.
 const (
 	// NotRecorded: the plan could not be written down: nothing new was degraded,
 	// and the next plan knows nothing of this one.
@@ -115,18 +115,18 @@ const (
 	// NotCounted: the provider could not be asked for a count; the kernel's own
 	// count is used.
 	NotCounted Code = "not_counted"
-	// FlushSkipped: what should have been written to the day's log was not, and
-	// why. The checkpoint has it.
+	// FlushSkipped: items that should have been written to the day's log were not, and why. The
+	// checkpoint has them.
 	FlushSkipped Code = "flush_skipped"
-	// Net: one of the records of the working state was not written; the cause says
-	// which, the detail why. What keeps all of them from being written is reported once.
+	// Net: one of the records of the working state was not written. The cause says which, the
+	// detail why. A fault that keeps all of them from being written is reported once.
 	Net Code = "net_skipped"
 )
 
 // The alerts: signs of trouble that no prompt could have prevented.
 const (
-	// AlertSpiral: the session was compacted often within a short time: what fills it
-	// comes back as fast as it goes.
+	// AlertSpiral: the session was compacted often within a short time: its content returns as
+	// fast as it leaves.
 	AlertSpiral Code = "death_spiral"
 	// AlertDuplicateSignature: a call as of [DuplicateTool] ran again though the
 	// prompt showed its result in full.

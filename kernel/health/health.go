@@ -1,7 +1,7 @@
-// Package health is what checks find: one finding, one scale of how much it matters, one
-// list of what is looked at, and one table of checks that is run into a report. The
-// workspace's checks are in consolidation, those of what is kept in kernel. Nothing
-// here reads a file or prints; how a document or a screen spells a finding is theirs.
+// Package health defines findings, their severities, the list of check codes, and a table of
+// checks that is run into a report. The workspace's checks are in consolidation, those of the
+// stored state in kernel. Nothing here reads a file or prints: documents and screens format
+// findings themselves.
 package health
 
 import (
@@ -29,7 +29,7 @@ const (
 	Error Severity = "error"
 )
 
-// Code names what was looked at.
+// Code names the subject of a check.
 type Code string
 
 // The codes of checks of the workspace's files.
@@ -57,7 +57,7 @@ const (
 	Pointers       Code = "pointers"
 )
 
-// The codes of what is kept, and of what a doctor looks at beside it.
+// The codes of the stored state, and of a doctor's other checks.
 const (
 	Blobs     Code = "blobs"
 	Backups   Code = "backups"
@@ -96,12 +96,12 @@ func (p Place) String() string {
 type Finding struct {
 	Code     Code     `json:"-"`
 	Severity Severity `json:"-"`
-	// Session is the session's key, or its folder where that can't be told; "" for what
-	// is of no session.
+	// Session is the session's key, or its folder if the key is not known; "" for a finding about
+	// no session.
 	Session string `json:"session"`
-	// Place is where; its path is "" for what is in no file of the workspace.
+	// Place is the place of the finding. Its path is "" if it is in no file of the workspace.
 	Place `json:"-"`
-	// What is the case, and Hint the way out; "" if there is nothing to mend.
+	// What describes the finding, Hint the remedy; "" if there is nothing to mend.
 	What string `json:"what"`
 	Hint string `json:"hint"`
 	// Others are the places that it disagrees with or repeats, or that have the same cause.
@@ -110,7 +110,7 @@ type Finding struct {
 	Dropped []Section `json:"-"`
 }
 
-// String is the finding on one line: where it is, what, and the way out.
+// String returns the finding on one line: its place, text and remedy.
 func (f Finding) String() string {
 	line := f.What
 	if where := cmp.Or(f.Place.String(), f.Session); where != "" {
@@ -124,7 +124,7 @@ func (f Finding) String() string {
 
 // Section is part of a file under one heading.
 type Section struct {
-	// Heading is its text, "" for what is before the first.
+	// Heading is its text, "" for the lines before the first heading.
 	Heading   string `json:"heading"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
@@ -133,9 +133,9 @@ type Section struct {
 	Whole bool `json:"whole"`
 }
 
-// Check is a row of a table of checks: what it looks at, what holds if nothing is found,
-// and the function that looks. The function adds what it finds to the report; its error is
-// that it could not look.
+// Check is a row of a table of checks: its code, the text of a check that finds nothing, and the
+// function that looks. The function adds its findings to the report. It must return an error only
+// if it could not look.
 type Check[T any] struct {
 	Code  Code
 	Title string
@@ -145,16 +145,16 @@ type Check[T any] struct {
 // CheckRun tells how one check went.
 type CheckRun struct {
 	ID Code `json:"id"`
-	// Title is what it holds the workspace to.
+	// Title is the rule that it holds the workspace to.
 	Title string `json:"title"`
 	// Findings counts the faults that it found. Skipped is why it did not run, "" if it did.
 	Findings int    `json:"findings"`
 	Skipped  string `json:"skipped"`
 }
 
-// Report is what checks found.
+// Report holds the findings of checks.
 type Report struct {
-	// Files and Entries count what an audit read.
+	// Files and Entries count the files and entries that an audit read.
 	Files, Entries int
 	Checks         []CheckRun
 	// Findings are in the order of the checks, and of an audit in that of the places.
@@ -191,7 +191,7 @@ func (r *Report) Add(found ...Finding) {
 // Skip notes why the check at hand can't run.
 func (r *Report) Skip(why string) { r.current().Skipped = why }
 
-// current is the check at hand; what is found before any check ran is of none.
+// current returns the running check. A finding before any check ran belongs to none.
 func (r *Report) current() *CheckRun {
 	if len(r.Checks) == 0 {
 		return &CheckRun{}
@@ -225,7 +225,7 @@ func (r *Report) Sort() {
 	})
 }
 
-// Wrong is an error of a session, "" for what is no session's, with the way out.
+// Wrong returns an error finding about a session, "" for none, with the remedy.
 func Wrong(session, what, hint string) Finding {
 	return Finding{Severity: Error, Session: session, What: what, Hint: hint}
 }

@@ -14,8 +14,8 @@ func Scaled(tokens int, ratio float64) int {
 	return int(float64(tokens)*ratio + 0.999)
 }
 
-// Blocks is the content of a projection in provider order, tokens times a ratio, behind
-// what is fixed.
+// Blocks returns the content of a projection in provider order, after the fixed blocks, with
+// tokens times a ratio.
 func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []cachelayout.Block {
 	out := make([]cachelayout.Block, 0, len(fixed)+len(p.Carry)+len(p.Items))
 	out = append(out, fixed...)
@@ -59,8 +59,8 @@ func newestKey(p *pagevm.Projection) string {
 	return ""
 }
 
-// regionOf tells which region an item counts for. What was recalled for earlier
-// turns is part of the working set.
+// regionOf returns the region that an item counts for. Memory that was recalled for earlier turns
+// is part of the working set.
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
 	case it.Kind == pagevm.ItemCarry, it.Kind == pagevm.ItemCompaction:

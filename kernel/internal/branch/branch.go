@@ -1,7 +1,6 @@
-// Package branch holds the state of a conversation: a branch of a session, as one model
-// is shown it. A state is never changed once made; a plan makes the next one, which shares
-// what stayed. The package knows how a state is written down and read again; it touches no
-// file itself, and decides nothing.
+// Package branch holds the state of a conversation: a branch of a session, as one model is shown
+// it. A state never changes once made. A plan makes the next one, which shares the unchanged
+// parts. The package encodes and decodes states; it touches no file itself, and decides nothing.
 package branch
 
 import (
@@ -29,20 +28,20 @@ type State struct {
 	Sent
 	// Plan is the newest plan, Billed the newest one whose bill was taken.
 	Plan, Billed string
-	// Raw is the host's conversation as it came, Msgs the same made valid, Hosts
-	// and Places what the projection sees of Msgs. They are empty on a state read
-	// from disk until the first request.
+	// Raw is the host's conversation as it came, Msgs the same made valid. Hosts and Places are
+	// the projection's view of Msgs. They are empty on a state read from disk until the first
+	// request.
 	Raw, Msgs []memkernel.Message
 	Hosts     []pagevm.HostMessage
 	Places    []pagevm.Place
 	// Adopted gives the host's key of a message that was planned as a prompt first
 	// and is known by the prompt's.
 	Adopted map[string]string
-	// Removed is what making them valid took out.
+	// Removed are the parts that making them valid took out.
 	Removed []api.Excluded
 	// Calls finds a tool call by its id.
 	Calls map[string]*memkernel.ToolCall
-	// Summary is what the mechanical summary knows; Spans what has left.
+	// Summary is the state of the mechanical summary. Spans are the messages that have left.
 	Summary summary.State
 	Spans   []Span
 	// System and Tools are those of the last call, as long as the process lives that
@@ -51,17 +50,17 @@ type State struct {
 	Tools  []memkernel.Tool
 	// Ran are the calls that ran, to know them again.
 	Ran Ran
-	// Fitted are the pages that stand with a text of their own size, because they are
-	// larger than the room there was.
+	// Fitted are the pages that are shown by a text of their own size, because they are larger
+	// than the room there was.
 	Fitted map[string]bool
-	// Settled is what the messages' levels were compared with.
+	// Settled is the state that the messages' levels were last compared with.
 	Settled Settled
 
 	// restored is the newest record of a state that is being read from disk.
 	restored *Record
 }
 
-// Settled is what decides how messages stand that were sent: the generation of the
+// Settled identifies the state on which the levels of sent messages depend: the generation of the
 // projection, and how often pages of the session had got other representations.
 type Settled struct{ Generation, Releveled int }
 
@@ -74,7 +73,7 @@ func New(session, branch, model string) *State {
 	}
 }
 
-// LastCall is the last call beside its messages.
+// LastCall returns the last call without its messages.
 func (s *State) LastCall() Call {
 	if s.Call == nil {
 		return Call{}
@@ -119,18 +118,18 @@ type Span struct {
 	// From and To are the host's times of the first and the last message.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
-	// Tokens is what the messages cost in full.
+	// Tokens is the full size of the messages.
 	Tokens int `json:"tokens"`
-	// Level is how the span is shown, Text what is shown.
+	// Level is the level of the span, Text the text shown for it.
 	Level pagevm.Level `json:"level"`
 	Text  string       `json:"text"`
-	// Worked lists what the session had worked on when the span left, as far as nothing
-	// that stayed named it: the newest span's is shown.
+	// Worked lists the files and commands that the session had worked on when the span left, as
+	// far as nothing that stayed named them. Only the newest span's list is shown.
 	Worked string `json:"worked,omitempty"`
 }
 
-// Call is what is remembered of a call beside the messages, so that a compaction knows
-// what it makes room for.
+// Call is the part of a call that is remembered besides the messages, so that a compaction knows
+// the call that it makes room for.
 type Call struct {
 	ContextWindow int                 `json:"context_window,omitempty"`
 	Reserve       int                 `json:"reserve,omitempty"`
@@ -162,16 +161,16 @@ type Anchor struct {
 	Fixed      int `json:"fixed"`
 }
 
-// Refusals are what a conversation has learned from refusals.
+// Refusals are the limits that a conversation has learned from refusals.
 type Refusals struct {
 	// Tries counts the refusals in a row.
 	Tries int `json:"tries,omitempty"`
-	// Window is what the provider said that it takes, 0 if it did not; Reserve what
-	// of it has to be free for the answer.
+	// Window is the limit that the provider named, 0 if it named none. Reserve is the part of it
+	// that must stay free for the answer.
 	Window  int `json:"window,omitempty"`
 	Reserve int `json:"reserve,omitempty"`
-	// Ratio is how many real tokens a counted one is at least; Hidden is what the
-	// provider counts and the host does not show us.
+	// Ratio is the least number of real tokens for a counted one. Hidden is the number of tokens
+	// that the provider counts and the host does not show us.
 	Ratio  float64 `json:"ratio,omitempty"`
 	Hidden int     `json:"hidden,omitempty"`
 	// Last is the size that the newest refusal named, by which it is known again.
@@ -189,8 +188,8 @@ func (r *Refusals) Tightened(hard, fixed int) int {
 	return hard
 }
 
-// Billed takes back what refusals have taught too much, by a bill for a prompt of
-// so many counted tokens.
+// Billed corrects refusals that have taught too much, by a bill for a prompt of so many counted
+// tokens.
 func (r Refusals) Billed(counted, actual int) Refusals {
 	r.Tries = 0
 	if counted > 0 && r.Ratio > 0 {
@@ -201,7 +200,7 @@ func (r Refusals) Billed(counted, actual int) Refusals {
 	return r
 }
 
-// Breaker is what is known of cuts that came to nothing.
+// Breaker counts the cuts that achieved nothing.
 type Breaker struct {
 	// Futile counts them, Size is the conversation after the newest, in calibrated
 	// tokens, and Turn the user turn that it was made in.
@@ -212,8 +211,8 @@ type Breaker struct {
 
 // Ran are the calls that a conversation has seen. They are never changed once made.
 type Ran struct {
-	// Last is the newest result of each call, by the hash of its canonical form; Acts
-	// is which call changed something last, by what it may have changed.
+	// Last is the newest result of each call, by the hash of its canonical form. Acts holds the
+	// last call that changed something, by the thing that it may have changed.
 	Last map[string]Run
 	Acts map[string]int
 	// About is the newest look at a path.
@@ -238,8 +237,8 @@ type About struct {
 	At   int
 }
 
-// Run is the newest result of a call: its page, the hash of what it said, which call and
-// message it was, and whether the call ever said something else.
+// Run is the newest result of a call: its page, the hash of its content, the number of its call
+// and its message, and whether the call ever returned something else.
 type Run struct {
 	Page, Said string
 	Call, At   int

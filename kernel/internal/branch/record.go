@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Record is what a plan changed: the difference to the state before. Losing one costs a
+// Record holds the changes of a plan: the difference to the state before. Losing one costs a
 // cache miss, never data.
 type Record struct {
 	Plan       string `json:"plan"`
@@ -34,14 +34,14 @@ type Record struct {
 	Fixed     []cachelayout.Block `json:"fixed"`
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
 	Kept
-	// Ledger is what the provider's cache is taken to hold.
+	// Ledger is the assumed content of the provider's cache.
 	Ledger cachelayout.Record `json:"ledger"`
 	Sent
 }
 
-// Kept is what goes from one state to the next, and stands in every record as it is.
+// Kept is the part of a state that the next one takes over. Every record contains it whole.
 type Kept struct {
-	// Private: the conversation has been shown what only private sessions see.
+	// Private: the conversation has been shown pages that only private sessions may see.
 	Private bool `json:"private,omitempty"`
 	// Level is the gauge's, so that a threshold is told once.
 	Level int `json:"level,omitempty"`
@@ -57,7 +57,7 @@ type Kept struct {
 	FlushSeen  int `json:"flush_seen,omitempty"`
 	// Call is the last one; in a record nil where it stayed.
 	Call *Call `json:"call,omitempty"`
-	// Overflow is what refusals have taught, Breaker what cuts came to, Compacted the
+	// Overflow holds the limits learned from refusals, Breaker the futile cuts, Compacted the
 	// newest boundary whose cut was made.
 	Overflow  Refusals `json:"overflow,omitzero"`
 	Breaker   Breaker  `json:"breaker,omitzero"`
@@ -66,12 +66,12 @@ type Kept struct {
 	Unsent bool `json:"unsent,omitempty"`
 	// Notes is the version of a model's notes that the carry block shows.
 	Notes int `json:"notes,omitempty"`
-	// Paging counts what the conversation's plans told of; a record of before December
-	// 2026 says nothing of it.
+	// Paging sums the paging counts of the conversation's plans. Records from before December
+	// 2026 lack it.
 	Paging paging.Counts `json:"paging,omitzero"`
 }
 
-// Sent is what is known of the newest plan as the provider has it.
+// Sent describes the newest plan as the provider has it.
 type Sent struct {
 	// TTL is the cache lifetime that the host was seen to use; 0 if unknown.
 	TTL time.Duration `json:"ttl,omitempty"`
@@ -79,20 +79,21 @@ type Sent struct {
 	Pace cachelayout.Pace `json:"pace,omitzero"`
 	// Anchor is the last request that the provider measured for us.
 	Anchor Anchor `json:"anchor,omitzero"`
-	// Planned is the plan's conversation in uncalibrated tokens, Before what it would
-	// have taken had nothing been cut, calibrated and whole.
+	// Planned is the size of the plan's conversation in uncalibrated tokens. Before is the size
+	// that the whole prompt would have without cuts, calibrated.
 	Planned int `json:"planned"`
 	Before  int `json:"before"`
 	// Expected is the bill that was planned; nil if a record does not say.
 	Expected *billing.Expected `json:"expected,omitempty"`
 	// Ratio is how many calibrated tokens a counted one was.
 	Ratio float64 `json:"ratio"`
-	// Reported is what the provider told of the last request that was billed, nil for nothing.
+	// Reported is the provider's report about the last request that was billed, nil if there was
+	// none.
 	Reported *memkernel.Reported `json:"reported,omitempty"`
 }
 
-// Diff is what s says beyond the state that the record ends with. carry tells that the
-// carry block was made again, fixed is what is in front of it.
+// Diff returns the changes of s since the state that the record ends with. carry reports that the
+// carry block was made again. fixed are the blocks in front of it.
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
@@ -160,7 +161,7 @@ func (s *State) RestoreLedger() {
 // OpCut is the operation of a journal's record of a [Cut]: messages left the prompt.
 const OpCut = "cut"
 
-// Cut is the spans that left the prompt, and the summary that stands for them.
+// Cut holds the spans that left the prompt, and the summary that replaces them.
 type Cut struct {
 	Branch  string        `json:"branch,omitempty"`
 	Model   string        `json:"model"`

@@ -1,5 +1,5 @@
-// Package ids names pages by what they came from, and content by its hash. Equal content
-// has equal names in every process; nothing here reads or writes anything.
+// Package ids names pages by their provenance, and content by its hash. Equal content has equal
+// names in every process; nothing here reads or writes anything.
 package ids
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// Page derives a page's stable id from what it came from.
+// Page derives a page's stable id from its provenance.
 func Page(prefix string, provenance ...string) string {
 	h := sha256.New()
 	for _, p := range provenance {

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Alone returns what the host would have sent for this call without memkernel. After a
-// compaction on demand, which is no request, it is that of the request before.
+// Alone returns the request that the host would have sent for this call without memkernel. A
+// compaction on demand makes no request: it returns that of the request before.
 func (r *Result) Alone() cachelayout.Alone {
 	var before cachelayout.Alone
 	if e := r.Prev.Expected; e != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// appended is a decision with the kernel's blocks behind the newest message.
+// appended is a decision with the kernel's blocks after the newest message.
 type appended struct {
 	decision
-	// Flush is why the host should run a flush turn, "" for none; Left is what was
-	// found and not recalled.
+	// Flush is why the host should run a flush turn, "" for none. Left are the hits that were not
+	// recalled.
 	Flush                 string
 	flushAsked, flushSeen int
 	Left                  []api.Excluded
 }
 
-// appendBlocks asks Next once more for the same projection, with notes and recalled
-// memory behind the newest message, before system messages that end the request. Where
-// those were sent already nothing may come between, and all waits for the next call. What
-// is recalled comes last: it takes the room that is left, and makes no cut.
+// appendBlocks asks Next once more for the same projection, with notes and recalled memory after
+// the newest message, before system messages that end the request. If those were sent already,
+// nothing may come between, and all blocks wait for the next call. Recalled memory comes last: it
+// takes the remaining room, and makes no cut.
 func appendBlocks(ctx context.Context, d decision) appended {
 	a := appended{decision: d, flushAsked: d.Prev.FlushAsked, flushSeen: d.Prev.FlushSeen}
 	if a.req.Demand != nil {
@@ -53,12 +53,12 @@ func appendBlocks(ctx context.Context, d decision) appended {
 	return a
 }
 
-// untold leaves it to the next call to tell what the gauge would have told.
+// untold leaves the gauge's line to the next call.
 func untold(a *appended) {
 	a.level, a.cutLevel = min(a.level, a.Prev.Level), int(a.toldOfCut())
 }
 
-// grant asks for the same projection with blocks behind it.
+// grant asks for the same projection with blocks after it.
 func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
 	wishes := a.Wishes
 	wishes.Append, wishes.Recall = blocks, recall

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// blame finds what the host broke of a warm cache, and where. A cut of our own changes messages
-// alone.
+// blame finds the part of a warm cache that the host broke, and its place. A cut of our own
+// changes messages alone.
 func blame(a *appended, l *layout) {
 	c, ledger := &l.Change, &a.ledger
 	if last := a.prior.Last; c.Kind == cachelayout.ChangeFirst && last != nil {
@@ -29,7 +29,7 @@ func blame(a *appended, l *layout) {
 	}
 }
 
-// placeOf names what a host changed, as exactly as this process can tell.
+// placeOf names the part that a host changed, as exactly as this process can tell.
 func (c *conversation) placeOf(change *cachelayout.Change) string {
 	switch change.Kind {
 	case cachelayout.ChangeTools:

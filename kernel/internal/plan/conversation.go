@@ -18,13 +18,13 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation is the call's conversation: the host's, made valid, and how it stands to
-// what was shown of it before.
+// conversation is the call's conversation: the host's, made valid, and compared with the messages
+// shown before.
 type conversation struct {
 	input
 	*ingest.Batch
-	// Places say where each message is, Align how far the messages are those of
-	// Prev, which is what the provider was sent last.
+	// Places are the places of the messages. Align is how far the messages are those of Prev, the
+	// state that the provider was sent last.
 	Places []pagevm.Place
 	Align  pagevm.Alignment
 	Prev   *branch.State
@@ -32,8 +32,8 @@ type conversation struct {
 	Ingested int
 }
 
-// take makes the request valid, lays it over the projection and makes pages of what is
-// new.
+// take makes the request valid, aligns it with the projection and makes pages of the new
+// messages.
 func take(ctx context.Context, in input, res resolved) (conversation, error) {
 	r := in.req
 	m := in.prior.Maker
@@ -62,9 +62,9 @@ func keyAt(hosts []pagevm.HostMessage, i int) string {
 	return ""
 }
 
-// userTurn finds the newest message by which a person opened a turn: its key, all that
-// they typed, and whether nothing was answered yet. Where nobody is known to have
-// spoken, as with a subagent, it is the newest that asks for something.
+// userTurn finds the newest message by which a person opened a turn: its key, all that they
+// typed, and whether nothing was answered yet. If no person is known to have spoken, as with a
+// subagent, it is the newest message that asks for something.
 func (c *conversation) userTurn() (key, text string, fresh bool) {
 	asked, askedFresh := -1, false
 	fresh = true
@@ -128,8 +128,8 @@ func (c *conversation) BoundLoop() bool {
 	return false
 }
 
-// hostCompacted reports whether the host has put a summary of its own in the place of
-// messages that stood: a compaction, to which a restore text belongs as to ours.
+// hostCompacted reports whether the host has replaced messages by a summary of its own. That is a
+// compaction: a restore text follows it, as it follows ours.
 func (c *conversation) hostCompacted() bool {
 	first := c.Align.First
 	return c.Align.Rewrite == pagevm.RewriteBehind && first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
@@ -195,7 +195,7 @@ func (c *conversation) Supersede() []pagevm.HostMessage {
 	return out
 }
 
-// evidenceOf names what a segment shows, "" if nothing can replace it.
+// evidenceOf names the thing that a segment shows, "" if nothing can replace it.
 func (c *conversation) evidenceOf(i int, s *pagevm.Segment) string {
 	p := c.Page(s.Page)
 	switch {
@@ -226,7 +226,7 @@ func (c *conversation) calledSince(from int) bool {
 	return false
 }
 
-// identity is what the provider's cache depends on besides the blocks of p.
+// identity returns the values that the provider's cache depends on besides the blocks of p.
 func (c *conversation) identity(p *pagevm.Projection) cachelayout.Identity {
 	id := cachelayout.Identity{Model: c.req.Model, ToolChoice: c.req.ToolChoice, Thinking: c.req.Thinking, Effort: c.req.Effort}
 	for i := range p.Items {

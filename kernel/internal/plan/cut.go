@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// cacheOf is what Next has to know of the provider's cache, if the prompt without a cut
-// were sent, and by which clock that is known.
+// cacheOf returns the state of the provider's cache, as Next needs it, if the prompt without a
+// cut were sent, and the clock by which it is known.
 func cacheOf(d *deciding) (pagevm.Cache, string) {
 	id := d.identity(d.Grown)
 	cold, clock := d.ledger.Cold(d.req.Price, id, d.req.Now)
@@ -21,8 +21,8 @@ func cacheOf(d *deciding) (pagevm.Cache, string) {
 		Resolver: d.req.Resolver != "", StripThinking: d.stripThinking(), Now: d.req.Now}, clock
 }
 
-// cutInput hands the cut planner its figures. Limits are given with the counts'
-// own error taken off, so that what it allows fits.
+// cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
+// that a prompt within them fits.
 func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: d.ledger.Expect(d.req.Price), Window: d.Hard + d.Reserve, Reserve: d.Reserve,
@@ -34,7 +34,7 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	}
 	in.Pending = d.Before - d.Fixed - d.Standing
 	if c.Cold && !d.sent() {
-		// Nothing was ever sent: what stands is new, not pending.
+		// Nothing was ever sent: the messages are new, not pending.
 		in.Pending = 0
 	}
 	if d.BoundLoop() {
@@ -78,8 +78,8 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	return out
 }
 
-// makeCut submits the cut, and once more with a lower target if what was granted
-// does not get below the goal. What was granted last stands.
+// makeCut submits the cut, and once more with a lower target if the granted cut does not get
+// below the goal. The last granted cut applies.
 func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	captured := captureAhead(d)
 	advanceSummary(d)
@@ -116,19 +116,19 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	}
 }
 
-// pressing is a wish with what has to be shown shorter for anything to fit.
+// pressing adds to a wish the items that have to be shown shorter for anything to fit.
 func pressing(d *deciding, wish *pagevm.CutWish) *pagevm.CutWish {
 	if len(d.pressed) == 0 {
 		return wish
 	}
-	own := *wish // the trace tells what the selector said
+	own := *wish // the trace keeps the selector's own wish
 	own.Levels = maps.Clone(wish.Levels)
 	maps.Copy(own.Levels, d.pressed)
 	return &own
 }
 
-// saidBy are the notes on what a carry block shows as it is now: a pin, or a file of
-// the workspace, that was told behind a message and stands in front then.
+// saidBy returns the notes whose content a carry block shows as it is now: a pin, or a file of
+// the workspace, that was told after a message and is then in front.
 func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 	shown := map[string]bool{}
 	for _, b := range carry {
@@ -149,8 +149,8 @@ func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 	return drop
 }
 
-// selectFor lets the selector choose for a whole prompt of target tokens, or of most for
-// what is worth its keep.
+// selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
+// items that are worth their cost.
 func selectFor(d *deciding, a *scores, target, most int) *pagevm.CutWish {
 	carry := carryRoom(d.Window)
 	room := func(whole int) int { return max(d.unscale(whole-d.Fixed-d.Standing)-carry, 0) }
@@ -160,9 +160,9 @@ func selectFor(d *deciding, a *scores, target, most int) *pagevm.CutWish {
 	})
 }
 
-// notesWait reports whether a model's notes are newer than what the carry block shows
-// of them, and the cache is cold, so that showing them costs nothing. Before the
-// first cut there is no summary to stand beside: the whole conversation stands.
+// notesWait reports whether a model's notes are newer than those that the carry block shows, and
+// the cache is cold, so that showing them costs nothing. Before the first cut there is no summary
+// to add them to: the whole conversation is shown.
 func notesWait(d *deciding, c pagevm.Cache) bool {
 	if d.req.Demand != nil || !c.Cold || !d.sent() || len(d.Proj.Cuts) == 0 || c.Event != "" && c.Event == d.Proj.LastEvent() {
 		return false
@@ -186,8 +186,8 @@ func showNotes(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
 }
 
-// advanceSummary brings the summary up to the newest message, so that what leaves
-// at a cut is in it. Observed turns have done most of the work.
+// advanceSummary brings the summary up to the newest message, so that it covers the messages that
+// leave at a cut. Observed turns have done most of the work.
 func advanceSummary(d *deciding) {
 	st := d.Summary
 	if o := d.prior.Observed; o.Offset.Messages > st.Offset.Messages {
@@ -196,9 +196,9 @@ func advanceSummary(d *deciding) {
 	d.Summary = d.advance(st)
 }
 
-// renewSummary makes the summary again after the host rewrote what it was made
-// from. A host that compacted has taken the originals away: then what we know
-// stands. A fork has another past: then it begins anew.
+// renewSummary makes the summary again after the host rewrote its source. A host that compacted
+// has removed the originals: then the old summary is kept. A fork has another past: then the
+// summary begins anew.
 func renewSummary(d *deciding) {
 	first := d.Align.First
 	if first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {
@@ -230,14 +230,14 @@ func choose(m *measured, in pagevm.SelectInput) *pagevm.CutWish {
 	return wish
 }
 
-// nextProjection asks Next for what follows the projection before.
+// nextProjection returns the projection that pagevm.Next derives from the previous one.
 func (m *measured) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
 	p, dec := pagevm.Next(m.Prev.Proj, d, wishes, c)
 	m.log.trail = append(m.log.trail, Step{Next: &NextStep{wishes, c, p, dec}})
 	return p, dec
 }
 
-// advance updates a summary by what it has not seen of the conversation.
+// advance updates a summary by the part of the conversation that it has not seen.
 func (c *conversation) advance(st summary.State) summary.State {
 	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Mask.Text)
 }

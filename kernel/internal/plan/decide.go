@@ -14,32 +14,32 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// decision is what the prompt is to show of the conversation, and why.
+// decision is the content that the prompt is to show of the conversation, and why.
 type decision struct {
 	measured
 	attempt
-	// Grown is the prompt without a cut, Before its size, calibrated, with what waits to
-	// be told.
+	// Grown is the prompt without a cut. Before is its calibrated size, including texts that wait
+	// to be told.
 	Grown  *pagevm.Projection
 	Before int
-	// Cut is what the cut planner asked for, Held that the breaker kept it from being
-	// made. CutMade and WhyNot are what became of a cut on demand.
+	// Cut is the cut that the cut planner asked for. Held reports that the breaker kept it from
+	// being made. CutMade and WhyNot are the outcome of a cut on demand.
 	Cut     cachelayout.Cut
 	Held    bool
 	CutMade bool
 	WhyNot  api.CompactReason
-	// Cold and Clock tell of the provider's cache, Lifetimes what to ask it for, Split
-	// how the window is divided.
+	// Cold and Clock describe the provider's cache. Lifetimes are those to ask it for. Split is
+	// the division of the window.
 	Cold      bool
 	Clock     string
 	Lifetimes lifetimes
 	Split     budget.Plan
 	// Standing is the size of pins and workspace files in the carry block, calibrated.
 	Standing int
-	// Reading is the gauge, NextCut the way to the next cut, crossed the highest level
-	// that this plan crossed on either, Trigger why a checkpoint is due, Behind that an
-	// earlier conversation left state that no checkpoint holds. Captured is the working
-	// state with this plan's messages, if it was made.
+	// Reading is the gauge's reading. NextCut is the distance to the next cut. crossed is the
+	// highest level that this plan crossed on either. Trigger is the reason for a checkpoint that
+	// is due. Behind reports that an earlier conversation left state that no checkpoint holds.
+	// Captured is the working state with this plan's messages, if it was made.
 	Reading  checkpoint.Reading
 	NextCut  checkpoint.NextCut
 	crossed  checkpoint.Level
@@ -57,22 +57,22 @@ type decision struct {
 	fitted     map[string]bool
 	settled    branch.Settled
 
-	// leadGone: the host's first messages do not stand.
+	// leadGone: the host's first messages are no longer shown.
 	leadGone bool
 }
 
-// deciding is a decision in the making, and what nobody needs behind it.
+// deciding is a decision in the making, with fields that no later stage needs.
 type deciding struct {
 	decision
-	// squeezed is what pins and workspace files have to give way, calibrated; carried is
+	// squeezed is how much room pins and workspace files have to give up, calibrated. carried is
 	// their part of the carry block as it was made last.
 	squeezed int
 	carried  *carried
-	// pressed are pages that were sent, must stand, and have to be shown shorter.
+	// pressed are pages that were sent, must be shown, and have to be shown shorter.
 	pressed map[string]pagevm.Level
 }
 
-// attempt is a projection with what it was asked for, and what that rests on.
+// attempt is a projection with the wishes and the cache that it was asked for with.
 type attempt struct {
 	Proj    *pagevm.Projection
 	Made    pagevm.Decision
@@ -83,7 +83,7 @@ type attempt struct {
 	Spans []branch.Span
 }
 
-// carried is pins and workspace files in a carry block, by what it depends on.
+// carried holds pins and workspace files in a carry block, and the values that they depend on.
 type carried struct {
 	blocks   []pagevm.Block
 	texts    map[string]string // of excerpts, by hash
@@ -95,7 +95,7 @@ type carried struct {
 // the rules allow it.
 func decide(ctx context.Context, m measured) (decision, error) {
 	own := *m.Batch
-	m.Batch = &own // what is fitted is this stage's
+	m.Batch = &own // this stage alone sees the fitted texts
 	p := m.prior.Before
 	d := &deciding{decision: decision{measured: m, Summary: p.Summary, Breaker: p.Breaker, ttl: p.TTL, compacted: p.Compacted, notesShown: p.Notes, level: p.Level}}
 	d.Texts, d.Spans = map[string]string{}, p.Spans
@@ -160,14 +160,14 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	return d.decision, ctx.Err()
 }
 
-// delta is what is new of the conversation.
+// delta returns the new part of the conversation.
 func (c *conversation) delta() pagevm.Delta {
 	return pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}
 }
 
-// splitWindow divides the window among the regions. It fails if what must be shown
-// (tools, system, the newest messages) does not fit beside the reserve, and names the
-// largest of it.
+// splitWindow divides the window among the regions. It fails if the parts that must be shown
+// (tools, system, the newest messages) do not fit together with the reserve, and names the
+// largest of them.
 func (d *decision) splitWindow() (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
 		{Name: api.RegionTools, Tokens: d.ToolTokens}, {Name: api.RegionSystem, Tokens: d.SystemTokens},
@@ -178,7 +178,8 @@ func (d *decision) splitWindow() (budget.Plan, error) {
 	return split, err
 }
 
-// tooSmall says by how much the prompt does not fit, and what is largest in it.
+// tooSmall returns an error that says by how much the prompt does not fit, and names its largest
+// items.
 func (d *decision) tooSmall(over int) error {
 	return &budget.TooSmallError{Window: d.Window, Reserve: d.Reserve, Fixed: d.Fixed, Over: over, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items), System: d.SystemTokens, Tools: d.ToolTokens}
 }

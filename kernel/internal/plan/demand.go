@@ -89,8 +89,8 @@ func refuseDemand(d *deciding, r api.CompactReason) {
 	}
 }
 
-// demandTarget is what the whole prompt should come down to: what the host wishes,
-// else the low-water mark, or half of the conversation where that is less.
+// demandTarget returns the goal for the size of the whole prompt: the host's wish, else the
+// low-water mark, or half of the conversation if that is less.
 func demandTarget(d *deciding, wish *api.CompactWish) int {
 	bare := d.Fixed + d.Standing
 	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
@@ -116,7 +116,7 @@ func (m *measured) wishedSize(wish *api.CompactWish) int {
 	return n
 }
 
-// cutGoal is what a cut has to get below: the limit, or what a host wishes if that is
+// cutGoal returns the size that a cut has to get below: the limit, or the host's wish if that is
 // less.
 func cutGoal(d *deciding) int {
 	goal := d.Cut.Figures.Limit
@@ -172,7 +172,7 @@ func whyNot(d *deciding) api.CompactReason {
 	return api.CompactNothing
 }
 
-// settleCuts is what follows the decision about a cut, made or not.
+// settleCuts takes the steps that follow the decision about a cut, made or not.
 func settleCuts(d *deciding) {
 	judge(d)
 	if d.Made.Cut == nil && !d.Align.Stale {

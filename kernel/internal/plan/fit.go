@@ -10,19 +10,18 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// What is new and does not fit is shown as large as there is room, in this order: in
-// full; compressed, at whatever size fits; structured; as a pointer, if the model can
-// follow one. Nothing that was sent changes off a cut:
+// New items that do not fit are shown as large as there is room, in this order: in full;
+// compressed, at whatever size fits; structured; as a pointer, if the model can follow one.
+// Nothing that was sent changes without a cut:
 //
-//	a large result   takes what is free, so that no cut is needed; at least the size
+//	a large result   takes the free room, so that no cut is needed; at least the size
 //	                 that counts as large, for which a cut makes room
-//	what must stay   is larger than the window by itself: results and users' messages
-//	                 share what is left of it, also those that were sent, which a
+//	required items   are together larger than the window: results and users' messages
+//	                 share the room that is left, also those that were sent, which a
 //	                 forced cut shows shorter
 //
-// A text of its own size is kept with the kernel's own texts, by hash, and is what the
-// item shows until a cut. From the time that the model has answered, the page has its
-// ordinary levels again.
+// A text of its own size is kept with the kernel's own texts, by hash. The item shows it until a
+// cut. Once the model has answered, the page has its ordinary levels again.
 
 const (
 	// freeShare is how much of the free room large results take: the rest is for the
@@ -38,7 +37,7 @@ const (
 	nearly   = 97
 )
 
-// fitNewest lowers what does not fit, see above.
+// fitNewest lowers the items that do not fit, see above.
 func fitNewest(d *deciding) {
 	settle(d)
 	over := grownTokens(d) - d.Hard
@@ -56,8 +55,8 @@ func fitNewest(d *deciding) {
 	}
 }
 
-// press makes what must be shown fit into the window. What was sent only changes if that
-// takes a cut in any case.
+// press makes the required items fit into the window. Sent items only change if a cut is needed
+// in any case.
 func press(d *deciding, over int) {
 	room := d.Hard - d.Fixed - d.Standing - d.Scale(carryRoom(d.Window)) - loopBlocks(d)
 	must := d.newestTokens()
@@ -85,7 +84,7 @@ func press(d *deciding, over int) {
 	}
 }
 
-// loopBlocks is what notes and recalled memory take that stay with the open loop.
+// loopBlocks returns the size of the notes and recalled memory that stay with the open loop.
 func loopBlocks(d *deciding) (n int) {
 	loop := map[string]bool{}
 	for i := range d.Hosts {
@@ -113,10 +112,10 @@ func withLevel(m map[string]pagevm.Level, page string, l pagevm.Level) map[strin
 type fitted struct {
 	i, j int
 	sent bool
-	// size is what it takes as it would stand, least what its lowest level takes, share
-	// what it may take. Calibrated tokens.
+	// size is the item's size as it would be shown. least is that of its lowest level. share is
+	// the size that it may have. Calibrated tokens.
 	size, least, share int
-	text               *represent.EvidenceInput // what representations are made of, once it is wanted
+	text               *represent.EvidenceInput // the source of representations, once it is wanted
 }
 
 func sum(all []*fitted) (n int) {
@@ -126,8 +125,8 @@ func sum(all []*fitted) (n int) {
 	return n
 }
 
-// shares divides room: all have as much as they need, or as much as the others that
-// need more. What can't do with so little has its least.
+// shares divides room: all items get as much as they need, or as much as the others that need
+// more. An item that can't be shown in so little gets its least size.
 func shares(all []*fitted, room int) {
 	low, high := 0, 0
 	for _, c := range all {
@@ -190,7 +189,7 @@ func candidates(d *deciding, least int) []*fitted {
 	return out
 }
 
-// breakable tells what may be shown shorter: the text of results, and of users'
+// breakable reports whether a part may be shown shorter: the text of results, and of users'
 // messages.
 func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 	if r := parts[0].Result; r != nil {
@@ -323,7 +322,7 @@ func excerpt(d *deciding, c *fitted) bool {
 
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
-// textOf is what the representations of a page are made of.
+// textOf returns the source of a page's representations.
 func textOf(d *deciding, c *fitted, page *pagevm.Page) represent.EvidenceInput {
 	if c.text == nil {
 		in := readInput(d, d.SegmentParts(c.i, segment(d, c)), page)
@@ -347,7 +346,7 @@ func readInput(d *deciding, parts []memkernel.Part, page *pagevm.Page) represent
 	return in
 }
 
-// grownTokens is what the prompt would take if it only grew.
+// grownTokens returns the size that the prompt would have if it only grew.
 func grownTokens(d *deciding) int {
 	p := *d.Prev.Proj
 	p.Items = p.Items[:d.Align.Items]

@@ -11,17 +11,16 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// laterLead begins a line of a recalled note that says what the user said since.
+// laterLead begins a line of a recalled note with the user's later words.
 const laterLead = "Later the user said: "
 
-// maxLaterLine is the longest line that is compared, in bytes: what is longer is no
-// statement of one fact.
+// maxLaterLine is the longest line that is compared, in bytes: a longer line is no statement of
+// one fact.
 const maxLaterLine = 400
 
-// sayLater adds to recalled words of the user what they said since of the same in other
-// words: "the port of X is 1" is not recalled without "the port of X is 2", wherever that
-// stands. Of notes that the same line speaks for, the best is kept. It returns what is
-// cited beside the notes.
+// sayLater adds to recalled words of the user their later words about the same subject: "the port
+// of X is 1" is not recalled without "the port of X is 2", wherever that was said. Of notes with
+// the same later line, the best is kept. also are the additional citations.
 func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref) {
 	at := placesOfPages(a.Hosts)
 	said := map[string]bool{}
@@ -51,8 +50,8 @@ func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also [
 	return out, also
 }
 
-// restated returns the newest message behind message i in which the user said a line of a
-// text again with another value, and that line; "" if there is none.
+// restated returns the newest message after message i in which the user said a line of a text
+// again with another value, and that line; "" if there is none.
 func restated(a *appended, i int, text string) (message int, line string) {
 	for j := len(a.Msgs) - 1; j > i; j-- {
 		m := &a.Msgs[j]

@@ -4,20 +4,20 @@ import "github.com/memkernel/memkernel/cachelayout"
 
 // layout is the cache side of a plan, and its bill.
 type layout struct {
-	// Blocks are the prompt in provider order, Breakpoints what is to be cached of it,
-	// Change the first thing that differs from the last request.
+	// Blocks are the prompt in provider order. Breakpoints are the ends of the parts to be
+	// cached. Change is the first difference from the last request.
 	Blocks      []cachelayout.Block
 	Breakpoints []cachelayout.Breakpoint
 	Change      cachelayout.Change
-	// Notes say what the model's cache will not do with this layout.
+	// Notes describe the parts of this layout that the model's cache does not support.
 	Notes  []string
 	Bill   cachelayout.Bill
 	Advice cachelayout.Advice
 	ledger cachelayout.Ledger
 }
 
-// layOut puts breakpoints on the planned prompt, compares it with what was sent last, and
-// estimates the bill. Without a call what the provider's cache holds stays what it was.
+// layOut puts breakpoints on the planned prompt, compares it with the last request, and estimates
+// the bill. Without a call the ledger of the provider's cache stays as it was.
 func layOut(a *appended) layout {
 	l := layout{Blocks: a.blockList(a.Proj), ledger: a.ledger}
 	if a.req.Demand != nil {

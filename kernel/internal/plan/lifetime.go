@@ -43,10 +43,10 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 	return p
 }
 
-// chooseLifetimes settles what to ask the provider for. A host that names a lifetime
-// gets it for its messages; one that was seen to use one, and names none, is taken
-// to go on so in all parts. What is left is chosen by price and pace, and stays
-// until the entry has expired.
+// chooseLifetimes chooses the lifetimes to ask the provider for. A host that names a lifetime
+// gets it for its messages. A host that was seen to use one, and names none, is expected to use
+// it for all parts. The other lifetimes are chosen by price and pace, and stay until the entry
+// has expired.
 func chooseLifetimes(d *deciding) lifetimes {
 	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
 		t := d.req.Price.TTL(seen)
@@ -81,7 +81,7 @@ const (
 	whyOrder  = "no part may live shorter than one behind it"
 )
 
-// chooseMessages picks the messages' lifetime by what an average call would cost.
+// chooseMessages picks the messages' lifetime by the cost of an average call.
 func chooseMessages(d *deciding) (time.Duration, string) {
 	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed), Economy: d.economy()}
 	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, c.Kept())
@@ -152,8 +152,8 @@ func lastCall(msgs []memkernel.Message) int {
 	return -1
 }
 
-// callStart is when the call that produced msgs[i] began: when what it answered
-// was written.
+// callStart returns the time at which the call that produced msgs[i] began: the time of the
+// message that it answered.
 func callStart(msgs []memkernel.Message, i int) time.Time {
 	for j := i - 1; j >= 0; j-- {
 		if !msgs[j].Time.IsZero() {

@@ -16,15 +16,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Limits are what a plan may spend, in tokens, and by which measure.
+// Limits are the tokens that a plan may spend, and how they are measured.
 type Limits struct {
 	// Window and Reserve are as refusals have them; Hard is Window minus Reserve, the
 	// counts' own error taken off.
 	Window, Reserve, Hard int
 	// From is where Window is from.
 	From api.WindowFrom
-	// Fixed is what is always shown in full: tools, system and what the host does not
-	// show. The hashes tell one from another.
+	// Fixed is the size of the parts that are always shown in full: tools, system and the parts
+	// that the host does not show. The hashes identify them.
 	Fixed, ToolTokens, SystemTokens int
 	toolHash, systemHash            string
 	// Ratio is how many calibrated tokens a counted one is, spread how many there may
@@ -33,14 +33,14 @@ type Limits struct {
 	Kind          budget.Kind
 }
 
-// measured is a conversation and what may be spent on it.
+// measured is a conversation with the limits of its plan.
 type measured struct {
 	conversation
 	Limits
 	asked resolved
 	// fixedAs is the last call where system and tools are known by size alone.
 	fixedAs *branch.Call
-	// Refusal is what a provider said of the last request, Refused that this plan
+	// Refusal is the provider's refusal of the last request. Refused reports that this plan
 	// answers it, Learned that it has learned from it: RefusedCount counted tokens were
 	// RefusedActual.
 	Refusal                     *budget.Overflow
@@ -49,18 +49,18 @@ type measured struct {
 	refusedProj                 *pagevm.Projection
 	// thinkingRefused: this plan answers the refusal of thinking.
 	thinkingRefused bool
-	// Of the state that is being made: what refusals have taught, which calls ran, what
-	// the provider's cache holds, and how the calls follow each other.
+	// Parts of the next state: the limits learned from refusals, the calls that ran, the content
+	// of the provider's cache, and the pace of the calls.
 	overflow branch.Refusals
 	ran      branch.Ran
-	// hits are the pages that the model's newest calls used where they stood.
+	// hits counts the pages that the model's newest calls used where they were shown.
 	hits   int
 	ledger cachelayout.Ledger
 	Pace   cachelayout.Pace
 }
 
-// measure fixes what the plan may spend. A plan that learns from a refusal measures
-// twice, each time from what it was asked for.
+// measure fixes the limits of the plan. A plan that learns from a refusal measures twice, each
+// time from the values of the request.
 func measure(c conversation, res resolved) (measured, error) {
 	p := c.Prev
 	m := measured{conversation: c, asked: res, overflow: p.Overflow, ran: p.Ran, ledger: p.Ledger, Pace: p.Pace}
@@ -99,7 +99,7 @@ func (m *measured) withMargin(limit int) int {
 	return m.Fixed + int(float64(limit-m.Fixed)/m.spread)
 }
 
-// measureFixed counts what is always shown in full.
+// measureFixed counts the parts that are always shown in full.
 func measureFixed(m *measured) {
 	m.toolHash, m.systemHash = hashOf(m.req.Tools), ""
 	for i := range m.req.System {
@@ -116,9 +116,8 @@ func measureFixed(m *measured) {
 	m.Fixed = m.ToolTokens + m.SystemTokens
 }
 
-// calibrate takes the ratio between real and counted tokens from what this model
-// was seen to bill: persisted observations, and the growth from call to call
-// that the transcript recorded.
+// calibrate takes the ratio between real and counted tokens from the bills of this model:
+// persisted observations, and the growth from call to call that the transcript recorded.
 func calibrate(m *measured) {
 	m.Ratio, m.spread, m.Kind = 1, m.Count.Spread(), m.Count.Kind
 	cal := m.prior.Calibration
@@ -129,9 +128,8 @@ func calibrate(m *measured) {
 	}
 }
 
-// learnRecorded trains a calibration on the growth of the recorded prompt from
-// one call to the next. What shrank, or was made by another model, teaches
-// nothing.
+// learnRecorded trains a calibration on the growth of the recorded prompt from one call to the
+// next. Prompts that shrank, or that another model answered, teach nothing.
 func learnRecorded(m *measured, cal *budget.Calibration) {
 	last, sum, n := 0, 0, 0
 	for i := range m.Msgs {
@@ -227,15 +225,15 @@ func (m *measured) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 // Unanchored is the size of a prompt by one measure for before and after a cut.
 func (m *measured) Unanchored(p *pagevm.Projection) int { return m.Fixed + m.Conversation(p) }
 
-// maker makes pages, by what counts as large now.
+// maker makes pages, with the size that counts as large now.
 func (m *measured) maker() *ingest.Maker {
 	g := m.Maker
 	g.Large = m.unscale(budget.LargeResult(m.Window))
 	return &g
 }
 
-// newestTokens is what must be shown whatever is cut: the atoms that are not closed
-// and the opener of the loop. Calibrated.
+// newestTokens returns the size of the messages that must be shown whatever is cut: the atoms
+// that are not closed and the opener of the loop. Calibrated.
 func (m *measured) newestTokens() (n int) {
 	for i := range m.Hosts {
 		if m.mustStand(i) {
@@ -245,7 +243,7 @@ func (m *measured) newestTokens() (n int) {
 	return n
 }
 
-// newestItems are what must be shown, as items.
+// newestItems returns the items that must be shown.
 func (m *measured) newestItems() (items []pagevm.Item) {
 	for i := range m.Hosts {
 		for j := range m.Hosts[i].Segments {
@@ -273,7 +271,7 @@ func hashOf(tools []memkernel.Tool) (hash string) {
 	return hash
 }
 
-// scaledFresh is what the messages that were not sent yet would add.
+// scaledFresh returns the size that the unsent messages would add.
 func (m *measured) scaledFresh() (n int) {
 	for i := m.Align.At; i < len(m.Hosts); i++ {
 		n += m.scaledHost(i)
@@ -284,8 +282,8 @@ func (m *measured) scaledFresh() (n int) {
 // maxLargest bounds the items that are named where something does not fit.
 const maxLargest = 5
 
-// LargestItems are the largest of what is always shown and of some items, by names that
-// say what they are.
+// LargestItems returns the largest of the fixed parts and of some items, under names that
+// describe them.
 func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: api.RegionTools, Tokens: m.ToolTokens}, {Name: api.RegionSystem, Tokens: m.SystemTokens}}
 	for _, list := range lists {
@@ -339,7 +337,7 @@ func (m *measured) fault(f fault.Fault) {
 	m.log.faults = append(m.log.faults, f)
 }
 
-// KindOf is what an item is a part of, in a word.
+// KindOf returns the kind of text that an item is a part of, in a word.
 func KindOf(it *pagevm.Item) string {
 	switch it.Kind {
 	case pagevm.ItemResult:

@@ -19,8 +19,7 @@ import (
 // maxNamed is how many bad records of an answer a plan names.
 const maxNamed = 3
 
-// memoryRecord is a record that may be shown, as a hit, with what its page is made
-// of.
+// memoryRecord is a record that may be shown, as a hit, with the source of its page.
 type memoryRecord struct {
 	foreign.Record
 	hit    retrieval.Hit
@@ -48,7 +47,7 @@ func memoryRecords(a *appended) []memoryRecord {
 	return out
 }
 
-// answer reads one answer; what of it can't be read is a fault.
+// answer reads one answer. A part of it that can't be read is a fault.
 func answer(a *appended, i int, from *api.MemoryAnswer) []foreign.Record {
 	var out []foreign.Record
 	var bad []error

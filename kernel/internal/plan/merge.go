@@ -10,10 +10,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// merger puts what our own search found and what other systems found into one
-// order. Their scores don't compare, so it takes turns, ours first: the best of
-// each stands before the second of any. What two of them found stands once, in our
-// words and at the better of both places.
+// merger merges our own hits and those of other systems into one order. Their scores can't be
+// compared, so it takes turns, ours first: the best of each comes before the second of any. A hit
+// that two of them found is kept once, in our words and at the better of both places.
 type merger struct {
 	a *appended
 	// prompt are the texts that the prompt shows; taken are those of hits, as
@@ -113,8 +112,8 @@ func promptTexts(a *appended) []string {
 	return out
 }
 
-// says reports whether most of a text, by lines, stands in one of some others. A line
-// of one short word says too little to be found anywhere.
+// says reports whether most of a text, by lines, occurs in one of some others. A line of one
+// short word says too little to be looked for.
 func says(texts []string, text string) bool {
 	all, there := 0, 0
 	for l := range strings.SplitSeq(text, "\n") {

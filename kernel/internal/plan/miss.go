@@ -14,11 +14,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// The faults by which a prompt that lacked something shows itself, after ClawVM
-// (EuroMLSys 2026, section 3), and the alert of the same form.
-// misses looks at what the model did since the last plan for signs that the prompt
-// of that plan lacked something. The first plan of a process, and one after the host
-// rewrote its past, have nothing to be judged by.
+// misses looks at the model's calls since the last plan for signs that the prompt of that plan
+// lacked something. It reports them as the faults of ClawVM (EuroMLSys 2026, section 3), and as
+// the alert of the same form. It judges neither the first plan of a process nor one after the
+// host rewrote its past.
 func misses(m *measured) {
 	if m.Prev.Plan == "" || m.Align.Rewrite != pagevm.RewriteNone {
 		m.ran = branch.Ran{}
@@ -36,9 +35,9 @@ func misses(m *measured) {
 	m.ran, m.hits = j.Ran, len(j.hit)
 }
 
-// repeats files what ran, and judges what ran behind message from, which the last plan
-// did not show yet. calls are those met by id: hosts use ids again. hit are the pages that
-// the model used where they stood.
+// repeats records the calls that ran, and judges those after message from, which the last plan
+// did not show yet. calls are those met by id: hosts use ids again. hit are the pages that the
+// model used where they were shown.
 type repeats struct {
 	branch.Ran
 	m     *measured
@@ -112,12 +111,12 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 	}
 }
 
-// timePasses is what a call changes that waits.
+// timePasses is the thing that a waiting call changes.
 const timePasses = "time"
 
-// asksAnew reports whether an equal call had a reason to run again, though it came to the
-// same: something was done that it may depend on, or it asks how things stand, which
-// has changed before, or nothing was done meanwhile but wait.
+// asksAnew reports whether an equal call had a reason to run again, though its outcome was the
+// same: something that it may depend on was changed, or it asks for a state that has changed
+// before, or nothing was done meanwhile except waiting.
 func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) bool {
 	for _, what := range of {
 		if j.Acts[what] > before.Call {
@@ -127,8 +126,8 @@ func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) b
 	return look != toolcall.LookContent && (before.Moved || before.Call == j.Ran.Calls-1 || j.Acts[timePasses] > before.Call)
 }
 
-// outcome is the hash of what a result says, without what is new on every run, and
-// whether it came to nothing.
+// outcome returns the hash of a result's text, without the parts that are new on every run, and
+// whether it found nothing.
 func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
 	text := ingest.ResultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
@@ -169,11 +168,11 @@ func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 	}
 }
 
-// counted are the paging events that a plan tells of. A hit is a page of the last prompt
-// that the model's newest calls used: an equal call came to what is shown in full, a page
-// that stands in full was fetched by its id, or a call named the path that the page is the
-// newest look at, and it stands structured or better. Each page counts once per plan. The
-// definition is ours; what the model says in words is not looked at.
+// counted returns the paging events of a plan. A hit is a page of the last prompt that the
+// model's newest calls used: an equal call returned a result that is shown in full, a page that
+// is shown in full was fetched by its id, or a call named a path whose newest look is the page,
+// and it is shown structured or better. Each page counts once per plan. The definition is ours.
+// The model's own words are not searched.
 func counted(a *appended) paging.Counts {
 	c := paging.Counts{Hits: a.hits}
 	for _, f := range a.log.faults {

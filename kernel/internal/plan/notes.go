@@ -8,12 +8,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// noteBytes bounds what one note tells of a changed file.
+// noteBytes limits the text of one note on a changed file.
 const noteBytes = 6000
 
-// tellings are notes, at the beginning of a user turn, on files that are not what
-// the prompt shows: each change once, behind the newest message, since what is in
-// front must keep its bytes until the next cut.
+// tellings returns notes, at the beginning of a user turn, on files that differ from the prompt:
+// each change once, after the newest message, since the blocks in front must keep their bytes
+// until the next cut.
 func tellings(a *appended) []pagevm.Block {
 	turn, _, fresh := a.userTurn()
 	if a.workspace == nil || !fresh {
@@ -79,8 +79,8 @@ func (d *decision) told(path string) *pagevm.Page {
 	return nil
 }
 
-// oldText is the file as the carry block shows it. Where that can't be read, all
-// of the new text counts as changed.
+// oldText returns the file as the carry block shows it. If that can't be read, all of the new
+// text counts as changed.
 func oldText(told *pagevm.Page) string {
 	for _, r := range told.Reps {
 		if r.Level == pagevm.Full && told.Path != "" {
@@ -90,7 +90,7 @@ func oldText(told *pagevm.Page) string {
 	return ""
 }
 
-// gaugeNote is the gauge behind the newest message, when a level was crossed.
+// gaugeNote returns the gauge's line after the newest message, when a level was crossed.
 func gaugeNote(a *appended) []pagevm.Block {
 	text := a.NextCut.Line(a.Reading, a.crossed, a.Trigger != "")
 	if a.crossed == checkpoint.LevelNone || text == "" {
@@ -101,8 +101,7 @@ func gaugeNote(a *appended) []pagevm.Block {
 	return []pagevm.Block{a.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
 }
 
-// blockPage makes the page of a kernel block that stands behind a message, and the
-// block that shows it.
+// blockPage makes the page of a kernel block after a message, and the block that shows it.
 func (m *measured) blockPage(kind pagevm.ItemKind, id string, typ pagevm.Type, text, key string, refs []memkernel.Ref) pagevm.Block {
 	scope := memkernel.ScopeProject
 	if typ == pagevm.Plan {
@@ -115,8 +114,8 @@ func (m *measured) blockPage(kind pagevm.ItemKind, id string, typ pagevm.Type, t
 	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: m.Count.Text(text) + m.Count.Overheads.PerMessage}
 }
 
-// fitting are the blocks that there is room for. A change that finds none is told
-// at the next turn, or stands in the carry block after the cut that comes first.
+// fitting returns the blocks that there is room for. A change without room is told at the next
+// turn, or is in the carry block after the next cut.
 func fitting(a *appended, blocks []pagevm.Block) []pagevm.Block {
 	room := a.Hard - a.Planned(a.Proj)
 	var out []pagevm.Block

@@ -12,11 +12,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// mainFields are what a page's structured form says, in this order; of a page that
-// has none of them it is every scalar.
+// mainFields are the fields of a page's structured form, in this order. A page that has none of
+// them shows every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
-// Standing are the pages that every prompt shows, those that bind first.
+// Standing returns the pages that every prompt shows, binding ones first.
 func Standing(pages []journal.StoredPage) []journal.StoredPage {
 	var hard, soft []journal.StoredPage
 	for _, p := range pages {
@@ -30,7 +30,7 @@ func Standing(pages []journal.StoredPage) []journal.StoredPage {
 	return append(hard, soft...)
 }
 
-// pinClass is how firmly a page of the journal stands.
+// pinClass returns how firmly a page of the journal is pinned.
 func pinClass(p journal.StoredPage) paging.Pin {
 	switch pin := TextField(p, journal.PinField); {
 	case p.Type == pagevm.Constraint || pin == journal.PinHard:
@@ -50,8 +50,7 @@ func active(p journal.StoredPage) bool {
 	return true
 }
 
-// InScope keeps what a sidechain gets: the rules, and not the plan of the main
-// line.
+// InScope keeps the pages that a sidechain gets: the rules, and not the plan of the main line.
 func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	if branch == "" {
 		return pages
@@ -73,7 +72,7 @@ func scopeName(s memkernel.Scope) string {
 	return "of this session"
 }
 
-// pinPage makes the page of what a host wrote, as the carry block shows it.
+// pinPage makes the page of a host's own write, as the carry block shows it.
 func (m *measured) pinPage(p *journal.StoredPage) *pagevm.Page {
 	id := ids.Page("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
@@ -88,7 +87,7 @@ func (m *measured) pinPage(p *journal.StoredPage) *pagevm.Page {
 	})
 }
 
-// pinRef names a page of the journal where a file's path would stand.
+// pinRef returns a page's name for places that usually hold a file's path.
 func pinRef(p *journal.StoredPage) string { return "page:" + p.String() }
 
 // pinText shows a page's fields, all of them or the main ones.
@@ -166,8 +165,8 @@ func (d *decision) untold() []*journal.StoredPage {
 // was made.
 const noteHead = "[Set now, and binding from here on]\n"
 
-// waitingPins is what telling of them would add to the prompt, so that a cut is
-// made for them where they need it.
+// waitingPins returns the size that notes on them would add to the prompt, so that a cut is made
+// for them where they need it.
 func (d *decision) waitingPins() int {
 	n := 0
 	for _, p := range d.untold() {
@@ -176,7 +175,7 @@ func (d *decision) waitingPins() int {
 	return n
 }
 
-// pinNotes tell of them behind the newest message, each version once.
+// pinNotes returns notes on them after the newest message, each version once.
 func pinNotes(a *appended) []pagevm.Block {
 	key := a.Hosts[len(a.Hosts)-1].Key
 	var blocks []pagevm.Block

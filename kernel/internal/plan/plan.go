@@ -1,13 +1,13 @@
-// Package plan decides what to send for one model call. [Plan] is a function of what stood
-// before, the request, and two readers, of the session and of the workspace:
+// Package plan decides the messages of one model call. [Plan] is a function of the prior state,
+// the request, and two readers, of the session and of the workspace:
 //
 //	resolve ── take ── measure ── decide ── append ── lay out ── Result
 //
-// Each stage is a function that returns a value: what the stages before gave stands in it,
-// and no later stage changes that. What is only ever added to (pages that were made, faults,
-// the trail of deciders) stays also where an attempt was given up. Nothing here opens a
-// session, writes a file, looks at a clock or asks the network; whoever calls records the
-// result, or forgets it.
+// Each stage is a function that returns a value. The value contains the results of the earlier
+// stages, and no later stage changes them. Logs that only grow (pages that were made, faults, the
+// trail of deciders) also keep the entries of an abandoned attempt. Nothing here opens a session,
+// writes a file, looks at a clock or asks the network. The caller must record the result or
+// discard it.
 package plan
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Prior is what stands when a call comes. Nothing in it changes.
+// Prior is the state before a call. Nothing in it changes.
 type Prior struct {
 	// Key is the session's, Name its folder's, from which page ids derive.
 	Key, Name string
@@ -42,11 +42,11 @@ type Prior struct {
 	// Last is the conversation as another model was shown it, where that had the newest
 	// request and this model had none; nil otherwise.
 	Last *branch.State
-	// Maker makes the pages. The plan sets what counts as large.
+	// Maker makes the pages. The plan sets the size that counts as large.
 	Maker ingest.Maker
 	// Releveled counts the pages that got other representations than they had.
 	Releveled int
-	// Observed is the summary of the observed turns, Calibration what is known of the
+	// Observed is the summary of the observed turns. Calibration is the known ratio of the
 	// model's counts.
 	Observed    summary.State
 	Calibration budget.Calibration
@@ -71,13 +71,13 @@ type Life struct {
 	FlushOff bool
 }
 
-// Memory says what is taken from the workspace, in tokens, items and shares; negative for
-// nothing.
+// Memory limits the text that is taken from the workspace, in tokens, items and shares; negative
+// for none.
 type Memory struct {
 	Bootstrap            []string
 	NoRemembered         bool
 	NoDailyLogs, NoSpans bool
-	// CarryTokens bounds what pins and files take of a carry block.
+	// CarryTokens limits the part of pins and files in a carry block.
 	WorkspaceTokens, CarryTokens int
 	RecallTokens                 int
 	RecallScore, RecallShare     float64
@@ -91,8 +91,8 @@ type Request struct {
 	// LowWater is the size of conversation that a cut keeps, in tokens; 0 leaves it to the cut
 	// planner.
 	LowWater int
-	// Demand is a compaction that comes with no call, nil for a plan. Nothing is
-	// appended then, and the provider's cache stays what it was.
+	// Demand is a compaction without a call, nil for a plan. Nothing is appended then, and the
+	// ledger of the provider's cache stays as it was.
 	Demand *Demand
 }
 
@@ -104,14 +104,14 @@ type Demand struct {
 	Boundary int
 }
 
-// Session reads what most plans need nothing of.
+// Session reads data of the session that most plans do not need.
 type Session interface {
 	// Notes are a model's on the branch.
 	Notes() (summary.Notes, error)
 	// WorkState is the working state.
 	WorkState() (*WorkState, error)
-	// Searchable is what left the session's prompts, with some pages more: shown gives
-	// a page, and what it says where it still stands in the host's messages.
+	// Searchable returns the messages that left the session's prompts, with some more pages:
+	// shown returns a page, and its text if it is still in the host's messages.
 	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []fault.Fault)
 	// Earlier is how the calls of the agent's earlier sessions followed each other, by
 	// their pauses alone.
@@ -132,13 +132,13 @@ type Neighbour struct {
 
 // WorkState is a session's working state as it was kept last.
 type WorkState struct {
-	// State is what was captured, Latest the newest record of it, Written the newest
-	// checkpoint; nil where there is none.
+	// State is the captured state, Latest its newest record, Written the newest checkpoint. Each
+	// is nil if there is none.
 	State           checkpoint.State
 	Latest, Written *checkpoint.Checkpoint
-	// Input is what a checkpoint of the plan's would hold beside the state, Tell has a
-	// state take what the request says of where the session comes from, Source names
-	// what a restore text was made of.
+	// Input returns the content of the plan's checkpoint apart from the state. Tell adds to a
+	// state the origin of the session, as the request gives it. Source names the source of a
+	// restore text.
 	Input  func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
 	Tell   func(*checkpoint.State)
 	Source func(*checkpoint.Checkpoint) string
@@ -157,8 +157,8 @@ type Workspace interface {
 type Result struct {
 	appended
 	layout
-	// Faults are what went wrong, Alerts signs of trouble that no prompt could have
-	// prevented, Trail what the deciders were asked and said, in order.
+	// Faults are the plan's faults. Alerts are signs of trouble that no prompt could have
+	// prevented. Trail holds the questions to the deciders and their answers, in order.
 	Faults, Alerts []fault.Fault
 	Trail          []Step
 	// Next is the state of the conversation once the plan was sent.
@@ -188,13 +188,13 @@ func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	a := appendBlocks(ctx, d)
 	verify(&a)
 	if err := ctx.Err(); err != nil {
-		return nil, err // what recall found may be less than there is
+		return nil, err // recall may have found less than there is
 	}
 	l := layOut(&a)
 	return &Result{appended: a, layout: l, Faults: in.log.faults, Alerts: in.log.alerts, Trail: in.log.trail, Next: next(&a, &l)}, nil
 }
 
-// input is what all stages read.
+// input is the input of all stages.
 type input struct {
 	prior     *Prior
 	req       *Request
@@ -204,7 +204,7 @@ type input struct {
 	log       *log
 }
 
-// log is what stages add to, also those of an attempt that was given up.
+// log holds entries that stages add, also those of an abandoned attempt.
 type log struct {
 	faults, alerts []fault.Fault
 	trail          []Step
@@ -251,7 +251,7 @@ const noWindow = 1 << 30
 // leastReserve is the reserve of an unknown window, the least of any usual one.
 const leastReserve = 8_000
 
-// resolve takes the request's defaults, and refuses what can't be planned.
+// resolve takes the request's defaults, and refuses a request that can't be planned.
 func resolve(in input) (resolved, error) {
 	r := in.req
 	kept := in.prior.Calibration
@@ -279,7 +279,7 @@ func resolve(in input) (resolved, error) {
 func (in *input) Request() *Request { return in.req }
 func (in *input) Session() string   { return in.prior.Key }
 
-// economy is what is preferred where memory costs money.
+// economy returns the preference where memory costs money.
 func (in *input) economy() cachelayout.Economy { return cmp.Or(in.req.Economy, in.prior.Economy) }
 
 // LeftAlone reports whether the workspace was.
@@ -288,7 +288,7 @@ func (in *input) LeftAlone() bool { return in.workspace == nil }
 // Format is the shape of the request that the host will send.
 func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }
 
-// FormatOf is a request's shape: the host's wish, else what the model's provider speaks.
+// FormatOf returns a request's shape: the host's wish, else the format of the model's provider.
 func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
 	switch {
 	case wish != "":
@@ -299,7 +299,7 @@ func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
 	return transcript.FormatAnthropic
 }
 
-// next is the state that follows: what each stage made of the one before.
+// next returns the state that follows: the results of all stages.
 func next(a *appended, l *layout) *branch.State {
 	n := *a.Prev
 	n.Plan, n.Private = "", a.req.Private

@@ -37,8 +37,7 @@ func (m *measured) stalled(p *pagevm.Projection) bool {
 	return b.Futile >= MaxFutile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= futileTurns
 }
 
-// judge takes note of what a cut came to, and tells of a session that is cut again
-// and again.
+// judge records the effect of a cut, and reports a session that is cut again and again.
 func judge(d *deciding) {
 	if d.Made.Cut == nil || d.Made.Cut.Event != "" {
 		return // a cold cache makes cuts free

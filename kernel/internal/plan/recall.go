@@ -23,15 +23,15 @@ import (
 // already, and some say the same.
 const recallPool = 48
 
-// recallSpans is how many spans of the session are looked at beside them.
+// recallSpans is how many spans of the session are searched in addition.
 const recallSpans = 12
 
 // recallFloor is the least room that recalling is worth.
 const recallFloor = 80
 
-// recalled asks memory on behalf of a user turn, once: what it finds, with what the
-// host's own memory found and less what the prompt shows, becomes one block behind
-// the newest message, and stays.
+// recalled asks memory on behalf of a user turn, once. Its hits and those of the host's own
+// memory, without the ones that the prompt shows, become one block after the newest message. The
+// block stays.
 func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block) {
 	tokens := a.prior.Memory.RecallTokens
 	if tokens < 0 {
@@ -76,8 +76,8 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	return out, []pagevm.Block{block}
 }
 
-// brought reports whether the host's own messages of a turn hold what was recalled for it: a
-// hook was asked first.
+// brought reports whether the host's own messages of a turn hold the memory that was recalled for
+// it: a hook was asked first.
 func (a *appended) brought(turn string) bool {
 	for i := len(a.Msgs) - 1; i >= 0; i-- {
 		m := &a.Msgs[i]
@@ -93,8 +93,8 @@ func (a *appended) brought(turn string) bool {
 	return false
 }
 
-// askMemory searches for what the user wrote: nothing else, since how likely the hits
-// answer is judged by its words.
+// askMemory searches for the user's text and nothing else, since its words decide how likely the
+// hits are to answer it.
 func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 	if a.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
@@ -141,10 +141,10 @@ func (a *appended) asked() string {
 	return ""
 }
 
-// searchable is what left the prompts of this conversation, made searchable, and
-// which of it is meant: the session's other conversations share the set, and a call without
-// its result tells nobody anything. Where a message
-// still stands in the host's conversation its page is not read from disk.
+// searchable returns the messages that left the prompts of this conversation, made searchable,
+// and a filter for the ones to search: the session's other conversations share the set, and a
+// call without its result is of no use. If a message is still in the host's conversation its page
+// is not read from disk.
 func searchable(a *appended) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
@@ -187,7 +187,7 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 	return at
 }
 
-// shownText is what a page of message i says, without thinking, secrets masked.
+// shownText returns the text of a page of message i, without thinking, secrets masked.
 func shownText(a *appended, i int, page *pagevm.Page) string {
 	var b strings.Builder
 	for _, s := range a.Hosts[i].Segments {
@@ -213,8 +213,8 @@ func shownText(a *appended, i int, page *pagevm.Page) string {
 	return a.Mask.Text(b.String())
 }
 
-// MaskedResult is what a result says without secrets. If its hash is that of a
-// page in which none was found, it needs no second look, which takes longer.
+// MaskedResult returns a result's text without secrets. If its hash is that of a page in which no
+// secret was found, it is not searched again, which would take longer.
 func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 	if p.Masked == 0 && ids.Hash(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
@@ -222,7 +222,7 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 	return m.Text(text)
 }
 
-// pack fits hits into the room, less what the prompt shows already.
+// pack fits hits into the room, without those that the prompt shows already.
 func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 	shows := showing(a, hits)
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room,
@@ -241,9 +241,9 @@ func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 	return packed
 }
 
-// refsOf cites what a block holds. A span of the session has no path, nor has a
-// record of another system: the span's citation, lines and all, or the record's page
-// stands there, which is what Get takes.
+// refsOf returns citations for the items of a block. A span of the session has no path, nor has a
+// record of another system. Their path is the span's citation, with its lines, or the record's
+// page: Get accepts both.
 func refsOf(items []retrieval.Item) []memkernel.Ref {
 	refs := make([]memkernel.Ref, len(items))
 	for i, it := range items {
@@ -255,8 +255,8 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 	return refs
 }
 
-// dailyLogs are the newest lines of today's and yesterday's log, with which a
-// session begins. They are part of what may be recalled.
+// dailyLogs returns the newest lines of today's and yesterday's log, with which a session begins.
+// They count toward the room for recalled memory.
 func dailyLogs(a *appended, room int) []retrieval.Hit {
 	if a.workspace == nil || a.prior.Memory.NoDailyLogs || a.req.Branch != "" || len(a.Prev.Proj.Seen) > 0 {
 		return nil

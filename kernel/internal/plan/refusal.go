@@ -17,7 +17,7 @@ const maxRefusedRatio = 2
 // overflowed reports whether this plan answers a refusal.
 func (d *decision) overflowed() bool { return d.Refused }
 
-// learnRefusal takes what a refusal teaches, before the plan is measured by it.
+// learnRefusal learns the limits that a refusal implies, before the plan is measured by them.
 func learnRefusal(m *measured) error {
 	o := m.req.Overflow
 	if o == nil {
@@ -84,7 +84,7 @@ func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 	return &f, nil
 }
 
-// answered reports whether what stands was planned for the refusal already.
+// answered reports whether the newest plan was already made for the refusal.
 func answered(m *measured, o *api.Overflow, f *budget.Overflow) bool {
 	switch st := &m.Prev.Overflow; {
 	case m.Prev.Plan == "":
@@ -107,10 +107,10 @@ func learnSizes(m *measured, f *budget.Overflow) {
 	}
 	st.Reserve = max(st.Reserve, f.Answer)
 	if m.Prev.Unsent {
-		return // what was refused is from before the compaction that stands
+		return // the refused request is from before the last compaction
 	}
 	fixed, counted := m.Prev.FixedTokens(), m.Prev.Proj.Tokens()
-	if m.Prev.Plan == "" { // what was refused is the host's own prompt
+	if m.Prev.Plan == "" { // the refused request is the host's own prompt
 		fixed, counted = m.Fixed, 0
 		for i := range m.Hosts {
 			counted += m.Hosts[i].Tokens()
@@ -137,7 +137,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 	}
 }
 
-// applyRefusals measures the plan by what refusals have taught.
+// applyRefusals measures the plan by the limits that refusals have taught.
 func applyRefusals(m *measured) {
 	st := m.overflow
 	if st.Window > 0 && st.Window < m.Window {
@@ -175,8 +175,7 @@ func setIf[T comparable](to *T, v T) {
 	}
 }
 
-// overflowCut asks for the cut that a refusal needs: no rule but the floors stands
-// against it.
+// overflowCut asks for the cut that a refusal needs. Of all rules only the floors can prevent it.
 func overflowCut(d *deciding) {
 	if !d.Cut.Do || d.Cut.Reason != string(pagevm.CutCold) {
 		d.Cut.Reason = string(pagevm.CutForced)

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// gauge reads how full the context is and decides what that asks for: a line for
-// the model, a checkpoint, or, where a cut is made, one before it.
+// gauge reads how full the context is and decides on a line for the model, a checkpoint, or, if a
+// cut is made, a checkpoint before it.
 func gauge(d *deciding) {
 	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return
@@ -25,8 +25,9 @@ func gauge(d *deciding) {
 		return
 	}
 	if d.Reading.Window == 0 || d.Align.At == len(d.Msgs) {
-		// Nobody knows the window, or it is the same request again: what the plan before appended filled the prompt. A line
-		// about that would change the bytes of a host that only tries again.
+		// The window is unknown, or it is the same request again: the blocks that the plan before
+		// appended filled the prompt. A line about that would change the bytes of a host that
+		// only tries again.
 		d.level, d.cutLevel = d.Prev.Level, int(d.toldOfCut())
 		return
 	}
@@ -54,7 +55,7 @@ func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	t.Compact = 1
 	now := t.Level(d.NextCut.Way(d.Before))
 	if now == checkpoint.LevelCompact && !d.InLoop() {
-		now = told // what was due was not made: nothing is
+		now = told // the due line was not made: none counts as told
 	}
 	if d.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
 		d.crossed = checkpoint.LevelNone // more than that was told
@@ -65,7 +66,7 @@ func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	d.cutLevel = int(max(told, now, d.crossed))
 }
 
-// toldOfCut is what was told of the next cut since the last one.
+// toldOfCut returns the level of the next cut that was told since the last one.
 func (d *decision) toldOfCut() checkpoint.Level {
 	if d.Proj.Generation != d.Prev.Proj.Generation {
 		return checkpoint.LevelNone
@@ -76,8 +77,8 @@ func (d *decision) toldOfCut() checkpoint.Level {
 // memoryTools are the names by which models write memory, in memkernel and elsewhere.
 var memoryTools = []string{"memory_append", "memory_write", "memory_save", "save_memory", "memory_add", "memory"}
 
-// memoryTool is the one of a request's tools by which a model writes memory, behind
-// whatever server's name. maybe tells that the host does not show its tools.
+// memoryTool returns the one of a request's tools by which a model writes memory, under any
+// server's name. maybe reports that the host does not show its tools.
 func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	for _, want := range memoryTools {
 		for i := range tools {
@@ -102,8 +103,8 @@ func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 	return *d.Captured
 }
 
-// captureAhead begins to make the working state for a restore text while a cut is decided:
-// it takes as long as that. What it returns waits for it.
+// captureAhead begins to make the working state for a restore text while a cut is decided: both
+// take equally long. The caller must call wait before it uses the state.
 func captureAhead(d *deciding) (wait func()) {
 	if d.restoreRoom() <= 0 || d.Captured != nil {
 		return func() {}
@@ -150,8 +151,8 @@ func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(st, ws.Latest, ws.Input(d.Trigger, d.Reading))
 }
 
-// besideSummary is what a restore text says beside a summary of ours: what that does
-// not say.
+// besideSummary are the sections of a restore text that follows a summary of ours: those that the
+// summary lacks.
 var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
 
 // restoreBlock is the text from which the model goes on, for the carry block.
@@ -210,8 +211,8 @@ func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 	return d.restoreText(checkpoint.Beside(n.Key, n.At))
 }
 
-// leftBehind is what an earlier conversation of the session left: its checkpoint, with
-// what was captured since, for which a checkpoint is written now.
+// leftBehind returns the state that an earlier conversation of the session left: its checkpoint,
+// with the state captured since, for which a checkpoint is written now.
 func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	if ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
 		return ws.Latest
@@ -220,8 +221,9 @@ func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 }
 
-// anew is the text to go on from where the host's messages are other ones from the first
-// on: another conversation of the session. What the host's compaction left of it is none.
+// anew returns the text to go on from if the host's messages differ from the first on: another
+// conversation of the session. Messages that the host's compaction left of the same conversation
+// are none.
 func anew(d *deciding) []pagevm.Block {
 	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
 		return nil
@@ -250,7 +252,7 @@ func (d *deciding) restoreText(text string) []pagevm.Block {
 	return []pagevm.Block{d.carryBlock(pagevm.ItemCarry, ids.Page("rs", d.prior.Name), pagevm.Structured, text)}
 }
 
-// More names what can be fetched for a whole section of a checkpoint.
+// More names the id by which a whole section of a checkpoint can be fetched.
 func More(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
 	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
 }

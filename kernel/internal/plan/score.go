@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// scores gather what is known of the worth of everything that stands, for the
-// selector. It looks from the newest message back, so that what came after is known.
+// scores gathers the worth of every shown item, for the selector. It looks from the newest
+// message back, so that the later messages are known.
 type scores struct {
 	d      *deciding
 	seen   []pagevm.Seen // all messages as a cut sees them
@@ -36,8 +36,8 @@ type scores struct {
 	asked  map[represent.Name]bool
 }
 
-// score looks at all messages. Of those that have left only what they said
-// counts: a name that was said once is likelier to be said again.
+// score looks at all messages. Of those that have left only their words count: a name that was
+// said once is likelier to be said again.
 func score(d *deciding, seen []pagevm.Seen) *scores {
 	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
@@ -121,7 +121,7 @@ func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
 	return names
 }
 
-// saidIn is what a run of parts says, tool inputs included.
+// saidIn returns the text of a run of parts, tool inputs included.
 func saidIn(parts []memkernel.Part) string {
 	var text strings.Builder
 	for i := range parts {
@@ -148,7 +148,7 @@ func (a *scores) dialogue(i, j int) {
 			t.Act, t.Edited = toolcall.ActEdit, a.since(toolcall.Path(p.Call.Name, p.Call.Input))
 		}
 	}
-	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
+	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request
 		t.Act, t.InHand = toolcall.ActRead, a.d.Places[i].Opener
 	}
 	for l, names := range a.found[i][j] {
@@ -161,8 +161,7 @@ func (a *scores) dialogue(i, j int) {
 	}
 }
 
-// unescape undoes what JSON does to the text in a call's input, as far as names are
-// concerned.
+// unescape undoes JSON's escapes in the text of a call's input, as far as names are concerned.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")
 
 // result scores a tool result.

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// ownSize remembers that a page stands with a text of its own size.
+// ownSize records that a page is shown by a text of its own size.
 func ownSize(d *deciding, page string) {
 	if d.fitted == nil {
 		d.fitted = map[string]bool{}
@@ -17,11 +17,11 @@ func ownSize(d *deciding, page string) {
 	d.fitted[page] = true
 }
 
-// settle makes the segments of messages that were sent say how they stand. One that must
-// stand has its level, and a text of its own size for as long as the message is open. Any
-// other has the ordinary levels of its page, of which the next cut chooses, or the text that
-// stands, if that is shorter. It comes to the same in a process that planned the messages
-// itself, in one that planned some of them, and in one that reads the session.
+// settle sets the segments of messages that were sent to the levels at which they are shown. A
+// segment that must be shown has its level, and a text of its own size for as long as the message
+// is open. Any other has the ordinary levels of its page, among which the next cut chooses, or
+// the shown text, if that is shorter. The result is the same in a process that planned the
+// messages itself, in one that planned some of them, and in one that reads the session.
 func settle(d *deciding) {
 	d.fitted, d.settled = nil, branch.Settled{Generation: d.Prev.Proj.Generation, Releveled: d.prior.Releveled}
 	changed := d.Prev.Settled != d.settled
@@ -31,7 +31,7 @@ func settle(d *deciding) {
 	shared := true // earlier lines share them
 	for i := range d.Hosts {
 		sent := i < d.Align.At
-		anew := !sent && i < d.Absorbed // what had left comes back
+		anew := !sent && i < d.Absorbed // a message that had left returns
 		read := sent && (changed || i >= d.Absorbed)
 		copied := false
 		for j := range d.Hosts[i].Segments {
@@ -91,7 +91,8 @@ func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 	return found
 }
 
-// settleSegment settles a segment of a message that stands as it, nil if it stands in full.
+// settleSegment settles a segment of a message that is shown as it, nil if the segment is shown
+// in full.
 func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
 	s.First = pagevm.Full
 	if it == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// showing tells which of the hits the prompt shows already: because a block of the
-// kernel's own cites the same lines, or because most of a hit's lines stand in
-// what the host sends, as after the model read the file itself.
+// showing returns a function that reports whether the prompt shows a hit already: a block of the
+// kernel's own cites the same lines, or most of the hit's lines are in the host's messages, as
+// after the model read the file itself.
 func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
 	refs := shownRefs(a)
 	standing := standingLines(a, hits)
@@ -59,11 +59,11 @@ func shownRefs(a *appended) []memkernel.Ref {
 	return refs
 }
 
-// minLine is the length from which a line that stands twice is no coincidence.
+// minLine is the length from which a line that occurs twice is no coincidence.
 const minLine = 12
 
-// bareLine is a line as it is compared: without what tools put in front of it (a
-// number and a mark), and "" if it is too short to say anything.
+// bareLine returns a line in the form for comparison: without a prefix that tools added (a number
+// and a mark), and "" if it is too short to say anything.
 func bareLine(l string) string {
 	l = strings.TrimSpace(l)
 	digits := 0
@@ -84,7 +84,7 @@ func bareLine(l string) string {
 	return l
 }
 
-// standingLines are those lines of the hits that stand in the host's messages.
+// standingLines returns those lines of the hits that occur in the host's messages.
 func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
 	for i := range hits {

@@ -17,9 +17,9 @@ import (
 // spreadNearly how near is near enough, in percent of it.
 const spreadTries, spreadNearly = 6, 97
 
-// spread gives files that are not shown in full what is left of the room, most important
-// first: each is shown by the largest excerpt that fits in place of a level that is
-// smaller. files are those of the last pages. It returns the excerpts' texts by hash.
+// spread gives the remaining room to files that are not shown in full, most important first. Each
+// is shown by the largest excerpt that fits, instead of a smaller level. files are those of the
+// last pages. It returns the excerpts' texts by hash.
 func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level, room int) (blocks []pagevm.Block, texts map[string]string) {
 	for i := range fits {
 		room -= fits[i].Tokens[levels[i]]
@@ -89,8 +89,7 @@ func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, te
 	return best, text
 }
 
-// memoryPart shows a file of memory in at most n bytes: how it begins, and what is newest in
-// it.
+// memoryPart shows a file of memory in at most n bytes: its beginning, and its newest part.
 func memoryPart(f *File, n int) string {
 	parts, missing := represent.Ends(f.Path, f.Text, n)
 	switch {
@@ -102,7 +101,7 @@ func memoryPart(f *File, n int) string {
 	return parts[0].Text + "[" + missing + "]\n" + parts[1].Text
 }
 
-// cutDetail says how much of a file is left out, by what bound, and the ways out.
+// cutDetail says how much of a file is left out, by which limit, and the ways out.
 func (d *deciding) cutDetail(f *File, full, shown int) string {
 	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", d.prior.Memory.CarryTokens)
 	switch {

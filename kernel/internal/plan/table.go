@@ -10,10 +10,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Table lists the pages of a plan: those that are in the prompt, in its order, pins
-// that have no room there, what left the prompt, and the spans that hold it. Of what a
-// recalled block shows there is the block's row alone. A plan that was not recorded has
-// made nothing durable.
+// Table lists the pages of a plan: those that are in the prompt, in its order, pins that have no
+// room there, pages that left the prompt, and the spans that hold them. A recalled block has one
+// row, and the pages that it shows have none. A plan that was not recorded has made nothing
+// durable.
 func Table(r *Result) []paging.PageRow {
 	t := tabling{Result: r, used: accesses(r), pins: map[string]paging.Pin{}, spans: map[string]string{}, recorded: r.Next.Plan != ""}
 	for i := range r.prior.Pinned {
@@ -42,7 +42,7 @@ type tabling struct {
 	recorded bool
 }
 
-// standing are the rows of the messages and of what is behind them.
+// standing returns the rows of the messages and of the blocks after them.
 func (t *tabling) standing() []paging.PageRow {
 	var out []paging.PageRow
 	at := 0
@@ -73,7 +73,7 @@ func (t *tabling) standing() []paging.PageRow {
 	return out
 }
 
-// segment is the row of a run of a host's message, but for where it stands.
+// segment returns the row of a run of a host's message, without its place.
 func (t *tabling) segment(i int, s *pagevm.Segment) paging.PageRow {
 	row := paging.PageRow{ID: s.Page, Type: s.Type, Scope: memkernel.ScopeSession, Floor: s.Lowest(t.req.Resolver != ""), Pin: paging.PinNone,
 		Dirty: !s.Committed || t.unwritten(s.Page), Last: t.used[s.Page],
@@ -102,7 +102,7 @@ func cost(calls float64) *float64 { return &calls }
 // unwritten reports whether a page is new with a plan that was not recorded.
 func (t *tabling) unwritten(id string) bool { return !t.recorded && t.Known[id] == nil }
 
-// origin fills in what a page says of itself.
+// origin fills in the columns that a page itself holds.
 func (t *tabling) origin(row *paging.PageRow) *pagevm.Page {
 	p := t.Page(row.ID)
 	if p == nil {
@@ -138,7 +138,7 @@ func (t *tabling) block(it *pagevm.Item, place paging.Place) paging.PageRow {
 	return row
 }
 
-// levels fills in what each level of a kernel block's page takes, and its floor.
+// levels fills in the size of each level of a kernel block's page, and its floor.
 func (t *tabling) levels(row *paging.PageRow, p *pagevm.Page) {
 	floor := pagevm.Floor(p.Type, t.req.Resolver != "")
 	row.Floor = pagevm.Full
@@ -267,8 +267,8 @@ func accesses(r *Result) map[string]paging.Access {
 type usage struct {
 	*Result
 	last map[string]paging.Access
-	// ran is the newest result of a call that only looks by its canonical form, about
-	// that of a path, blocks are those behind a message, calls those met by id.
+	// ran is the newest result of each call that only looks, by its canonical form. about is that
+	// of each path. blocks are those after a message. calls are those met by id.
 	ran, about map[string]string
 	blocks     map[string][]string
 	calls      map[string]*memkernel.ToolCall
@@ -284,7 +284,7 @@ func (u *usage) carried(now paging.Access) {
 	}
 }
 
-// says notes what an answer of the model uses.
+// says records the pages that an answer of the model uses.
 func (u *usage) says(m *memkernel.Message, now paging.Access) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -322,7 +322,8 @@ func (u *usage) use(page string, now paging.Access, how paging.Use) {
 	}
 }
 
-// shows notes what is new with a message, and what its results are of.
+// shows records the pages that a message is the first to show, and the paths that its results are
+// about.
 func (u *usage) shows(i int, now paging.Access) {
 	for j := range u.Hosts[i].Segments {
 		s := &u.Hosts[i].Segments[j]

@@ -8,10 +8,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// takeUnplanned lays the request that went out unplanned over the state before, as if a
-// plan had made it: it grew by the messages that were new, each in full. Where it can't
-// have been that (nothing was planned before, or what had left would have to come back)
-// it is as if it had not been told.
+// takeUnplanned adds the request that went out unplanned to the state before, as if a plan had
+// made it: the prompt grew by the new messages, each in full. If that is impossible (nothing was
+// planned before, or messages that had left would have to return) it ignores the request.
 func takeUnplanned(m *measured) {
 	u := m.req.Unplanned
 	if u == nil || m.Align.First == 0 || m.Renewed() {
@@ -35,8 +34,8 @@ func takeUnplanned(m *measured) {
 	m.Align = pagevm.Align(prev.Proj, m.Hosts)
 }
 
-// unplannedLedger is what the provider's cache holds after a projection was sent
-// without a plan, with the lifetimes of the plan before it.
+// unplannedLedger returns the content of the provider's cache after a projection was sent without
+// a plan, with the lifetimes of the plan before it.
 func unplannedLedger(m *measured, p *pagevm.Projection, now time.Time) cachelayout.Ledger {
 	l := &m.Prev.Ledger
 	fixed, messages := l.Lifetimes(l.LastStart)

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// verify looks at the finished projection as a stranger would: what the contract
-// promises of pins, of bootstrap files after a compaction and of recall either
-// stands, or is a fault that says why.
+// verify checks the finished projection from the outside. The contract makes promises about pins,
+// about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
+// as a fault that says why.
 func verify(a *appended) {
 	for i := range a.prior.Pinned {
 		verifyPin(a, &a.prior.Pinned[i])

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// workedTokens bounds the list of files and commands in the carry block, uncalibrated.
-// Chosen on replays, where twice as much shows no more actions what they need.
+// workedTokens limits the list of files and commands in the carry block, uncalibrated. Chosen on
+// replays: twice as much gives no more actions the names that they need.
 const workedTokens = 300
 
 // tried is a file, or a command, that the session has used.
@@ -31,7 +31,7 @@ func (w *tried) rank(newest int) float64 {
 	return r
 }
 
-// maxCommand is the longest command that is listed, in bytes: what is longer is a script.
+// maxCommand is the longest command that is listed, in bytes: a longer one is a script.
 const maxCommand = 120
 
 // workedText lists the files that the session has read and edited and the commands that it

@@ -27,7 +27,7 @@ func (f *File) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: f.Path, StartLine: 1, EndLine: f.Lines, Hash: f.Hash}
 }
 
-// shelf is what was read of the workspace's files, once per plan.
+// shelf holds the files that were read from the workspace, once per plan.
 type shelf struct {
 	read  bool
 	files []File
@@ -67,8 +67,8 @@ func sourcePaths(m *measured) []string {
 	return append(paths, "USER.md", m.workspace.Remembered())
 }
 
-// workspaceBlocks are the carry block's part of the workspace, within its bound.
-// What the host's own prompt shows is left out.
+// workspaceBlocks returns the carry block's part of the workspace, within its limit. Parts that
+// the host's own prompt shows are left out.
 func workspaceBlocks(d *deciding) []pagevm.Block {
 	if c := d.carried; c == nil || c.leadGone != d.leadGone || c.squeezed != d.squeezed {
 		blocks, texts := carryWorkspace(d)
@@ -79,8 +79,8 @@ func workspaceBlocks(d *deciding) []pagevm.Block {
 	return b[:len(b):len(b)]
 }
 
-// carryWorkspace chooses a level for every pin and every file so that all keep
-// within the bound, pins first, and uses what is left of it for excerpts of what is cut.
+// carryWorkspace chooses a level for every pin and every file so that all keep within the limit,
+// pins first, and uses the remaining room for excerpts of cut files.
 func carryWorkspace(d *deciding) ([]pagevm.Block, map[string]string) {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
@@ -107,10 +107,10 @@ func carryWorkspace(d *deciding) ([]pagevm.Block, map[string]string) {
 	return d.spread(files, pages, fits, levels, room)
 }
 
-// carryBound is what pins and the workspace's files may take of a prompt.
+// carryBound returns the room that pins and the workspace's files may take in a prompt.
 func (m *measured) carryBound() int { return min(m.prior.Memory.CarryTokens, m.Window/8) }
 
-// fitOf is what each level of a page costs.
+// fitOf returns the cost of each level of a page.
 func (m *measured) fitOf(p *pagevm.Page) pagevm.Fit {
 	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, m.req.Resolver != "")}
 	for _, r := range p.Reps {
@@ -131,7 +131,7 @@ func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) []
 	return blocks
 }
 
-// sourcePage makes the page of a file. Its representations are what a prompt would
+// sourcePage makes the page of a file. Its representations are the texts that a prompt would
 // show, their heading included.
 func (m *measured) sourcePage(src *File) *pagevm.Page {
 	p := &pagevm.Page{ID: ids.Page("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
@@ -152,8 +152,8 @@ func (m *measured) sourcePage(src *File) *pagevm.Page {
 	})
 }
 
-// headed puts the file's name over what is shown of it. Rules are the user's own
-// words; what was remembered is fenced as what it is, reference.
+// headed puts the file's name over the shown text. Rules are the user's own words. Remembered
+// text is fenced as reference.
 func (s *File) headed(text string) string {
 	if s.Type == pagevm.Bootstrap {
 		return "[Workspace file " + s.Path + ", standing instructions]\n" + strings.TrimSpace(text)
@@ -161,9 +161,9 @@ func (s *File) headed(text string) string {
 	return retrieval.Render([]retrieval.Item{{Kind: retrieval.Memory, Path: s.Path, StartLine: 1, EndLine: s.Lines, Citation: s.Path, Text: strings.TrimSpace(text)}})
 }
 
-// unshown is what of a file does not stand in the host's own prompt: its system
-// prompt, or what it put in front of the first answer. Hosts that load the file
-// themselves often cut it.
+// unshown returns the part of a file that is not in the host's own prompt: its system prompt, or
+// the messages that it put in front of the first answer. Hosts that load the file themselves
+// often cut it.
 func (d *decision) unshown(src *File) string {
 	var missing, names []string
 	shown := 0
@@ -198,9 +198,8 @@ func quoted(names []string) []string {
 	return out
 }
 
-// hostShows reports whether a text stands in what the host sends of its own: its
-// system prompt, and what it put in front of the first answer as long as that
-// stands.
+// hostShows reports whether a text is in the host's own prompt: its system prompt, and the
+// messages that it put in front of the first answer as long as they are shown.
 func (d *decision) hostShows(text string) bool {
 	for i := range d.req.System {
 		if strings.Contains(d.req.System[i].Text, text) {
@@ -220,9 +219,9 @@ func (d *decision) hostShows(text string) bool {
 	return false
 }
 
-// squeezeCarried makes the workspace's files give way where the newest messages do
-// not fit beside them: as far as their floors let them, at this plan if the carry
-// block is made now, else at the cut that has to come.
+// squeezeCarried makes the workspace's files give up room if the newest messages do not fit
+// together with them: as far as their floors let them, at this plan if the carry block is made
+// now, else at the cut that has to come.
 func squeezeCarried(d *deciding) {
 	over := d.Fixed + d.Standing + d.newestTokens() + d.Scale(carryRoom(d.Window)) - d.Hard
 	if over <= 0 || d.Standing == 0 {
@@ -235,8 +234,7 @@ func squeezeCarried(d *deciding) {
 	}
 }
 
-// sizeCarried sums up what of pins and workspace stands in the carry block, or
-// will.
+// sizeCarried returns the size of pins and workspace in the carry block, now or after it is made.
 func sizeCarried(d *deciding) (n int) {
 	if d.Wishes.Carry == nil {
 		for i := range d.Prev.Proj.Carry {

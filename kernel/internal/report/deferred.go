@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// DeferredIn lists what of a plan waits for a cut.
+// DeferredIn lists the changes of a plan that wait for a cut.
 func DeferredIn(pl *plan.Result) []api.Deferred {
 	out := []api.Deferred{}
 	waits := waits(pl)
@@ -18,7 +18,7 @@ func DeferredIn(pl *plan.Result) []api.Deferred {
 		switch p := pl.Page(it.Page); {
 		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
 			out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: api.WhyChanged, Waits: waits})
-		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
+		case stale[it.Page] != nil && it.Level == pagevm.Full: // a cut already lowered the others
 			s := stale[it.Page]
 			if to := s.Lowest(pl.Request().Resolver != ""); to < it.Level {
 				out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: to, Why: api.WhySuperseded, Waits: waits,
@@ -29,8 +29,7 @@ func DeferredIn(pl *plan.Result) []api.Deferred {
 	return out
 }
 
-// stale are the standing results that were superseded, in atoms that are closed, by
-// page.
+// stale returns the shown results in closed atoms that were superseded, by page.
 func stale(pl *plan.Result) map[string]*pagevm.Segment {
 	out := map[string]*pagevm.Segment{}
 	for i, h := range pl.Supersede() {
@@ -43,7 +42,7 @@ func stale(pl *plan.Result) map[string]*pagevm.Segment {
 	return out
 }
 
-// waits names what the next cut waits for.
+// waits names the event that the next cut waits for.
 func waits(pl *plan.Result) string {
 	f := pl.Cut.Figures
 	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-pl.Planned(pl.Proj), 0))

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// reasoningOf counts the thinking that messages of the prompt lose with this plan. The
-// provider drops all thinking after the first changed byte, except what an earlier cut had
-// already made invalid.
+// reasoningOf counts the thinking that messages of the prompt lose with this plan. The provider
+// drops all thinking after the first changed byte. Thinking that an earlier cut already made
+// invalid does not count.
 func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	price := pl.Request().Price
 	lost := cachelayout.Reasoning{Binding: price.Binding()}

@@ -1,5 +1,5 @@
-// Package report says what a plan came to, for the host that asked for it: the messages to
-// send, where the tokens went and what became of every page. It decides nothing.
+// Package report describes a plan for its host: the messages to send, the tokens of each region
+// and the outcome of every page. It decides nothing.
 package report
 
 import (
@@ -96,7 +96,7 @@ func ttlName(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Minute)) + "m"
 }
 
-// lastPart is where the last block of flat item i stands in its message.
+// lastPart returns the index of the last block of flat item i in its message.
 func lastPart(pl *plan.Result, i int) int {
 	it := pl.Proj.At(i)
 	if after := pl.Proj.At(i + 1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
@@ -142,8 +142,8 @@ func ParamsOf(pl *plan.Result) api.Params {
 	return p
 }
 
-// bareLoop reports whether a message of the open tool loop stands without the
-// thinking that it had.
+// bareLoop reports whether a message of the open tool loop is shown without the thinking that it
+// had.
 func bareLoop(pl *plan.Result) bool {
 	inLoop := map[string]bool{}
 	for i := len(pl.Places) - 1; i >= 0 && pl.Places[i].InLoop; i-- {
@@ -158,7 +158,7 @@ func bareLoop(pl *plan.Result) bool {
 }
 
 // cutsOf returns all cuts of the projection and the one that the plan made, nil if it made none,
-// with sizes in calibrated tokens, like all else in a plan, and what was refused.
+// with sizes in calibrated tokens, like all else in a plan. It also returns the refused cuts.
 func cutsOf(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
 	refused = pl.Made.Refused
 	for _, c := range pl.Proj.Cuts {
@@ -179,8 +179,8 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 	return c
 }
 
-// Rows take what became of each page: that it is shown, that it is not, that it is not
-// shown in full.
+// Rows receive the outcome of each page: that it is shown, that it is not, that it is not shown
+// in full.
 type Rows struct {
 	Included func(api.Included)
 	Excluded func(api.Excluded)
@@ -227,7 +227,7 @@ func debug(pl *plan.Result, span map[string]string, to Rows) {
 	}
 }
 
-// fullTokens is what each item would cost in full that is shown below it.
+// fullTokens returns the full size of each item that is shown below it.
 func fullTokens(pl *plan.Result) map[string]int {
 	m := map[string]int{}
 	at := 0
@@ -335,7 +335,7 @@ func spanOf(pl *plan.Result) map[string]string {
 	return spans
 }
 
-// reduced tells of what the prompt does not show in full.
+// reduced reports the items that the prompt does not show in full.
 func reduced(pl *plan.Result, span map[string]string, add func(api.Reduced)) {
 	for i := range pl.Hosts {
 		if pl.Proj.Seen[i].Gone {
@@ -369,7 +369,7 @@ func pageCall(pl *plan.Result, id string) string {
 	return ""
 }
 
-// RetrievalOf is what a plan says of retrieval.
+// RetrievalOf returns a plan's report on retrieval.
 func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) api.Retrieval {
 	r := pl.Proj.Recall
 	out := api.Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
@@ -399,8 +399,8 @@ func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) api.Retrieval {
 	return out
 }
 
-// origins say where the cited pages of other systems come from, one for each
-// citation, "" for what is our own; nil if all is.
+// origins returns the systems that the cited pages come from, one for each citation, "" for our
+// own; nil if all are our own.
 func origins(pl *plan.Result, citations []string) []string {
 	var out []string
 	for i, c := range citations {
@@ -414,11 +414,11 @@ func origins(pl *plan.Result, citations []string) []string {
 	return out
 }
 
-// Messages are what to send. A message whose every
-// item stands in full is the host's own value, untouched.
+// Messages returns the messages to send. A message whose every item is shown in full is the
+// host's own value, untouched.
 func Messages(pl *plan.Result) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(pl.Msgs)+1)
-	next, hosts := 0, pl.Proj.Items // what of the host's messages was not yet shown
+	next, hosts := 0, pl.Proj.Items // the host's messages that were not yet shown
 	for i := 0; i < pl.Proj.Len(); {
 		it, end := pl.Proj.At(i), i+1
 		for end < pl.Proj.Len() && branch.MessageOf(pl.Proj.At(end)) == branch.MessageOf(it) {
@@ -510,7 +510,7 @@ func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel
 	return c
 }
 
-// Expected is what a plan says that its call will be billed.
+// Expected returns a plan's estimate of its call's bill.
 func Expected(pl *plan.Result) *billing.Expected {
 	lost := reasoningOf(pl)
 	if lost.Binding == cachelayout.BindingNone {
@@ -526,8 +526,8 @@ func Expected(pl *plan.Result) *billing.Expected {
 	}
 }
 
-// firstSight returns what the plan is the first to show shortened, and what the model fetched of
-// such results since the last plan.
+// firstSight returns the results that the plan is the first to show shortened, and those of such
+// results that the model fetched since the last plan.
 func firstSight(pl *plan.Result) (out []billing.FirstSight) {
 	for i := pl.Align.At; i < len(pl.Hosts); i++ {
 		for j := range pl.Hosts[i].Segments {
@@ -553,8 +553,8 @@ func firstSight(pl *plan.Result) (out []billing.FirstSight) {
 	return out
 }
 
-// savedTokens is what the messages that left, and the results that are not shown
-// in full, would cost in full.
+// savedTokens returns the full size of the messages that left, and of the results that are not
+// shown in full.
 func savedTokens(pl *plan.Result) int {
 	n := 0
 	for i := range pl.Hosts {
