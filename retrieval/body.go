@@ -16,8 +16,8 @@ type body struct {
 	made  atomic.Pointer[digest]
 }
 
-// bytesPerKey is a little less than what a word and what is behind it have, in
-// code as in prose.
+// bytesPerKey is a little less than the length of a word with the separator after it, in code as
+// in prose.
 const bytesPerKey = 5
 
 func newBody(text string) *body {
@@ -40,8 +40,8 @@ func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	return d
 }
 
-// size returns the body's length in terms, taken from its keys where possible,
-// so that it does not depend on what was analysed.
+// size returns the body's length in terms, taken from its keys where possible, so that it does
+// not depend on which bodies were analysed.
 func (b *body) size(a *analysis.Analyzer) int {
 	if b.ascii {
 		return len(b.keys)

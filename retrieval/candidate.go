@@ -22,7 +22,7 @@ type candidate struct {
 	outline *outline
 	// digest is made when it is first needed.
 	digest *digest
-	// exact is how much of the question stands in it as it was typed.
+	// exact is how much of the question the text contains verbatim.
 	exact int
 	holds holds
 	// talk: it is a turn of a conversation.
@@ -113,9 +113,8 @@ func (c *candidate) score(d decay, now time.Time) {
 	c.hit.Score = p.Merged * p.Decay
 }
 
-// order sorts candidates by how much of the question stands in them as it was typed,
-// then by score, equal ones by where they are, and numbers them. What stands before
-// another has no smaller score.
+// order sorts candidates by how much of the question they contain verbatim, then by score, then
+// by position, and numbers them. A candidate never has a smaller score than one after it.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
@@ -133,17 +132,17 @@ func order(cs []*candidate) {
 	}
 }
 
-// Vectors count by what they were found to be worth on this index: all below leastReliance
-// nothing, and from fullReliance on as much as Options.VectorWeight says. Where that was not
-// measured they count in full.
+// Vectors count by their measured reliance on this index: below leastReliance they count for
+// nothing, from fullReliance on they have the full Options.VectorWeight. If the reliance was not
+// measured, they count in full.
 const (
 	leastReliance = .8
 	fullReliance  = .95
 )
 
-// rely weighs the vectors' hits. Those that can't be relied on are left out, so that words
-// find what they would have found alone; the others' scores are counted from the least near
-// of them on, since what a model gives to any two texts says nothing.
+// rely weighs the vectors' hits. It leaves out unreliable ones, so that words find the same as
+// they would alone. The scores of the others are counted from the least near of them on, since a
+// model gives some score to any two texts.
 func (s *search) rely(hits *index.Hits) {
 	if len(hits.Vector) == 0 || hits.Ranked {
 		return
@@ -172,8 +171,8 @@ func (s *search) weights() weights {
 	return weights{s.opts.VectorWeight * s.vectorShare, s.opts.KeywordWeight}
 }
 
-// protect puts what only vectors found, holding none of the words, behind what holds all
-// of them.
+// protect moves hits that only vectors found and that hold none of the words after the hits that
+// hold all words.
 func (s *search) protect(cs []*candidate) {
 	if !s.words || !s.vectors || len(s.asked) == 0 || s.ranked {
 		return

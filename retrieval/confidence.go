@@ -11,23 +11,23 @@ import (
 	"github.com/memkernel/memkernel/budget"
 )
 
-// DefaultMinBest is the score that the best hit needs for a prompt to get any. What it
-// loses of questions that memory answers, and lets through of others, is in
-// doc/retrieval.md.
+// DefaultMinBest is the score that the best hit needs for a prompt to get any hits.
+// doc/retrieval.md says how many questions that memory answers it loses, and how many others it
+// lets through.
 const DefaultMinBest = 0.25
 
-// Grounds are what the best three hits have of the question, by which the chance is reckoned
-// that they answer it. Nearly all of it is relative to the index, so that it means the same in any:
-// a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for one
-// that none does, and scores are only held against each other.
+// Grounds measure how much of the question the best three hits hold. The chance that they answer
+// it is reckoned from them. Nearly all of it is relative to the index, so that it means the same
+// in any: a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for
+// one that none does, and scores are only held against each other.
 type Grounds struct {
 	// Held is the largest share of the question's words that a hit holds, Unknown the share
 	// of those that nothing in the index holds, Kin of those that no hit holds but in
 	// another form.
 	Held, Unknown, Kin float64
-	// Verbatim is the longest run of the question's words that stands so in a hit, as a
-	// logarithm, and Typed 1 if the question, or a name or number in it, stands in the best
-	// as it was typed.
+	// Verbatim is the longest run of the question's words that a hit contains in the same order,
+	// as a logarithm. Typed is 1 if the best hit contains the question, or a name or number in
+	// it, verbatim.
 	Verbatim, Typed float64
 	// Lead is how far the best score is above the tenth's, Words how many words are asked
 	// for, Few how far the index is from having the usual number of chunks, all as
@@ -38,9 +38,9 @@ type Grounds struct {
 	Names float64
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
-	// Rare is what the question and a hit have in common that is rare in any text, as a
-	// logarithm. In a handful of notes no word is common; this tells "which port does the
-	// heron use" from "run it".
+	// Rare measures the words common to the question and a hit that are rare in any text, as a
+	// logarithm. In a handful of notes no word is common; this tells "which port does the heron
+	// use" from "run it".
 	Rare float64
 }
 
@@ -68,12 +68,12 @@ func (g Grounds) Chance() float64 {
 // confidenceFrom is how many of the best hits are read for it.
 const confidenceFrom = 3
 
-// confidencePrior is how many chunks are thought to be beside the real ones: without
-// them no word of a handful of notes would be rare.
+// confidencePrior is how many chunks are assumed in addition to the real ones. Without them no
+// word of a handful of notes would be rare.
 const confidencePrior = 20
 
-// usualChunks is how many chunks an index has in which words can be rare; leastRarity is
-// what is left of that in a smaller one.
+// usualChunks is how many chunks an index has in which words can be rare; leastRarity is the
+// share of rarity that remains in a smaller one.
 const (
 	usualChunks = 25
 	leastRarity = .3
@@ -125,12 +125,12 @@ func (s *search) askedWords() []sought {
 		case strings.Trim(t, "0123456789") == "":
 			w /= 2
 		case dense(t):
-			// Every second pair is of two words, and then mostly stands nowhere.
+			// Every second pair is of two words, and then mostly occurs nowhere.
 			if w /= 2; holders == 0 {
 				w /= 2
 			}
 		case holders == 0 && !stemmed(t):
-			w /= 2 // another form of it may stand there
+			w /= 2 // another form of it may occur there
 		}
 		at[word] = len(out)
 		out = append(out, sought{1 << j, t, w, holders})
@@ -281,7 +281,7 @@ type run struct {
 	weight []float64
 	// names are those of its words that seem to be names.
 	names []string
-	// rare is how rare each word is in any text, 0 where it stands before.
+	// rare is how rare each word is in any text, 0 for a word that occurs before.
 	rare []float64
 	// unspaced: its words can't be told apart, as in Thai.
 	unspaced bool
@@ -361,7 +361,7 @@ func (r *run) longest(text []string) float64 {
 	return best
 }
 
-// common returns how much stands in some texts that is rare in any.
+// common returns how much the texts have in common that is rare in any text.
 func (r *run) common(texts [][]string) float64 {
 	sum := 0.0
 	for i, u := range r.units {

@@ -36,11 +36,11 @@ func (r *refiner) weigh() {
 	r.lower()
 }
 
-// meant is what a word weighs that was not typed, but may be meant by one that was.
+// meant is the weight of a word that was not typed, but may be meant by a typed one.
 const meant = .6
 
-// lower takes from words that were not typed, so that they count less than the least of
-// those that they stand for.
+// lower reduces the weight of words that were not typed, so that each counts less than any of the
+// typed words that it represents.
 func (r *refiner) lower() {
 	for _, also := range r.hits.Also {
 		least := math.Inf(1)
@@ -90,9 +90,9 @@ func (r *refiner) rateOwn() {
 	}
 }
 
-// norm returns what BM25 puts under a count, for a length in mean lengths. In a
-// conversation a long turn is not about more than a short one, and among the items of a
-// list hardly, but elsewhere a long passage mostly is.
+// norm returns the term that BM25 adds to a count in the denominator, for a length in mean
+// lengths. In a conversation a long turn is not about more than a short one, and among the items
+// of a list hardly, but elsewhere a long passage mostly is.
 func (r *refiner) norm(length float64, talk bool) float64 {
 	switch {
 	case talk:
@@ -128,9 +128,9 @@ func (r *refiner) rateSessions() {
 	}
 }
 
-// lent is what is left of the shares that surround a passage, outside of conversations:
-// the more of the question's words the best passage holds, the less do others speak for
-// it, down to [Signals.Apart]. A word counts once, whatever its terms in several
+// lent is the part that remains of the shares from a passage's surroundings, outside of
+// conversations: the more of the question's words the best passage holds, the less do others
+// speak for it, down to [Signals.Apart]. A word counts once, whatever its terms in several
 // languages are.
 func (r *refiner) lent() float64 {
 	words := r.words
@@ -160,7 +160,7 @@ func (r *refiner) lent() float64 {
 	return max(r.sig.Apart, 1-most/all)
 }
 
-// combine adds to each passage's own score what surrounds it.
+// combine adds to each passage's own score the shares of its surroundings.
 func (r *refiner) combine() {
 	lent := r.lent()
 	for _, s := range r.sessions {
@@ -199,8 +199,8 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// repeatLeft is what is left of the score of a passage that asks the question in its own words: it holds
-// all of them, and no answer.
+// repeatLeft is the factor for a passage that repeats the question: it holds all of its words,
+// and no answer.
 const repeatLeft = .2
 
 // raw returns the score by words before it was brought into 0 to 1.
@@ -212,8 +212,8 @@ func (c *candidate) raw() float64 {
 	return half * k / max(1-k, 1e-9)
 }
 
-// around returns what the neighbours of a passage add: for each term the largest
-// share that any of them gives, less what the passage has of it itself.
+// around returns the share that the neighbours of a passage add for each term: the largest share
+// of any neighbour, less the passage's own.
 func (r *refiner) around(ps []*place, i int) float64 {
 	type neighbour struct {
 		*place

@@ -13,7 +13,7 @@ import (
 // written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that
 // is.
 type Dated struct {
-	// Line is where it stands, counted as the hit's own lines are.
+	// Line is the date's line, counted as the hit's own lines are.
 	Line int `json:"line"`
 	// Text is how it is named there.
 	Text string `json:"text"`
@@ -22,7 +22,7 @@ type Dated struct {
 	Date string `json:"date"`
 }
 
-// told is what a text names of times where it is of a day.
+// told holds the times that a text of a given day names.
 type told struct {
 	day   string
 	times []analysis.Mention
@@ -57,7 +57,7 @@ func datesOf(h *Hit) (out []Dated) {
 	return out
 }
 
-// appendDates adds the dates of a segment that stand in the lines it shows.
+// appendDates adds the dates of a segment that the lines it shows contain.
 func appendDates(to []Dated, s segment) []Dated {
 	for _, d := range s.hit.Dates {
 		if !slices.Contains(to, d) && slices.ContainsFunc(s.lines, func(l line) bool { return l.no == d.Line && strings.Contains(l.text, d.Text) }) {
@@ -67,9 +67,9 @@ func appendDates(to []Dated, s segment) []Dated {
 	return to
 }
 
-// DatesText says which dates they are, in a line: "yesterday = 2023-05-07; last week =
-// 2023-05-01/2023-05-07". What means two different days in two lines has its line in
-// front.
+// DatesText returns the dates in one line: "yesterday = 2023-05-07; last week =
+// 2023-05-01/2023-05-07". An expression that means different days in two lines is preceded by its
+// line.
 func DatesText(ds []Dated) string {
 	var parts []string
 	for _, d := range ds {
@@ -84,8 +84,7 @@ func DatesText(ds []Dated) string {
 	return strings.Join(parts, "; ")
 }
 
-// date finds the passages that mention the time that the question names, and what that
-// weighs.
+// date finds the passages that mention the time that the question names, and the weight of that.
 func (r *refiner) date() {
 	if !r.when.named() || r.sig.Time == 0 {
 		return
@@ -139,7 +138,7 @@ func (w when) words(now time.Time) (out []string) {
 	return out[:min(len(out), mostDayWords)]
 }
 
-// mentions adds the times that package dates knows and what was read before does not.
+// mentions adds the times that package dates finds and the earlier reading did not.
 func (r *reader) mentions() {
 	for _, m := range analysis.DatesOf(r.text, r.today) {
 		r.stretches = append(r.stretches, stretch{m.From, m.To.AddDate(0, 0, 1)})

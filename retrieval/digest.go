@@ -21,8 +21,8 @@ func analyzer() (*analysis.Analyzer, error) {
 // digest is the terms of a text, as hashes. Two terms in four billion share
 // one, too few to show in a score.
 type digest struct {
-	// set is sorted and without repeats. Behind it, in its capacity, is how often each
-	// occurs.
+	// set is sorted and without repeats. After its length, in its capacity, the slice holds how
+	// often each occurs.
 	set []uint32
 	// lang is the language that the text was stemmed for, "" if it has no word
 	// in Latin letters.
@@ -48,15 +48,16 @@ func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 	return &digest{tally(tokens), lang, len(tokens)}
 }
 
-// tally sorts hashes, in place, and counts the equal ones: behind the set in its capacity.
+// tally sorts hashes, in place, and counts the equal ones. The counts are after the set, in its
+// capacity.
 func tally(tokens []uint32) (set []uint32) {
 	both := appendTally(nil, tokens)
 	n := len(both) / 2
 	return both[: n : 2*n]
 }
 
-// appendTally appends the set of some hashes, which it sorts in place, and behind it how
-// often each occurs.
+// appendTally appends the set of some hashes, which it sorts in place, and after it how often
+// each occurs.
 func appendTally(dst, tokens []uint32) []uint32 {
 	slices.Sort(tokens)
 	n := 0

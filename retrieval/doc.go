@@ -19,48 +19,45 @@
 //	                                is left out; neighbours become one item
 //	          Render                the fenced block
 //
-// A Result always holds how it came about. The reason is about memory: hits of
-// the session may be beside any reason. What fails only in part (an embedder
-// that is down, vectors of another model) leaves the other half in use, which
-// mode and detail report.
+// A Result always says how it came about. The reason is about memory: a result with any reason
+// may also have hits of the session. After a partial failure (an embedder that is down, vectors
+// of another model) the other half remains in use, and mode and detail report that.
 //
 // # Passages
 //
-// A Query may ask for passages instead of chunks: turns, items, paragraphs,
-// code in runs of at most five lines, rows of tables and lines of logs, a heading
-// with what is under it. They are found in the candidate chunks: 64, which is all of a small
-// workspace, or Pool of a larger one. A passage's score is BM25 of its own
-// words and of the headings above it, with what surrounds it added: of each
-// word the best share that a neighbour gives, BM25 of the whole session, the
-// chunk's own score. Factors are put on that for who speaks and for the time
-// that the question names (Signals, when, intent). Then the words that the
-// best three share with others are asked for, too, with little weight
-// (feedback). The number of passages that hold a word is counted among the
-// candidates and scaled up to the index. What was made of a chunk is kept by
-// its hash.
+// A Query may ask for passages instead of chunks: turns, items, paragraphs, code in runs of at
+// most five lines, rows of tables and lines of logs, a heading with its text. They are found in
+// the candidate chunks: 64, which is all of a small workspace, or Pool of a larger one. A
+// passage's score is BM25 of its own words and of the headings above it, to which its
+// surroundings add: for each word the best share that a neighbour gives, BM25 of the whole
+// session, and the chunk's own score. The sum is multiplied by factors for the speaker and for
+// the time that the question names (Signals, when, intent). Then the words that the best three
+// share with others are asked for, too, with little weight (feedback). The number of passages
+// that hold a word is counted among the candidates and scaled up to the index. The analysis of a
+// chunk is kept by its hash.
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
 // # Places
 //
-// A hit is a place unless the Query wants lines: passages of one section of a file, or
-// within 50 lines of one session, and pieces of one page. The best of them ranks it and is
-// what the hit's members are about; of the others as many are in More as 700 characters
-// have room for, those with .6 of its score, and whatever is among the first Limit
-// passages. So there are Limit places, and nothing is missing that as many passages would
-// be. What a passage announces with a colon, or finds only by its heading, is behind it.
+// A hit is a place unless the Query wants lines: passages of one section of a file, or within 50
+// lines of one session, and pieces of one page. The best of them ranks the place, and the hit's
+// members describe it. More holds the others with at least .6 of its score, as many as 700
+// characters have room for, and all that are among the first Limit passages. So there are Limit
+// places, and they include every passage that a search for Limit passages would return. The text
+// that a passage announces with a colon, or that was found only by its heading, follows the
+// passage.
 //
 // Pack takes lines. It puts passages of one session into one note, with … where lines are
 // left out, and leaves out those that nearly repeat another.
 //
 // # Spans
 //
-// A session drops far more text than is ever searched for, so a span is not
-// analysed when it is added. What is made of it then is a key for each word: the
-// word itself, in one number. A search looks at the keys that begin like one of
-// the question's terms, turns those back into words to see whether they leave the
-// term, ranks the spans by that, and analyses the best few dozen, each once. Their
-// terms decide. What is not exact:
+// A session drops far more text than is ever searched for, so a span is not analysed when it is
+// added. When it is added, only a key is made for each word: the word itself, in one number. A
+// search looks at the keys that begin like one of the question's terms, turns those back into
+// words to see whether they leave the term, ranks the spans by that, and analyses the best few
+// dozen, each once. Their terms decide. The following is not exact:
 //
 //   - Of words longer than a key only the beginning is known. Numbers whose digits
 //     look alike in a key may be taken for each other. Accordingly a span may be
@@ -95,8 +92,8 @@
 // be seen, don't help it past that. Characters that turn the order of writing
 // round or can't be seen at all are dropped. Nothing else is changed.
 //
-// The package reads no file, writes nothing, calls no model but the Embedder it
-// is given, and keeps nothing between calls but analysers and what Spans found out
-// of their texts, which only saves work. Scores lie in 0 to 1; snippets are measured in characters (runes),
-// budgets in tokens by the caller's counter, lines from 1.
+// The package reads no file, writes nothing, calls no model but the Embedder it is given, and
+// keeps nothing between calls but analysers and the analysed texts of Spans, which only save
+// work. Scores lie in 0 to 1; snippets are measured in characters (runes), budgets in tokens by
+// the caller's counter, lines from 1.
 package retrieval

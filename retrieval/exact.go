@@ -12,13 +12,13 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// What of a question stands in a passage as it was typed comes first: the whole of it,
-// else the names, paths, numbers and dates in it, whatever surrounds other passages.
+// Passages that contain the question verbatim come first, then those that contain its names,
+// paths, numbers and dates, whatever surrounds other passages.
 
-// asTyped is what of a question can stand somewhere as it is.
+// asTyped holds the parts of a question that a text can contain verbatim.
 type asTyped struct {
-	// whole is the question, marks is what in it is spelled as only one thing is:
-	// identifiers, paths, hashes, numbers, dates and what is in quotes.
+	// whole is the question, marks are the parts whose spelling identifies one thing:
+	// identifiers, paths, hashes, numbers, dates and quotations.
 	whole string
 	marks []string
 	// typed is whole before it was spelled in one way.
@@ -36,7 +36,7 @@ const (
 	mostMarks = 8
 )
 
-// quoted is what stands in quotes.
+// quoted is the text in quotes.
 var quoted = textutil.LazyRegexp("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
 
 func exactOf(text string) asTyped {
@@ -173,8 +173,7 @@ var asIs = func() (to [256]byte) {
 	return to
 }()
 
-// stands reports whether what is spelled in a certain way stands in a text, not as part
-// of a longer word.
+// stands reports whether a text contains a spelling, and not only as part of a longer word.
 func stands(text, what string) bool {
 	if what == "" {
 		return false
@@ -207,15 +206,15 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// may reports whether something of the question can stand in a text of a day, as it is
-// spelled, of these pairs: most texts need not be read.
+// may reports whether a text of a day with these pairs can contain a part of the question
+// verbatim. Most texts can't and need not be read.
 func (e *asTyped) may(pairs *pairMask, date string) bool {
 	return pairs.hasAll(&e.pairs) || date != "" && slices.Contains(e.marks, date) ||
 		slices.ContainsFunc(e.markPairs, func(m pairMask) bool { return pairs.hasAll(&m) })
 }
 
-// in returns how much of the question stands in a text of a day: 0 if nothing does, most
-// if the whole does, to the sign.
+// in returns how much of the question a text of a day contains: 0 if nothing, most if it contains
+// the whole question verbatim.
 func (e *asTyped) in(raw, date string) int {
 	if e.whole == "" && len(e.marks) == 0 {
 		return 0
@@ -236,8 +235,8 @@ func (e *asTyped) in(raw, date string) int {
 	return n
 }
 
-// wordsOf returns the word of the question that each term is of. What was asked for in
-// place of a word, or of two, is of the first of them.
+// wordsOf returns the word of the question that each term is of. A term that was searched in
+// place of a word, or of two, belongs to the first of them.
 func (r *refiner) wordsOf() []int {
 	words := slices.Clone(r.wordsIn(r.hits.Terms[:len(r.terms)]))
 	for _, also := range r.hits.Also {
@@ -289,8 +288,8 @@ func (r *refiner) holders() {
 	}
 }
 
-// across finds the question in passages of which one follows the other, where it stands
-// in none alone.
+// across finds the question in passages that follow each other, if none of them contains it
+// alone.
 func (r *refiner) across() {
 	for i := 1; i < len(r.places); i++ {
 		p, q := r.places[i-1], r.places[i]
@@ -308,9 +307,9 @@ func (r *refiner) across() {
 	}
 }
 
-// standing looks in what is no passage, spans and chunks that vectors found, for what of
-// the question stands in it. Marks that several spans hold don't count: a path that a
-// session is about tells none of its outputs from the others.
+// standing looks for verbatim parts of the question in hits that are no passages: spans, and
+// chunks that vectors found. Marks that several spans hold don't count: a path that a session is
+// about tells none of its outputs from the others.
 func (s *search) standing(cs []*candidate) {
 	var marked []*candidate
 	for _, c := range cs {
@@ -332,8 +331,9 @@ func (s *search) standing(cs []*candidate) {
 	}
 }
 
-// order puts passages that hold no word of the question behind those that hold all, and
-// leaves them out where the question is one word, of which nothing else can speak.
+// order moves passages that hold no word of the question after those that hold all. If the
+// question is one word, it leaves them out, since only that word can connect a passage with the
+// question.
 func (r *refiner) order() {
 	least := math.Inf(1)
 	for _, p := range r.places {
@@ -355,8 +355,8 @@ func (r *refiner) order() {
 	}
 }
 
-// behindHolders moves passages that hold no word of the question behind the last that
-// holds all, where variety put them before it.
+// behindHolders moves passages that hold no word of the question after the last one that holds
+// all, if variety put them before it.
 func behindHolders(picked []*candidate) []*candidate {
 	last := -1
 	for i, c := range picked {
@@ -384,7 +384,7 @@ const (
 	all
 )
 
-// behindAll is what is left of a score that may not reach another one.
+// behindAll is the factor for a score that must stay below another one.
 const behindAll = .999
 
 // short is how many words a question has at most that may be a piece of a text, and
@@ -415,9 +415,8 @@ func (s *search) deepenSpans(hits []found, most int) []found {
 	return hits
 }
 
-// deepen adds to the chunks that were found those in which the question stands as it was
-// typed, or a mark of it, where it stands in none of them: common words find others
-// first.
+// deepen adds the chunks that contain the question or a mark of it verbatim, if none of the found
+// chunks does. Common words find other chunks first.
 func (s *search) deepen(ctx context.Context, q index.Query, hits *index.Hits) {
 	e := &s.exact
 	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || !e.deep() {

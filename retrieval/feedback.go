@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Feedback: the words of the best passages beside the question's are searched for
-// too, with little weight. It finds what answers in other words, and what a chain of
-// evidence goes on with: the name, the place, the thing that the first hit mentions.
+// Feedback: the best passages' words that the question lacks are searched for too, with little
+// weight. This finds answers in other words, and the next link in a chain of evidence: the name,
+// the place or the thing that the first hit mentions.
 //
 // Words weigh by their rarity and by the scores of the passages that hold them, so
 // those that several of the best agree on come first. Requiring agreement loses most
@@ -33,7 +33,7 @@ type lent struct {
 	idf     float64
 }
 
-// feedback adds to the passages' scores what they hold of lent words.
+// feedback adds to the passages' scores the weight of the lent words that they hold.
 func (r *refiner) feedback() {
 	words := r.lend(r.leaders(feedbackFrom))
 	if len(words) == 0 {
@@ -111,8 +111,8 @@ func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }
 
-// countHolders counts the passages that hold words, which are in order. Where the first of
-// those lies that share the upper bits of their hashes is looked up.
+// countHolders counts the passages that hold words, which must be sorted. A table gives the first
+// of the words that share the upper bits of their hashes.
 func (r *refiner) countHolders(words []lent) {
 	const shift = 32 - 12
 	var first [1 << 12]uint16 // from 1 on

@@ -6,17 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// names are the tags that a note must not seem to hold: our own, those of the
-// roles, and those by which hosts and chat templates mark what is theirs. A tag
-// that continues behind one of these words with a sign that is not a letter
-// counts too (system-reminder, tool_result).
+// names are the tags that a note must not seem to hold: our own, those of the roles, and those by
+// which hosts and chat templates mark their own text. A tag that continues after one of these
+// words with a sign that is not a letter counts too (system-reminder, tool_result).
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral returns a text that can't be mistaken for more than a note: tags of
-// the names above and control tokens of chat templates lose their angle
-// bracket to ‹, and what can't be seen, but for joiners that scripts and emoji
-// need, is dropped.
+// neutral returns a text that can't be mistaken for more than a note: tags of the names above and
+// control tokens of chat templates lose their angle bracket to ‹, and invisible characters are
+// dropped, except the joiners that scripts and emoji need.
 func neutral(text string) string {
 	if plain(text) {
 		return text
@@ -76,12 +74,12 @@ func dropped(r rune) bool {
 // bracket reports whether a character is read as the beginning of a tag.
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
-// maxPosing bounds how far behind a bracket a name is looked for, in
-// characters that may be skipped.
+// maxPosing bounds how far after a bracket a name is looked for, in characters that may be
+// skipped.
 const maxPosing = 64
 
-// posing reports whether what follows a bracket reads as one of the names, or
-// as a control token such as |im_start|.
+// posing reports whether the text after a bracket reads as one of the names, or as a control
+// token such as |im_start|.
 func posing(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
 	loose := unicode.IsSpace(first) // perhaps the sign for less

@@ -13,7 +13,7 @@ type intent struct {
 	when bool
 	// several: the answer is more than one thing, likely from several places.
 	several bool
-	// present: the question is about how things stand now.
+	// present: the question is about the present state.
 	present bool
 }
 
@@ -21,7 +21,7 @@ type intent struct {
 // intent that is known, and are ranked by their words alone.
 var (
 	asksWhen = lazy(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
-	// Beside a plural, the perfect tense, which asks for what happened at any time.
+	// The perfect tense next to a plural, which asks for events of any time.
 	asksSeveral = lazy(`(?i)\bhow (?:many|often)\b|^\W*what (?:are|were)\b|\b(?:kind|type|sort)s? of\b|\ball\b|\bboth\b|^\W*(?:what|which|where|who)\b.*\b(?:has|have)\b` +
 		`|\bcuáles\b|\bcuánt[oa]s\b|^\W*qué\s+\p{L}+s\b|\bwelche[nr]?\s+\p{L}+(?:en|er|e)\b|\bwie (?:viele|oft)\b|\bwas alles\b|哪些|多少次|几次|分别|都有`)
 	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)

@@ -23,8 +23,8 @@ type Item struct {
 	Origin   string `json:"origin,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Citation string `json:"citation"`
-	// SupersededBy is that of its hits; where not all of them have one, "L3 by " and
-	// the citation for each that has.
+	// SupersededBy is the citation that replaces its hits. If only some of them have one, it
+	// lists "L3 by " and the citation for each.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// Dates are those of its hits, as far as their lines are in Text.
 	Dates []Dated `json:"dates,omitempty"`
@@ -57,8 +57,7 @@ type segment struct {
 // source names the text that a segment's lines are counted in.
 func (s *segment) source() string { return string(s.hit.Kind) + cmp.Or(s.hit.Path, s.hit.ID) }
 
-// touches reports whether another segment is of the same text and overlaps it
-// or is beside it.
+// touches reports whether another segment is of the same text and overlaps it or is next to it.
 func (s *segment) touches(o segment) bool {
 	return s.from <= o.to+1 && o.from <= s.to+1 && s.source() == o.source()
 }
@@ -123,7 +122,7 @@ func fuse(segments []segment) (Item, int) {
 	return item, best.rank
 }
 
-// supersededOf returns which part of an item was superseded, and by what.
+// supersededOf returns which part of an item was superseded, and by which citation.
 func supersededOf(segments []segment, best segment) string {
 	var parts []string
 	for _, s := range segments {
@@ -137,9 +136,8 @@ func supersededOf(segments []segment, best segment) string {
 	return strings.Join(parts, "; ")
 }
 
-// merge puts the lines of b behind those of a that it does not repeat. Where a
-// long line was cut between two chunks, its parts are joined; next reports
-// whether b's chunk follows a's.
+// merge appends the lines of b to those of a, without repeating any. Where a long line was cut
+// between two chunks, its parts are joined; next reports whether b's chunk follows a's.
 func merge(a, b []line, next bool) []line {
 	last := a[len(a)-1]
 	i := slices.IndexFunc(b, func(l line) bool { return l.no >= last.no })
@@ -157,7 +155,7 @@ func merge(a, b []line, next bool) []line {
 // leastOverlap is how many equal bytes are no coincidence.
 const leastOverlap = 16
 
-// splice joins two parts of one line, without what they share.
+// splice joins two parts of one line, without repeating their overlap.
 func splice(a, b string, next bool) string {
 	if strings.Contains(a, b) {
 		return a
@@ -176,7 +174,7 @@ func splice(a, b string, next bool) string {
 	return a + " … " + b
 }
 
-// common returns what two trails begin with alike.
+// common returns the common beginning of two trails.
 func common(a, b []string) []string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

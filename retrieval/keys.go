@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// key is a word, or the beginning of a long one, in keySymbols symbols, the first
-// on top. Behind the end of a shorter word the symbols are 0. Above them is what
-// distinguishes numbers: their remainder, 0 for a word of letters alone.
+// key is a word, or the beginning of a long one, in keySymbols symbols, the first on top. After
+// the end of a shorter word the symbols are 0. Above the symbols is a remainder that
+// distinguishes numbers, which is 0 for a word of letters alone.
 type key uint64
 
 const (
@@ -22,7 +22,7 @@ const (
 	numberShift = keySymbols * symbolBits
 )
 
-// kind is what a byte does to a word. Values up to symbolMask are symbols.
+// kind is the effect of a byte on a word. Values up to symbolMask are symbols.
 type kind uint8
 
 const (
@@ -34,8 +34,8 @@ const (
 	joint kind = 1
 )
 
-// kinds holds what the bytes do, with their symbols. A letter has one symbol
-// whatever its case; the digits share those that the letters leave.
+// kinds holds each byte's effect and symbol. A letter has one symbol whatever its case; the
+// digits share those that the letters leave.
 var kinds = func() (t [256]kind) {
 	for c := kind(0); c < 26; c++ {
 		t['a'+c], t['A'+c] = small|(c+1), capital|(c+1)
@@ -49,10 +49,9 @@ var kinds = func() (t [256]kind) {
 	return t
 }()
 
-// appendKeys appends the keys of a text's words: what the package analysis makes
-// words of, each part of an identifier and, if there are several, the whole. At
-// a letter beyond ASCII, for which there are no keys, it gives up and returns
-// false.
+// appendKeys appends the keys of a text's words: the same words as package analysis makes, each
+// part of an identifier and, if there are several, the whole. At a letter beyond ASCII, for which
+// there are no keys, it gives up and returns false.
 func appendKeys(dst []key, text string) (keys []key, ascii bool) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -143,7 +142,7 @@ type compound struct {
 	part, whole  beginning
 	beforeLast   beginning // the part without its last capital
 	capitals     int       // at the end of the part
-	small, digit bool      // what the last character is
+	small, digit bool      // the class of the last character
 }
 
 func (w *compound) read(text string, i int) int {
@@ -211,7 +210,7 @@ const (
 	maxParts      = 16
 )
 
-// end appends what the word leaves behind.
+// end appends the keys of the finished word.
 func (w *compound) end(size int) []key {
 	if w.parts == 0 || w.parts > maxParts {
 		return append(w.dst[:w.begin], w.whole.key())

@@ -93,7 +93,7 @@ func (h *holding) without(mark uint64) bool {
 	return true
 }
 
-// grow adds lines in turn behind and before.
+// grow adds lines in turn after and before.
 func grow(lines []line, from, to, limit int) (int, int) {
 	room := limit - sum(lines[from:to])
 	for back, front := true, true; back || front; {
@@ -151,9 +151,9 @@ func shorten(l line, limit int, terms []uint32) line {
 	return l
 }
 
-// cut takes a line apart into pieces of at most n characters that end behind a
-// space where there is one. The sizes that window adds for line ends pay for
-// nothing then, which only makes the excerpt a little shorter.
+// cut takes a line apart into pieces of at most n characters that end after a space if there is
+// one. The sizes that window adds for line ends are then unused, which only makes the excerpt a
+// little shorter.
 func cut(text string, n int) []line {
 	var out []line
 	for text != "" {

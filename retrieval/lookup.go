@@ -18,17 +18,17 @@ const (
 	leastIDF    = 1e-6
 )
 
-// prior is how many spans without any of the question's words are thought to be
-// beside the real ones. Without them a session's first spans could not be
-// found: to BM25 a word that one of two documents holds has no weight.
+// prior is how many spans without any of the question's words are assumed in addition to the real
+// ones. Without them a session's first spans could not be found: to BM25 a word that one of two
+// documents holds has no weight.
 const prior = 100
 
 // leastAnalysed is how many of the spans that their keys speak for are analysed at
 // least. If more hits are wanted, it is half again as many as those.
 const leastAnalysed = 32
 
-// search finds the k spans that match a question best, with its terms. The keys
-// choose the spans that are analysed, and these are scored by what they hold.
+// search finds the k spans that match a question best, with its terms. The keys choose the spans
+// that are analysed, and these are scored by the terms that they hold.
 func (s *Spans) search(a *analysis.Analyzer, text string, k int, want func(*Span) bool) ([]found, []uint32) {
 	if s.Len() == 0 {
 		return nil, nil
@@ -51,7 +51,8 @@ type lookup struct {
 	counts []uint8
 	// holders is how many spans may hold each term.
 	holders []float64
-	// norms are what BM25 puts under the counts for the spans' lengths.
+	// norms are the terms that BM25 adds to the counts in the denominator, for the spans'
+	// lengths.
 	norms []float64
 }
 
@@ -134,9 +135,8 @@ func (l *lookup) best(n int, want func(*Span) bool) []int {
 	return out[:min(n, len(out))]
 }
 
-// score rates spans by what they hold. What their keys were wrong about is taken
-// from the number of holders, which is exact if all that may hold a term are
-// among them.
+// score rates spans by the terms that they hold. Spans whose keys were wrong are subtracted from
+// the number of holders, which is exact if every span that may hold a term is among them.
 func (l *lookup) score(picked []int) []found {
 	n := len(l.hashes)
 	freq := make([]float64, len(picked)*n)

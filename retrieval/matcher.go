@@ -172,7 +172,7 @@ func (t *known) slot(k key) *knownSlot {
 	return &t.slots[i]
 }
 
-// put sets what a key holds.
+// put sets the value of a key.
 func (t *known) put(k key, held uint64) {
 	if 2*t.used >= len(t.slots) {
 		old := t.slots

@@ -11,19 +11,18 @@ const (
 	DefaultEmbedTimeout  = 2 * time.Second
 )
 
-// defaultFloor is what age leaves of a score at least. Recency thus decides
-// between hits that are nearly equal, and no more. On three conversations whose
-// questions ask about any time alike, put on the day after the last note, which
-// is the worst moment for old ones, passages as hits (mkbench eval --with
-// floor=…):
+// defaultFloor is the least share of a score that age leaves. Recency thus decides between hits
+// that are nearly equal, and no more. On three conversations whose questions ask about any time
+// alike, put on the day after the last note, which is the worst moment for old ones, passages as
+// hits (mkbench eval --with floor=…):
 //
 //	floor                   .8     .9     .95    no decay
 //	recall@10               .824   .837   .838   .846
 //	recall in 1,000 tokens  .890   .889   .887   .890
 //	mean reciprocal rank    .631   .634   .641   .643
 //
-// Put years later, any floor costs nothing. Where a question names or asks for a
-// time nothing decays; where it asks how things stand now the floor is lower.
+// With notes that are years older, any floor has the same cost as none. If a question names or
+// asks for a time, nothing decays. If it asks about the present state, the floor is lower.
 const defaultFloor = 0.9
 
 // defaultPool is how many chunks each search contributes, and how many hits
@@ -49,14 +48,14 @@ type Options struct {
 	// HalfLife is the age at which decay has done half of its work; negative
 	// switches decay off.
 	HalfLife time.Duration
-	// Floor is what age leaves of a score at least, 0 to 1; negative is none,
-	// which buries whatever is some months old.
+	// Floor is the least share of a score that age leaves, 0 to 1. A negative value means none,
+	// which buries everything that is some months old.
 	Floor float64
 	// Lambda weighs relevance against diversity, up to 1; 1 or more switches
 	// diversity off. Passages are chosen by relevance alone, unless the best
 	// is a turn of a conversation.
 	Lambda float64
-	// Signals weigh what a passage's score is made of; the zero value means
+	// Signals are the weights of the parts of a passage's score; the zero value means
 	// DefaultSignals.
 	Signals Signals
 }

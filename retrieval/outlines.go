@@ -15,8 +15,8 @@ import (
 // takes about 4 KiB.
 const maxOutlines = 4096
 
-// outlines caches what was made of chunks, by their content. It keeps the last
-// maxOutlines to 2·maxOutlines that were requested.
+// outlines caches the analysis of chunks, by their content. It keeps the last maxOutlines to
+// 2·maxOutlines that were requested.
 type outlines struct {
 	mu         sync.Mutex
 	young, old map[index.Hash]*outline
@@ -25,9 +25,8 @@ type outlines struct {
 // outlinesEach is how many outlines are worth another processor.
 const outlinesEach = 4
 
-// of returns the outlines of candidates. Those that are not kept are made, side by side
-// where there are processors for it: that is most of a search for what was not asked for
-// lately.
+// of returns the outlines of candidates. It makes missing ones, in parallel if there are several
+// processors: that is most of the cost of a search whose chunks were not needed lately.
 func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	out := make([]*outline, len(cs))
 	var missing []int
@@ -58,8 +57,8 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	return out
 }
 
-// key is what a candidate's outline is kept by: the hash of its chunk, reckoned if it is not
-// known, and what its facts are.
+// key is the cache key of a candidate's outline: the hash of its chunk, which is computed if it
+// is not known, and its facts.
 func (c *candidate) key() index.Hash {
 	if c.hash == (index.Hash{}) {
 		c.hash = index.HashChunk(c.hit.Trail, c.hit.Text)

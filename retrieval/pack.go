@@ -56,21 +56,22 @@ type Left struct {
 	Reason   LeftReason `json:"reason"`
 }
 
-// Packed is what fits.
+// Packed is the result of Pack.
 type Packed struct {
-	// Items are in the order in which Render is to have them: the best first, and beside
-	// each those of the same file or page, in the order of their lines; never nil.
+	// Items are in the order in which Render is to have them: the best first, and after each
+	// those of the same file or page, in the order of their lines; never nil.
 	Items []Item `json:"items"`
-	// Left is what was left out; never nil.
+	// Left holds the items that were left out; never nil.
 	Left []Left `json:"left"`
 	// Tokens is the size of the rendered items by the counter.
 	Tokens int `json:"tokens"`
 }
 
-// Pack chooses what of hits, the best first and of a Query for Lines, goes into a prompt: each as a whole
-// if it fits; the first that does not, unless too little room is left for that,
-// as the lines round the question's words. Hits that touch in one text become one
-// item. The rendered items never have more tokens than the options allow.
+// Pack chooses the parts of hits that go into a prompt. The hits must be those of a Query for
+// Lines, the best first. A hit goes in as a whole if it fits. The first that does not fit is cut
+// to the lines round the question's words, unless too little room is left for that. Hits that
+// touch in one text become one item. The rendered items never have more tokens than the options
+// allow.
 func Pack(hits []Hit, opts *PackOptions) Packed {
 	p := packer{seen: map[string]bool{}, left: []Left{}}
 	if opts != nil {

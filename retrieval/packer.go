@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// usefulTokens is the least that a hit is cut down to: a shorter piece of a
-// text mostly lacks what makes it an answer.
+// usefulTokens is the least that a hit is cut down to: a shorter piece of a text mostly lacks the
+// part that makes it an answer.
 const usefulTokens = 60
 
-// maxDensity is how many bytes a token holds at most in a text worth showing. It
-// bounds what is counted before anything was.
+// maxDensity is how many bytes a token holds at most in a text worth showing. It bounds the first
+// count.
 const maxDensity = 8
 
-// packer holds what has been accepted. Counts of texts side by side add up but
-// for a few tokens, so it steers by the notes' own, each counted once, and settle
-// counts the whole block.
+// packer holds what has been accepted. Counts of adjacent texts add up except for a few tokens,
+// so the packer steers by the notes' own, each counted once, and settle counts the whole block.
 type packer struct {
 	PackOptions
 	segments []segment
@@ -70,7 +69,7 @@ func (p *packer) offer(h *Hit, rank int) LeftReason {
 	return why
 }
 
-// draft is what the block would be with one more segment.
+// draft is the block with one more segment.
 type draft struct {
 	segment
 	notes []note
@@ -127,7 +126,7 @@ func (p *packer) again(items []Item) []note {
 	return notes
 }
 
-// note returns the accepted note that shows just what an item does.
+// note returns the accepted note that shows the same lines as an item.
 func (p *packer) note(it *Item) *note {
 	i := slices.IndexFunc(p.notes, func(n note) bool {
 		return n.Citation == it.Citation && n.Text == it.Text && n.Date == it.Date && slices.Equal(n.Trail, it.Trail)
@@ -149,10 +148,10 @@ func (p *packer) fits(d *draft) bool {
 	return len(d.fresh.block) <= bytes && p.measure(d) <= p.Tokens
 }
 
-// measure is about what a draft has in tokens.
+// measure estimates a draft's tokens.
 func (p *packer) measure(d *draft) int {
 	if d.grown != nil {
-		// Only what is added is counted; settle counts all of it.
+		// Only the addition is counted; settle counts all of it.
 		added := d.fresh.block[min(len(d.grown.block), len(d.fresh.block)):]
 		d.fresh.tokens = d.grown.tokens + p.Count(join(d.lines)) + len(added)/64 + 2
 		return d.without + d.fresh.tokens
@@ -171,8 +170,8 @@ func (p *packer) accept(d *draft) {
 // maxTries bounds how often a cut is tried; most fit at the second.
 const maxTries = 6
 
-// cutDown finds a part of a segment that fills what room there is. This is done
-// once: what is left behind it is too little to be worth another search.
+// cutDown finds a part of a segment that fills the room. It is called once, since too little room
+// remains after it to be worth another search.
 func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	room := p.Tokens - p.tokens
 	if p.cut || room < usefulTokens {
@@ -186,8 +185,8 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment with marked lines, each larger or smaller by
-// what the last one missed, and takes the largest that fits.
+// partOf tries parts of a segment with marked lines, each larger or smaller by the amount that
+// the last one missed, and takes the largest that fits.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess

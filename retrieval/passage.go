@@ -63,7 +63,7 @@ type others struct {
 
 var noOthers others
 
-// read is what is kept of a text that was shown: the words of each of its lines, and the
+// read is the kept analysis of a text that was shown: the words of each of its lines, and the
 // times that it names. Both are made when they are first asked for.
 type read struct {
 	lines atomic.Pointer[[]*digest]
@@ -129,8 +129,8 @@ func (m *wordMask) add(d *digest) {
 
 func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
 
-// pairMask marks which bytes stand side by side in texts: what has a pair that isn't
-// marked doesn't stand in them.
+// pairMask marks the pairs of adjacent bytes in texts. The texts do not contain a string with an
+// unmarked pair.
 type pairMask [4]uint64
 
 func (m *pairMask) add(text string) { addPairs(m, text) }
@@ -171,8 +171,8 @@ type cutter struct {
 	// open are the headings in force that are in the chunk; about their words.
 	open  []markdownstore.Unit
 	about *digest
-	// head is where headings wait for what is under them; heads reports
-	// whether some do.
+	// head is where the headings that wait for their text begin; heads reports whether there are
+	// any.
 	head  int
 	heads bool
 	out   []*passage
@@ -264,10 +264,10 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 	}
 }
 
-// box is what things to do begin with.
+// box matches the checkbox of a task.
 var box = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]`)
 
-// stamp is what lines of logs begin with: a time or a day.
+// stamp matches the beginning of log lines: a time or a day.
 var stamp = textutil.LazyRegexp(`^[\s>*\-\[(]{0,6}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)`)
 
 // stamped reports whether some lines are of a log, each of which says something by itself:
@@ -406,9 +406,9 @@ func questionShare(text string) float64 {
 	return asked / (asked + told)
 }
 
-// tagged matches an entry that carries a tag of why it matters, at its beginning
-// (behind bullet, box and time) or its end; the tags are those of package
-// consolidation. A bracket followed by ( is a link, not a tag.
+// tagged matches an entry that carries a tag of significance, at its beginning (after bullet, box
+// and time) or its end; the tags are those of package consolidation. A bracket followed by ( is a
+// link, not a tag.
 var tagged = textutil.LazyRegexp(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
 
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A search finds lines and shows places: what answers in one section, or close by in one
-// session, is one hit. Its best lines rank it; its other lines take up what room it has,
-// and no other place's.
+// A search finds lines and shows places: answers in one section, or near each other in one
+// session, are one hit. Its best lines rank it. Its other lines use only its own room, not that
+// of other places.
 
 // More is a further run of lines of a hit's place.
 type More struct {
@@ -30,7 +30,7 @@ type More struct {
 	ID string `json:"id"`
 }
 
-// Runs returns what is shown of the hit's place in the order of its lines: the best ones,
+// Runs returns the shown parts of the hit's place in the order of their lines: the best ones,
 // which have the hit's citation, and More.
 func (h *Hit) Runs() []More {
 	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
@@ -44,23 +44,23 @@ func (h *Hit) Runs() []More {
 	return out
 }
 
-// inOrder sorts runs of lines as they stand.
+// inOrder sorts runs by line.
 func inOrder(runs []More) {
 	slices.SortStableFunc(runs, func(a, b More) int {
 		return cmp.Or(cmp.Compare(spanLine(a.ID), spanLine(b.ID)), cmp.Compare(a.StartLine, b.StartLine))
 	})
 }
 
-// placeLines is how many lines passages of one session, but of different sections, have
-// at most from the first to the last to be one place: about what a screen shows.
+// placeLines is how many lines passages of one session, but of different sections, have at most
+// from the first to the last to be one place: about one screen.
 const placeLines = 50
 
 // placeDepth is how many candidates are looked at for each hit that is wanted.
 const placeDepth = 16
 
-// placeShare is the share of the score of a place's best lines that others need to be
-// shown beside them. On three conversations, ten places beside ten lines and as many
-// lines as fit, recall within 1,000 and 2,000 tokens:
+// placeShare is the share of the score of a place's best lines that others need to be shown with
+// them. On three conversations, ten places compared with ten lines and with as many lines as fit,
+// recall within 1,000 and 2,000 tokens:
 //
 //	share            .8     .7     .6     .5     ten lines   all that fit
 //	1,000 tokens     .876   .891   .894   .894   .849        .894
@@ -81,7 +81,7 @@ func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
 // spot is a place as it fills.
 type spot struct {
 	hit *Hit
-	// from and to are the first and the last line of what was found in it.
+	// from and to are the first and the last line found in it.
 	from, to int
 	// room is how many more characters it shows.
 	room int
@@ -121,7 +121,7 @@ func (s *spot) holds(h *Hit) bool {
 		slices.Equal(head(s.hit.Trail), head(h.Trail)) && max(s.to, h.EndLine)-min(s.from, h.StartLine) < placeLines
 }
 
-// text names what the hit's lines are of: a file, or the page that a span is a piece of.
+// text names the source of the hit's lines: a file, or the page that contains a span.
 func (h *Hit) text() string {
 	if h.Path != "" {
 		return h.Path
@@ -138,9 +138,9 @@ func spanLine(id string) int {
 	return n
 }
 
-// add shows a hit too, if it must be or if it is good enough and there is room, unless
-// its lines are shown. What surrounds an answer finds passages without any of its words:
-// outside of conversations these say nothing beside it.
+// add shows a hit too, if it must be or if it is good enough and there is room, unless its lines
+// are shown. The surroundings of an answer find passages without any of its words. Outside of
+// conversations these add nothing to it.
 func (s *spot) add(h *Hit, must bool) {
 	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
 		return
@@ -165,7 +165,7 @@ func (h *Hit) holds() bool {
 	})
 }
 
-// take adds what a hit shows.
+// take adds the lines that a hit shows.
 func (s *spot) take(h *Hit) {
 	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	if h.Path != "" {
@@ -187,8 +187,8 @@ func (s *spot) take(h *Hit) {
 	s.from, s.to = min(s.from, h.StartLine), max(s.to, h.EndLine)
 }
 
-// announces reports whether what answers stands behind a passage: it ends with a colon, or
-// the words of the question are in its heading alone.
+// announces reports whether the answer follows a passage: the passage ends with a colon, or the
+// words of the question are in its heading alone.
 func (h *Hit) announces() bool {
 	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
 		return true
@@ -201,8 +201,8 @@ func (h *Hit) announces() bool {
 	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
 }
 
-// follow adds the next lines that are not blank behind a passage that announces them, as
-// many as a passage has at most.
+// follow adds the next non-blank lines after a passage that announces them, as many as a passage
+// has at most.
 func (s *spot) follow(h *Hit) {
 	if !h.passage || !h.announces() {
 		return

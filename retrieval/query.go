@@ -2,7 +2,7 @@ package retrieval
 
 import "time"
 
-// Query is a question and what bounds its answer.
+// Query is a question and the bounds of its answer.
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
@@ -13,8 +13,8 @@ type Query struct {
 	MinScore, MinBest float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
-	// Passages requests turns, items and paragraphs of at most five lines, by their
-	// own words and by what surrounds them, and not for chunks.
+	// Passages requests turns, items and paragraphs of at most five lines, scored by their own
+	// words and by their surroundings, instead of chunks.
 	Passages bool
 	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the
 	// lines of one section, or close to each other in one session, that answer best.
@@ -32,11 +32,10 @@ type Query struct {
 	StaleBy string
 	// Now is the moment that ages are counted to; zero is the present.
 	Now time.Time
-	// Age returns the time from which a file ages, by its path, its date
-	// (YYYY-MM-DD or "") and its modification time; ages is false for what
-	// never does. If nil, no file ages.
+	// Age returns the time from which a file ages, by its path, its date (YYYY-MM-DD or "") and
+	// its modification time; ages is false for a file that never ages. If nil, no file ages.
 	Age func(path, date string, mod time.Time) (from time.Time, ages bool)
-	// Spans are searched beside the files; nil if there are none.
+	// Spans are searched in addition to the files; nil if there are none.
 	Spans *Spans
 	// MostSpans is how many spans are candidates at most; 0 means as many as chunks.
 	MostSpans int

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// reference is a comment at the end of an entry that names where it comes from,
-// or what it replaces, as package consolidation writes it: a place
-// (memory/2026-03-01.md#L3), or the name of a line.
+// reference is a comment at the end of an entry that names its origin, or the entry that it
+// replaces, as package consolidation writes it: a place (memory/2026-03-01.md#L3), or the name of
+// a line.
 var reference = textutil.LazyRegexp(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
 // refersTo reads the comments of a passage.
@@ -101,9 +101,8 @@ func refLine(ref string) (path string, line int, ok bool) {
 	return path, line, line > 0
 }
 
-// superseded moves what another passage replaces behind that one, which speaks for
-// both, and marks it. A passage marked as no longer valid loses
-// [Signals.Superseded] of its score.
+// superseded marks a passage that another one replaces and moves it after its replacement, which
+// represents both. A passage marked as no longer valid loses [Signals.Superseded] of its score.
 func (r *refiner) superseded() {
 	for _, p := range r.places {
 		if p.gone && p.by == "" {
@@ -131,7 +130,7 @@ func (p *place) cite() string {
 	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
 }
 
-// names reports whether a passage names another one as what it supersedes.
+// names reports whether a passage names another one as superseded.
 func (p *place) names(q *place) bool {
 	return slices.ContainsFunc(p.supersedes, func(ref string) bool {
 		path, line, placed := refLine(ref)
@@ -139,9 +138,8 @@ func (p *place) names(q *place) bool {
 	})
 }
 
-// outdates reports whether a passage states in plain words that it replaces another
-// one, which is not newer: both have dates, or they are in one file and this one
-// behind.
+// outdates reports whether a passage states in plain words that it replaces another one, which is
+// not newer: both have dates, or they are in one file and this one is later in it.
 func (p *place) outdates(q *place) bool {
 	if p.replaces == nil || q.changes || !q.pairs.hasAll(&p.former) {
 		return false

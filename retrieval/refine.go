@@ -24,8 +24,8 @@ type place struct {
 	// from and to are its lines in the file, to inclusive.
 	from, to int
 	session  *session
-	// tf has how often it holds each term, words of headings weighted; part what
-	// each is worth.
+	// tf holds how often the passage holds each term, with weighted words of headings. part holds
+	// the score of each term.
 	tf, part []float64
 	// own is the score of its own words, score that with all that surrounds it.
 	own, score float64
@@ -33,8 +33,8 @@ type place struct {
 	fact *index.Fact
 	// by names the passage that took the place of this one, "" if none did.
 	by string
-	// held are the terms that its own lines hold, words how many words of the question
-	// that is, exact how much of the question stands in them as it was typed.
+	// held are the terms that the passage's own lines hold. words is the number of the question's
+	// words among them. exact is how much of the question they contain verbatim.
 	held         uint64
 	words, exact int
 	// learnt are those that its facts hold, and its lines don't.
@@ -46,8 +46,8 @@ type place struct {
 	repeats bool
 }
 
-// session is what is under the first two headings of a file, as far as its
-// chunks are candidates.
+// session is the text under the first two headings of a file, as far as its chunks are
+// candidates.
 type session struct {
 	places []*place
 	tf     []float64
@@ -57,7 +57,7 @@ type session struct {
 	taken int
 	// talk: its passages are turns of a conversation.
 	talk bool
-	// lends is the share that counts of what surrounds its passages.
+	// lends is the counted share of the surroundings of its passages.
 	lends float64
 }
 

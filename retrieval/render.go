@@ -34,7 +34,7 @@ func Render(items []Item) string {
 // Rendered reports whether a text holds such a block.
 func Rendered(text string) bool { return strings.Contains(text, "<"+blockTag+">\n"+preamble) }
 
-// What is before and behind the notes.
+// The text before and after the notes.
 const (
 	blockHead = "<" + blockTag + ">\n" + preamble + "\n"
 	blockFoot = "</" + blockTag + ">\n"
@@ -80,7 +80,7 @@ func (it *Item) under() string {
 	return s
 }
 
-// quotable replaces what could end an attribute or its tag.
+// quotable replaces characters that could end an attribute or its tag.
 var quotable = strings.NewReplacer(`"`, "'", "\n", " ", "\t", " ", "<", "‹", ">", "›")
 
 func attribute(b *strings.Builder, name, value string) {

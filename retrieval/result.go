@@ -23,14 +23,14 @@ const (
 	// Disabled: memory is switched off, or searches are not to make the index that is
 	// missing.
 	Disabled Reason = "DISABLED"
-	// Indexing: the index is still being made, or brought up to date, and what there
-	// is of it was searched.
+	// Indexing: the index is still being made, or brought up to date, and its present part was
+	// searched.
 	Indexing Reason = "INDEXING"
 	// StaleIndex: memory was searched as it was some time ago.
 	StaleIndex Reason = "STALE_INDEX"
 )
 
-// Mode is by what means a question was answered.
+// Mode is the means by which a question was answered.
 type Mode string
 
 // The modes.
@@ -51,38 +51,39 @@ type Result struct {
 	// Detail is why there are no hits, or which part of the search is missing;
 	// else "".
 	Detail string `json:"detail,omitempty"`
-	// Weak reports whether the best of the hits scores below [DefaultMinBest]: what
-	// they say is likely beside the question.
+	// Weak reports whether the best of the hits scores below [DefaultMinBest]. The hits then
+	// likely do not answer the question.
 	Weak bool `json:"weak,omitempty"`
-	// Grounds are what the best hit's score is reckoned by, of passages.
+	// Grounds are the measures from which the best hit's score is computed, for passages.
 	Grounds Grounds `json:"-"`
-	// Behind is how far the index is behind the files, nil if it is not or if that
-	// is unknown. The caller sets it.
+	// Behind says which changes of the files the index lacks, nil if none or unknown. The caller
+	// must set it.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is how far the index is, set with Indexing. The caller sets it.
 	Progress *Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that the one who asks may not see, whether or not
 	// they hold an answer; nil for none. The caller sets it.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// Also is what was asked for beside words of the question, as far as hits hold it.
+	// Also lists the spellings that were searched in addition to the question's words, as far as
+	// hits hold them.
 	Also []Also `json:"also_asked,omitempty"`
 	// Note is the part of Detail from the index, on how its hits were found, such as
 	// that another backend answered.
 	Note string `json:"-"`
-	// Err is what failed, nil if nothing did. If there are hits too, only a
-	// part failed. Test it with errors.Is against the errors of package index.
+	// Err is the failure, nil if there was none. If there are hits too, only a part failed.
+	// Callers should test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
 }
 
-// Also is what was asked for beside a word, or two words, of the question: how memory
-// spells it.
+// Also is a spelling in memory that was searched in addition to one or two words of the question.
 type Also struct {
 	// Typed is as the question has it, Asked as memory has it.
 	Typed string   `json:"typed"`
 	Asked []string `json:"asked"`
 }
 
-// AlsoLine says in a line what was asked for beside the question, "" if nothing was.
+// AlsoLine returns in one line the spellings that were searched in addition to the question's, ""
+// if there were none.
 func AlsoLine(also []Also) string {
 	var parts []string
 	for _, a := range also {
@@ -96,14 +97,14 @@ func AlsoLine(also []Also) string {
 
 // Withheld is a part of memory that may not be seen: a file, or a class of them.
 type Withheld struct {
-	// Path is a file. Class is a class of files in its place: sessions, what was said in
+	// Path is a file. Class is a class of files in its place: sessions, the conversations of
 	// other sessions; media; notes, Markdown that index.include does not name.
 	Path   string `json:"path,omitempty"`
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// WithheldLine says in a line what is withheld, "" if nothing is.
+// WithheldLine returns in one line the withheld files and classes, "" if there are none.
 func WithheldLine(parts []Withheld) string {
 	if len(parts) == 0 {
 		return ""
@@ -153,15 +154,15 @@ type Hit struct {
 	EndLine   int `json:"end_line"`
 	// Trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
-	// Origin is where a record of another system comes from, or the session whose agent
-	// decided or left open what a day's log says; "" for all else.
+	// Origin is where a record of another system comes from, or the session whose agent made the
+	// decision, or left the task open, that a day's log records. Otherwise it is "".
 	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`
 	// Score is 0 to 1. Of passages the best hit's is the chance that the hits answer the
-	// question, where half of all questions have an answer: at .5 it is as likely that
-	// they do as that they don't. The others' are in proportion to what Parts come to. Of
-	// chunks, and where the order is the index's own, it is what Parts come to.
+	// question, where half of all questions have an answer: at .5 it is as likely that they do as
+	// that they don't. The others' scores are in proportion to the value of their Parts. For
+	// chunks, and where the order is the index's own, the score is the value of Parts.
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
 	// Snippet is the part of the text that holds most of the question's words,
@@ -172,13 +173,13 @@ type Hit struct {
 	SnippetEnd   int `json:"snippet_end_line"`
 	// Citation names file and lines, or the span.
 	Citation string `json:"citation"`
-	// SupersededBy is the citation of what took its place, its own if it is itself
-	// marked as no longer valid; "" if nothing is known to have.
+	// SupersededBy is the citation of the hit's replacement. It is the hit's own if it is itself
+	// marked as no longer valid, and "" if no replacement is known.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// ByFact is the citation of the fact whose words found the lines, as far as they lack
 	// those of the question; "" if none did. It is in no snippet.
 	ByFact string `json:"by_fact,omitempty"`
-	// More is what else is shown of the hit's place, in the order of its lines; the
+	// More holds the other shown parts of the hit's place, in the order of their lines; the
 	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`
 	// Dates are the days that its text, and that of More, names by their distance from its own or without
@@ -189,11 +190,11 @@ type Hit struct {
 	// Seq is the chunk's place in its file, from 0.
 	Seq int `json:"-"`
 
-	// terms are the question's, by which Pack cuts what does not fit.
+	// terms are the question's. Pack cuts a hit that does not fit by them.
 	terms []uint32
-	// passage reports whether it is part of a chunk, whose text is whole, from
-	// line first on; words are the hashes of its own. piece is what is kept of Text, nil
-	// if nothing is.
+	// passage reports whether it is part of a chunk, whose text is whole, from line first on;
+	// words are the hashes of its own words. piece is the kept analysis of Text, nil if there is
+	// none.
 	passage bool
 	piece   *read
 	// talk: it is a turn of a conversation, which answers without words of the question.
@@ -203,7 +204,7 @@ type Hit struct {
 	words []uint32
 }
 
-// Parts are what a hit's score is made of.
+// Parts are the parts of a hit's score.
 type Parts struct {
 	// Keyword and Vector are the scores of the two searches, 0 if that search
 	// did not find it, with their ranks from 1, 0 likewise.
@@ -217,7 +218,7 @@ type Parts struct {
 	// ranked by their product.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
-	// AgeDays is 0 for what doesn't age.
+	// AgeDays is 0 for a hit that doesn't age.
 	AgeDays float64 `json:"age_days,omitempty"`
 	// Rank is the place by score alone, from 1.
 	Rank int `json:"rank"`

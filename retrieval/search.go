@@ -25,9 +25,9 @@ type search struct {
 	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
-	// exact is what of the question can stand somewhere as it was typed.
+	// exact holds the parts of the question that a text can contain verbatim.
 	exact asTyped
-	// when is the time that the question names, intent what its form implies.
+	// when is the time that the question names, intent is implied by its form.
 	when   when
 	intent intent
 	// understood: intent was read.
@@ -40,7 +40,7 @@ type search struct {
 	wordsOf *termWords
 	// calibrated: the hits' scores are chances.
 	calibrated bool
-	// vectorShare is how far vectors were relied on, of what they might be at most.
+	// vectorShare is how far vectors were relied on, as a share of the maximum.
 	vectorShare float64
 }
 
@@ -91,8 +91,7 @@ func (s *search) run(ctx context.Context) {
 	s.conclude()
 }
 
-// behindNewer puts what was superseded behind what took its place, where both are
-// among the hits.
+// behindNewer moves a superseded hit after its replacement, if both are among the hits.
 func behindNewer(hits []Hit) {
 	moves := len(hits) // more would go in circles
 	for i := 0; i < len(hits) && moves > 0; i++ {
@@ -107,14 +106,14 @@ func behindNewer(hits []Hit) {
 	}
 }
 
-// covers reports whether a hit is what a citation names.
+// covers reports whether a hit is named by a citation.
 func (h *Hit) covers(citation string) bool {
 	path, line, ok := refLine(citation)
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
-// understand parses what the question's form implies, once, and only if there are
-// candidates to compare with: it takes longer than finding none.
+// understand parses the question's form, once, and only if there are candidates. Parsing takes
+// longer than a search that finds none.
 func (s *search) understand(candidates int) {
 	if candidates > 0 && !s.understood {
 		s.understood = true
@@ -151,7 +150,7 @@ func (s *search) report(reason Reason, detail string, err error) {
 	r.Detail = detail
 }
 
-// memory searches the index. What goes wrong is in the result.
+// memory searches the index. Failures are in the result.
 func (s *search) memory(ctx context.Context) index.Hits {
 	q := index.Query{Text: s.q.Text, K: s.pool(), Want: s.q.Want}
 	if s.q.Passages {
@@ -322,7 +321,7 @@ func (s *search) conclude() {
 	}
 }
 
-// behind returns, in words, how far the index is behind.
+// behind says in words which changes the index lacks.
 func (s *search) behind() string {
 	by := ""
 	if s.q.StaleBy != "" {

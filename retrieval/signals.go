@@ -1,45 +1,43 @@
 package retrieval
 
-// Signals weigh what the score of a passage is made of beside its own words. The
-// zero value of all means DefaultSignals; otherwise 0 (1 for factors) switches a
-// signal off.
+// Signals are the weights of the parts of a passage's score other than its own words. The zero
+// value of all means DefaultSignals; otherwise 0 (1 for factors) switches a signal off.
 //
-// That neighbours and the session count, and about how much, is the recipe that
-// the project's notes on LoCoMo give as "all context signals". What is added here:
-// of each word the best neighbour counts and not all of them together, a turn that
-// asks gives more to the turn that answers, and counts less itself.
+// That neighbours and the session count, and about how much, is the recipe that the project's
+// notes on LoCoMo give as "all context signals". Two things are added here. For each word only
+// the best neighbour counts, not all of them together. A turn that asks gives more to the turn
+// that answers, and counts less itself.
 type Signals struct {
-	// Before, Behind and Away are the shares of a word's score in the passage before,
-	// in the one behind and two away, in one session. Of all that hold the word, the
+	// Before, Behind and Away are the shares of a word's score in the passage before, in the
+	// passage after, and in those two away, in one session. Of all that hold the word, the
 	// largest share counts.
 	Before, Behind, Away float64
-	// Repeat is how much of a word's own score is taken off what neighbours add.
+	// Repeat is how much of a word's own score is subtracted from the neighbours' share.
 	Repeat float64
-	// Answer is what a passage before adds to its share by being a question.
+	// Answer is added to the share of the passage before if that is a question.
 	Answer float64
-	// Question is what a passage loses if it is nothing but a question.
+	// Question is the share of its score that a passage loses if it is only a question.
 	Question float64
-	// Session is the share of BM25 of the whole session: what is under the
-	// first two headings of a file.
+	// Session is the share of BM25 of the whole session: the text under the first two headings of
+	// a file.
 	Session float64
-	// Apart is the least that is left of Before, Behind, Away, Session and Feedback in all
-	// that is no conversation, where passages stand for themselves: what is left is the
-	// share of the question that no passage holds.
+	// Apart is the smallest factor on Before, Behind, Away, Session and Feedback outside of
+	// conversations, where passages are independent. The factor is the share of the question that
+	// no passage holds.
 	Apart float64
 	// Chunk is the share of the chunk's own score, which knows of titles, tags and
 	// paths.
 	Chunk float64
-	// Speaker is the factor for turns of somebody whom the question names. Name is
-	// what the weight of such a name loses in texts: there it mostly calls the
+	// Speaker is the factor for turns of a person whom the question names. Name is the share of
+	// its weight that such a name loses in texts, where a speaker mostly uses it to address the
 	// other one.
 	Speaker, Name float64
 	// Time is the factor for dates in a stretch of time that the question names,
 	// Told the factor for passages with words of time where the question asks
 	// for one.
 	Time, Told float64
-	// Tagged is the factor for entries that a tag of significance is in: little
-	// more than a tie-break, since a tag marks what matters and not what was
-	// asked.
+	// Tagged is the factor for entries that a tag of significance is in: little more than a
+	// tie-break, since a tag marks importance and not the answer.
 	Tagged float64
 	// Superseded is the factor that an entry loses at most against the one that
 	// names it as replaced.
@@ -48,19 +46,19 @@ type Signals struct {
 	Heading float64
 	// Fact is how often a word counts that is in a fact of the passage, and not in its lines.
 	Fact float64
-	// Spread is what the passages of a session lose each time that one of them was
-	// chosen, where the question asks for several things.
+	// Spread is the share that the passages of a session lose each time that one of them was
+	// chosen, if the question asks for several things.
 	Spread float64
-	// Feedback is what a word of the best passages weighs that the question lacks.
+	// Feedback is the weight of a word of the best passages that the question lacks.
 	Feedback float64
 	// K1 and B are the constants of BM25 in conversations: where a repeated word stops to count, and
 	// how much the length of a passage does.
 	K1, B float64
 }
 
-// DefaultSignals returns the weights that are used if Options has none. They were
-// chosen on three LoCoMo conversations, on a coarse grid. doc/retrieval.md says what each is
-// worth; `mkbench eval --ablate` and `--leave-one-out` measure that on any sets.
+// DefaultSignals returns the weights that are used if Options has none. They were chosen on three
+// LoCoMo conversations, on a coarse grid. doc/retrieval.md gives the effect of each; `mkbench
+// eval --ablate` and `--leave-one-out` measure that on any sets.
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// LinesMark stands between the id of a page and the lines of it that a span has, which
-// together are the span's id.
+// LinesMark separates the id of a page from the span's lines of it in the span's id.
 const LinesMark = "@L"
 
 // Span is a piece of the session that is no longer in the prompt.
@@ -17,15 +16,15 @@ type Span struct {
 	Text string
 	// Time is when it was said; it ages from then on. Zero never ages.
 	Time time.Time
-	// Label names what it is, such as the call whose result it holds.
+	// Label names the span's source, such as the call whose result it holds.
 	Label string
 	// Call: it is a call of a tool, or several, and nobody said a word.
 	Call bool
 }
 
-// Spans is a set of spans that can be searched by words. It is immutable, hence
-// safe for concurrent use; With and Without make new ones that share what was
-// found out of the texts. Nil holds nothing.
+// Spans is a set of spans that can be searched by words. It is immutable, hence safe for
+// concurrent use; With and Without return new ones that share the analysis of the texts. A nil
+// *Spans holds nothing.
 type Spans struct {
 	spans []*span
 	// langs are the languages of the texts, lang that of those which are analysed
@@ -35,7 +34,7 @@ type Spans struct {
 	langs []string
 }
 
-// span is a Span with what is known of its words.
+// span is a Span with the known keys of its words.
 type span struct {
 	Span
 	text, label *body

@@ -15,10 +15,9 @@ func ruled(text string) bool {
 	return end != "" && strings.IndexByte("-*_=", end[len(end)-1]) >= 0 && rule.MatchString(text)
 }
 
-// strip leaves out what costs tokens and carries nothing: HTML comments, the
-// markers of entries among them, horizontal rules, blank lines beside others.
-// The lines that stay keep their numbers. In a code fence nothing is touched,
-// and a comment that is never closed is text.
+// strip leaves out text that costs tokens and carries nothing: HTML comments with the markers of
+// entries, horizontal rules, and repeated blank lines. The lines that stay keep their numbers. In
+// a code fence nothing is touched, and a comment that is never closed is text.
 func strip(lines []line) []line {
 	s := stripper{lastClose: -1}
 	for i, l := range lines {
@@ -37,7 +36,7 @@ const (
 	commentEnd   = "-->"
 )
 
-// stripper is what strip knows between two lines.
+// stripper is the state of strip between two lines.
 type stripper struct {
 	out []line
 	// fence is the code fence that is open, "" if none is.
@@ -98,7 +97,7 @@ func (s *stripper) uncomment(text string, i int) string {
 	}
 }
 
-// fenced returns the code fence that is open behind a line, "" if none is.
+// fenced returns the code fence that is open after a line, "" if none is.
 func fenced(text, open string) string {
 	text = strings.TrimSpace(text)
 	mark := ""

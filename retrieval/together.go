@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Passages of one session share a note: each costs its own lines only, and what
-// was said together is read together.
+// Passages of one session share a note: each costs its own lines only, and text that was written
+// together is read together.
 
 // together reports whether two hits are passages of one session.
 func together(a, b *Hit) bool {
@@ -103,8 +103,7 @@ func (p *packer) repeats(h *Hit) bool {
 	})
 }
 
-// pageOrder puts notes of one page or file beside the best of them, in the order of its
-// lines.
+// pageOrder puts notes of one page or file next to the best of them, in the order of its lines.
 func pageOrder(notes []note) []note {
 	of := func(n note) string {
 		id, _, _ := strings.Cut(n.ID, LinesMark)

@@ -21,9 +21,8 @@ type when struct {
 // named reports whether a question names any time.
 func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
 
-// after is how long after something people still write of it: its own length,
-// within these bounds. What happened in May is also mentioned in June, and a day
-// within the week.
+// after is how long after something people still write of it: its own length, within these
+// bounds. An event of May is also mentioned in June, and one of a day within the week.
 const (
 	leastAfter = 7 * 24 * time.Hour
 	mostAfter  = 31 * 24 * time.Hour
@@ -104,7 +103,7 @@ func (r *reader) add(from time.Time, years, months, days int) {
 	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
 }
 
-// each calls f for what matches, which f may refuse, and blanks it out.
+// each calls f for every match and blanks it out. f may refuse a match.
 func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
 	re := form()
 	r.text = re.ReplaceAllStringFunc(r.text, func(s string) string {
@@ -152,7 +151,7 @@ func (r *reader) dates() {
 	r.each(dottedDate, func(m []string) bool { return r.ymd(numeral(m[3]), numeral(m[2]), numeral(m[1])) })
 }
 
-// What the expressions can't do without.
+// Text that the expressions require.
 var (
 	monthWords   = keysOf(monthNames)
 	unitWords    = keysOf(unitNames)
@@ -166,8 +165,8 @@ func may(lower string, words *literals) bool {
 	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
 
-// monthNames reads months in words. May and March are other words too: without a
-// number beside them they need a capital letter, or "in".
+// monthNames reads months in words. May and March are other words too: without a number next to
+// them they need a capital letter, or "in".
 func (r *reader) monthNames() {
 	if may(strings.ToLower(r.text), monthWords) {
 		r.monthsIn()
@@ -273,8 +272,8 @@ func (r *reader) feasts() {
 	}
 }
 
-// shift moves the times that "two days before" or "a week after" is in front of,
-// or behind in Chinese.
+// shift moves the times that follow "two days before" or "a week after", or precede it in
+// Chinese.
 func (r *reader) shift() {
 	if len(r.stretches) == 0 {
 		return

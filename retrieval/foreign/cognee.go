@@ -23,10 +23,9 @@ import (
 // "attributes" or "payload", a triplet of source, relation and target, or an edge.
 // Scores of scored points are distances.
 //
-// Sources: topoteretes/cognee cognee/modules/search/types/SearchResult.py and
-// SearchResponse.py, models/SearchResultPayload.py, methods/search.py,
-// methods/_serialize.py and methods/normalize_search_result.py; issues 1023 and
-// 1193 for what is printed without access control.
+// Sources: topoteretes/cognee cognee/modules/search/types/SearchResult.py and SearchResponse.py,
+// models/SearchResultPayload.py, methods/search.py, methods/_serialize.py and
+// methods/normalize_search_result.py; issues 1023 and 1193 for the output without access control.
 
 // cogneeTexts are the members in which a result may have its text, as
 // normalize_search_result.py prefers them.
@@ -150,8 +149,8 @@ func readCognee(e entry) (r Record, err error) {
 	return r, err
 }
 
-// cogneeText finds the text in the object itself or in what it wraps, and with it
-// the times.
+// cogneeText finds the text in the object itself or in the value that it wraps, and with it the
+// times.
 func (r *Record) cogneeText(m members) error {
 	if t := edgeOf(m); t != "" {
 		r.Text = t
@@ -175,7 +174,7 @@ func (r *Record) cogneeText(m members) error {
 	return err
 }
 
-// remake returns an object of what is left of it, null if nothing is.
+// remake returns an object of the members that are left, or null if none is.
 func remake(m members) json.RawMessage {
 	raw, err := json.Marshal(m.rest())
 	if err != nil {
@@ -184,7 +183,7 @@ func remake(m members) json.RawMessage {
 	return raw
 }
 
-// datasetOf takes what names a data set: its name, or else its id.
+// datasetOf takes the identification of a data set: its name, or else its id.
 func datasetOf(m members) string {
 	name, id := m.text("dataset_name"), m.text("dataset_id")
 	if name != "" {
@@ -217,7 +216,7 @@ func edgeOf(m members) string {
 	return a + " " + rel + " " + b
 }
 
-// nameOf returns what a node is called.
+// nameOf returns a node's name.
 func nameOf(raw json.RawMessage) string {
 	m := object(raw)
 	if inner := object(m["attributes"]); inner != nil {

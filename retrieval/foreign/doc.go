@@ -1,6 +1,6 @@
-// Package foreign reads what other memory systems found: the search results of
-// QMD, Mem0 and Cognee, as JSON, become records of one shape, which the kernel
-// shows beside what its own search finds.
+// Package foreign reads what other memory systems found: the search results of QMD, Mem0 and
+// Cognee, as JSON, become records of one shape, which the kernel shows next to its own search
+// results.
 //
 //	JSON ──Parse──► Answer{Format, Records, Bad}
 //	         │
@@ -8,12 +8,11 @@
 //	         ├─ detect   which system speaks, by the members of its records
 //	         └─ read     one record after the other, by that system's rules
 //
-// What is shown of a record is read strictly: without a text, or with one that is
-// not text, it is refused, and the error names the record. The rest is read
-// leniently: a member that is missing or has another shape leaves its field empty,
-// and whatever no field takes is kept in Metadata as it came. One bad record does
-// not take the others with it; only a document that is no such answer at all is an
-// error.
+// The text of a record is read strictly: a record without a text, or with one that is no string,
+// is refused, and the error names the record. The rest is read leniently: a member that is
+// missing or has another shape leaves its field empty, and every member that no field takes is
+// kept in Metadata as it came. One bad record does not take the others with it; only a document
+// that is no such answer at all is an error.
 //
 // The order of an answer is its system's own and is kept. Scores are kept for the
 // reader alone: of these systems some give similarities and some distances, between

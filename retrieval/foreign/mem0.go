@@ -7,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Mem0's results are a list (platform API v1.0, and the library before 0.1.59) or
-// an object with one under "results": output format v1.1 beside "relations" of the
-// graph memory, since 2.0 also with "count", "next" and "previous". A memory has:
+// Mem0's results are a list (platform API v1.0, and the library before 0.1.59) or an object with
+// one under "results": output format v1.1, next to the "relations" of the graph memory, since 2.0
+// also with "count", "next" and "previous". A memory has:
 //
 //	id          a UUID
 //	memory      the text; the TypeScript client also knows data.memory
@@ -31,7 +31,7 @@ func mem0Knows(raw json.RawMessage) bool {
 	return kindOf(m["memory"]) == '"' || object(m["data"]).has("memory") || relationOf(m) != ""
 }
 
-// mem0Entries returns the memories and behind them the relations of the graph.
+// mem0Entries returns the memories, followed by the relations of the graph.
 func mem0Entries(doc json.RawMessage) ([]entry, error) {
 	es, err := resultEntries(doc)
 	for _, raw := range list(object(doc)["relations"]) {

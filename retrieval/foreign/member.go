@@ -68,8 +68,8 @@ func (m members) text(names ...string) string {
 	return ""
 }
 
-// must takes the first of the members that is a string. The error names those
-// that it looked for, and what was there instead.
+// must takes the first of the members that is a string. The error names the members that it
+// looked for and those that it found instead.
 func (m members) must(names ...string) (string, error) {
 	for _, n := range names {
 		var s string
@@ -154,8 +154,8 @@ func epoch(v float64) time.Time {
 	return time.UnixMilli(int64(v)).UTC()
 }
 
-// rest returns what is left, nil if nothing is. Members that are null are left
-// out.
+// rest returns the members that are left, without those that are null. It returns nil if none is
+// left.
 func (m members) rest() map[string]json.RawMessage {
 	for n, raw := range m {
 		if kindOf(raw) == 0 {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// entry is one record as it is in an answer, with what the answer holds for
-// all records of its group.
+// entry is one record as it is in an answer, with the members that the answer holds for all
+// records of its group.
 type entry struct {
 	raw   json.RawMessage
 	group members
@@ -147,8 +147,7 @@ func unwrap(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// results returns the list of a document: the document itself, or what it holds
-// under "results".
+// results returns the list of a document: the document itself, or its member "results".
 func results(doc json.RawMessage) ([]json.RawMessage, error) {
 	if l := list(doc); l != nil {
 		return l, nil

@@ -91,7 +91,7 @@ func unnumbered(text string) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// lineNumber returns a line as a number, 0 for what can't be one.
+// lineNumber returns a line as a number, 0 if it can't be one.
 func lineNumber(v float64) int {
 	if v < 1 || v > 1e9 {
 		return 0

@@ -27,7 +27,7 @@ const (
 // formats lists the formats that are read.
 func formats() []Format { return []Format{QMD, Mem0, Cognee} }
 
-// Bounds on what is read.
+// Bounds on the input.
 const (
 	// maxAnswer is the largest answer, in bytes.
 	maxAnswer = 16 << 20
@@ -47,7 +47,7 @@ type Record struct {
 	// text instead.
 	ID   string `json:"id"`
 	Text string `json:"text"`
-	// Score is what the system gave, if Scored. It compares with nothing.
+	// Score is the system's own score, if Scored. It can't be compared with other scores.
 	Score  float64 `json:"score"`
 	Scored bool    `json:"scored"`
 	// Source is where that system has it from: a file's address, a data set. Title
@@ -59,8 +59,8 @@ type Record struct {
 	// Created and Updated are zero if unknown.
 	Created time.Time `json:"created,omitzero"`
 	Updated time.Time `json:"updated,omitzero"`
-	// Scope is session for what is one person's or one run's own, and for what
-	// nobody is named for; project for what all sessions may see.
+	// Scope is session for a record of one person or one run, and for one that names nobody. It
+	// is project for a record that all sessions may see.
 	Scope memkernel.Scope `json:"scope"`
 	// User, Agent and Run are who it belongs to, in the system's own ids.
 	User  string `json:"user,omitempty"`
@@ -103,7 +103,7 @@ func (r *Record) Date() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// Check returns what is wrong with a record, nil if it can be shown.
+// Check returns an error if a record can't be shown.
 func (r *Record) Check() error {
 	switch {
 	case !named(r.Format):
@@ -126,7 +126,7 @@ func named(f Format) bool {
 	return f != "" && len(f) <= 32 && strings.Trim(string(f), "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
-// finish fills in what a record may lack and returns what is wrong with it.
+// finish fills in the optional members of a record and returns an error if the record is invalid.
 func (r *Record) finish() error {
 	r.Text = strings.TrimSpace(r.Text)
 	if r.Scope == "" {
@@ -154,7 +154,7 @@ func hashOf(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Answer is what a system found.
+// Answer holds the records that a system found.
 type Answer struct {
 	// Format is "" for an answer without records that could be of any system.
 	Format  Format
