@@ -2,7 +2,7 @@ package pagevm
 
 import "github.com/memkernel/memkernel"
 
-// Rewrite names how a host's request differs from what it sent before.
+// Rewrite names how a host's request differs from the one before.
 type Rewrite string
 
 const (
@@ -30,15 +30,15 @@ type Alignment struct {
 	At int `json:"at"`
 	// First is the index of the first host message that differs, for the report.
 	First int `json:"first"`
-	// Stale reports whether what had left the prompt is no longer the past of what
-	// is current, so the carry block must be made again.
+	// Stale reports whether the segments that had left the prompt are no longer the past of the
+	// current ones. The carry block must then be made again.
 	Stale bool `json:"stale,omitempty"`
 }
 
-// Align lays host over p. Messages are compared by key and content hash; the
-// longest common prefix is kept. After it three things can have happened, and
-// each has a name: the host changed only what had left the prompt (every byte
-// is kept), it took messages back, or it changed what is in the prompt.
+// Align lays host over p. Messages are compared by key and content hash; the longest common
+// prefix is kept. After the prefix, three changes are possible, each with its own name: the host
+// changed only messages that had left the prompt (every byte is kept), it took messages back, or
+// it changed messages in the prompt.
 func Align(p *Projection, host []HostMessage) Alignment {
 	lcp := 0
 	for lcp < len(p.Seen) && lcp < len(host) && same(p.Seen[lcp], &host[lcp]) {
@@ -62,9 +62,9 @@ func Align(p *Projection, host []HostMessage) Alignment {
 
 func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Hash }
 
-// truncate keeps the first n host messages and the items that belong to them. If
-// the turn at their end had left the prompt it comes back, from the user message
-// on that began it: what is to be answered must stay.
+// truncate keeps the first n host messages and the items that belong to them. If the turn at
+// their end had left the prompt, it comes back, from its first user message on: a question that
+// waits for an answer must stay.
 func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	at := n
 	if n == len(host) || !host[n].plainUser() {
@@ -110,9 +110,9 @@ func anyGone(seen []Seen) bool {
 	return false
 }
 
-// resync tries to find all standing messages behind the common prefix again, in
-// order, allowing differences only where messages had left. It returns the new
-// sequence and where in host the new messages begin.
+// resync tries to find all remaining messages after the common prefix again, in order, allowing
+// differences only where messages had left. It returns the new sequence and where in host the new
+// messages begin.
 func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
 	// The prefix may end in the middle of a run that left: start at the run.
 	h := lcp

@@ -20,7 +20,7 @@ type Climber interface {
 	Take(Step) Taken
 }
 
-// Taken is what became of a step.
+// Taken is the outcome of a step.
 type Taken uint8
 
 const (
@@ -32,13 +32,12 @@ const (
 	Faded
 )
 
-// Climb spends room tokens on the steps of n entries, best rank first, and returns
-// what is left (Listing 1 of the ClawVM paper, second phase). An entry's next step
-// is only reached through the one before, so where no entry's steps gain in rank
-// this visits all of them in sorted order without making or sorting those that are
-// never reached. Ties go to the smaller entry, then to the lower level. Buf is room
-// for the heap; the grown buffer is returned for the next time, so that a caller who
-// keeps it allocates nothing in the long run.
+// Climb spends room tokens on the steps of n entries, best rank first, and returns the tokens
+// left (Listing 1 of the ClawVM paper, second phase). An entry's next step is only reached
+// through the one before, so where no entry's steps gain in rank this visits all of them in
+// sorted order without making or sorting those that are never reached. Ties go to the smaller
+// entry, then to the lower level. Buf is room for the heap; the grown buffer is returned for the
+// next time, so that a caller who keeps it allocates nothing in the long run.
 func Climb(c Climber, n, room int, buf []Step) (left int, grown []Step) {
 	h := steps(buf[:0])
 	for i := range int32(n) {

@@ -15,10 +15,9 @@ import (
 // version up to its own; of a newer one it knows the names that it knows.
 const FieldsVersion = 1
 
-// Fields is the content of a structured representation, as data. One of the members
-// is set, by the type of the page. They are sufficient: [Fields.Text] makes the
-// text from them and nothing else, and what is in them verbatim is valid
-// UTF-8, so that both survive JSON unchanged.
+// Fields is the content of a structured representation, as data. One of the members is set, by
+// the type of the page. They are sufficient: [Fields.Text] makes the text from them and nothing
+// else, and verbatim text in them is valid UTF-8, so that both survive JSON unchanged.
 type Fields struct {
 	Version      int                 `json:"v"`
 	Bootstrap    *BootstrapFields    `json:"bootstrap,omitempty"`
@@ -76,8 +75,7 @@ type EvidenceFields struct {
 	// Status is "ok" or "error"; ExitCode is nil where the result names none.
 	Status   string `json:"status"`
 	ExitCode *int   `json:"exit_code,omitempty"`
-	// Kind is what the content looks like, see ContentKind; Shape are the keys
-	// and types of JSON.
+	// Kind is the kind of the content, see ContentKind. Shape lists the keys and types of JSON.
 	Kind  string `json:"kind"`
 	Shape string `json:"shape,omitempty"`
 	// Lines counts the lines that are not blank, Bytes the stored content,
@@ -132,7 +130,7 @@ type ConversationFields struct {
 	Resolver string   `json:"resolver,omitempty"`
 }
 
-// Said is what is quoted of one message.
+// Said is the quoted part of one message.
 type Said struct {
 	// Who is the role, with the tools that the message calls.
 	Who   string  `json:"who"`
@@ -157,9 +155,8 @@ func (f *Fields) Text() string {
 	return ""
 }
 
-// AppendJSON appends the fields as JSON, without the escapes for HTML of
-// encoding/json, which make quoted code longer and what it decodes to no
-// different.
+// AppendJSON appends the fields as JSON, without the escapes for HTML of encoding/json, which
+// make quoted code longer and decode to the same text.
 func (f *Fields) AppendJSON(dst []byte) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	e := json.NewEncoder(b)
@@ -205,7 +202,7 @@ func compareQuotes(a, b Quote) int {
 	return a.At - b.At
 }
 
-// OutlineText writes sections, saying at the end of each what of it is missing.
+// OutlineText writes sections, with a note at the end of each about its missing parts.
 func OutlineText(b []byte, sections []Outline) string {
 	for i := range sections {
 		s := &sections[i]
@@ -320,8 +317,8 @@ func (f *ConversationFields) text() string {
 	return string(wholeMark(b, f.Resolver, f.Span))
 }
 
-// Head opens with what the floor of a conversation page demands: span id and
-// time range.
+// Head begins with the parts that the floor of a conversation page requires: span id and time
+// range.
 func (f *ConversationFields) Head() string {
 	h := "[span " + lex.OrUnknown(f.Span) + ", " + timeRange(f.From, f.To) + ", " + lex.Plural(f.Messages, "message")
 	if f.Calls > 0 {

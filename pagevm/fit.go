@@ -3,7 +3,7 @@ package pagevm
 // Fit is a page without a source position that has to find room in the carry
 // block.
 type Fit struct {
-	// Tokens is what each level costs, 0 for a level that the page does not have.
+	// Tokens is the cost of each level, 0 for a level that the page does not have.
 	Tokens [Full + 1]int
 	// Floor is the lowest level that it may take.
 	Floor Level

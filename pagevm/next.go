@@ -26,8 +26,8 @@ const (
 	ruleRecalled       = "recalled_this_turn"
 )
 
-// Delta is what the host brought: its whole conversation, where each message
-// is, and how it lies over the projection.
+// Delta is the host's input: its whole conversation, the place of each message, and its alignment
+// with the projection.
 type Delta struct {
 	Host   []HostMessage
 	Places []Place
@@ -145,8 +145,8 @@ func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item 
 	return items
 }
 
-// appendBlocks puts kernel blocks behind the newest host message but for the last
-// ahead, which are new, each page once.
+// appendBlocks puts kernel blocks after the newest host message except the last ahead ones, which
+// are new, each page once.
 func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) {
 	newest := len(host) - 1 - ahead
 	if len(blocks) == 0 || newest < 0 {
@@ -176,8 +176,8 @@ func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) 
 	q.Items = append(q.Items, behind...)
 }
 
-// recall takes note of what retrieval came to, and gives the blocks to append. A
-// turn is recalled for once.
+// recall notes the result of retrieval and returns the blocks to append. A turn is recalled for
+// once.
 func recall(q *Projection, w Wishes, dec *Decision) []Block {
 	switch {
 	case w.Recall == nil:
@@ -256,9 +256,9 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	*q = r
 }
 
-// permit returns the rule that forbids the cut as a whole, "" if none does. In a cold
-// cache an open loop blocks what we would cut ourselves, but neither what the host
-// asks for nor a carry block made anew, which drops nothing.
+// permit returns the rule that forbids the cut as a whole, "" if none does. In a cold cache an
+// open loop blocks our own cuts. It blocks neither a cut that the host asks for nor a new carry
+// block, which drops nothing.
 func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {
 	case CutCold:
@@ -355,9 +355,8 @@ func (b *builder) mayLeave(i int) string {
 	return ""
 }
 
-// items renders all standing messages, and keeps the kernel blocks of the open
-// loop at their places, of what was recalled the newest; others have done their
-// work and go.
+// items renders all remaining messages. It keeps the kernel blocks of the open loop at their
+// places, of the recalled ones only the newest. The others have done their work and go.
 func (b *builder) items(seen []Seen, old []Item) []Item {
 	extra := kernelBlocks(old, b.p.Recall.Page, b.drop)
 	items := make([]Item, 0, len(old))

@@ -58,7 +58,7 @@ func (l *Level) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown fidelity level %q", b)
 }
 
-// Rep is one representation of a page: what the model would see at a level.
+// Rep is one representation of a page: the text that the model would see at a level.
 type Rep struct {
 	Level Level `json:"level"`
 	// Hash is the sha256 of Text in hex.
@@ -69,12 +69,12 @@ type Rep struct {
 	// Fields is the content of a structured representation, as data; nil at every
 	// other level.
 	Fields *Fields `json:"fields,omitempty"`
-	// Maker names the host's compressor that made the text, "" for our own.
-	// Refused is why what it made was not taken, "" if it was not asked.
+	// Maker names the host's compressor that made the text, "" for our own. Refused is the reason
+	// why its text was not taken, "" if it was not asked.
 	Maker   string `json:"maker,omitempty"`
 	Refused string `json:"refused,omitempty"`
-	// Door is the kind of content for which this text is what the model sees first, ""
-	// if it sees the whole first.
+	// Door is the kind of content for which this text is the one that the model sees first, "" if
+	// it sees the whole first.
 	Door string `json:"door,omitempty"`
 }
 
@@ -109,15 +109,15 @@ type Page struct {
 	Masked int `json:"masked,omitempty"`
 	// MaskedBy counts them by rule; pages of older versions have none.
 	MaskedBy mask.Secrets `json:"masked_by,omitempty"`
-	// Role is who spoke; Media are images and documents beside the text.
+	// Role is the speaker's role. Media are images and documents next to the text.
 	Role  string  `json:"role,omitempty"`
 	Media []Media `json:"media,omitempty"`
 	// Untyped: no person typed it, though a user's message holds it.
 	Untyped bool `json:"untyped,omitempty"`
 	// Resolver is the tool that the pointer representation names.
 	Resolver string `json:"resolver,omitempty"`
-	// Refs cite the places that the content was taken from, for what was recalled
-	// or read from the workspace.
+	// Refs cite the places that the content was taken from, if it was recalled or read from the
+	// workspace.
 	Refs []memkernel.Ref `json:"refs,omitempty"`
 	// Created is the host's time of the content.
 	Created time.Time `json:"created,omitzero"`
@@ -131,8 +131,8 @@ var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 // Handles returns the ids of pages and spans in a text, such as the input of a call that reads them.
 func Handles(text string) []string { return handle.FindAllString(text, -1) }
 
-// Speaker is who a page's words are of: its role, or "host" where a user's message holds what
-// no person typed.
+// Speaker is the author of a page's words: its role, or "host" if a user's message holds text
+// that no person typed.
 func (p *Page) Speaker() string {
 	if p.Untyped {
 		return "host"

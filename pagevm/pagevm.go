@@ -1,43 +1,41 @@
-// Package pagevm is the virtual memory of a prompt. It holds what a prompt is
-// made of and the one rule by which it changes.
+// Package pagevm is the virtual memory of a prompt. It holds the parts of a prompt and the one
+// rule by which it changes.
 //
 //   - A [Page] is a typed unit of state: a tool call with its result, a message,
 //     a rule. Its type fixes the lowest fidelity at which it may ever be shown
 //     ([Floor]) and the levels in between ([Path]).
-//   - A [Rep] is a page at one level. Representations are made when a page is
-//     ingested, never under pressure, and carry the hash of their bytes. They are
-//     extracts, made without a model; a host may have its own [Compressor]. What a
-//     structured one contains is beside it as typed [Fields].
-//   - A [Projection] is the only record of what is in the prompt: ordered items,
-//     each naming a host message, a page, a level and the hash of the bytes shown.
-//   - [Next] is the only function that makes a projection. Everybody else (the
-//     cut planner, the selector, the summary, retrieval) submits [Wishes]; Next
-//     grants what the rules allow and returns what it refused and why.
+//   - A [Rep] is a page at one level. Representations are made when a page is ingested, never
+//     under pressure, and carry the hash of their bytes. They are extracts, made without a model;
+//     a host may have its own [Compressor]. The content of a structured one is also given as
+//     typed [Fields].
+//   - A [Projection] is the only record of the prompt's content: ordered items, each naming a
+//     host message, a page, a level and the hash of the bytes shown.
+//   - [Next] is the only function that makes a projection. All other components (the cut planner,
+//     the selector, the summary, retrieval) must submit [Wishes]. Next grants those that the
+//     rules allow and returns the refused ones with the reasons.
 //
 // The rules that Next holds, whatever is wished:
 //
 //  1. Off a cut the projection only grows at its end.
-//  2. A level, once sent, is frozen until a cut. What a provider refused was not sent
+//  2. A level, once sent, is frozen until a cut. A request that the provider refused was not sent
 //     ([Projection.TakeBack]).
 //  3. No page goes below its type's floor, and none whose content is not durable
 //     is degraded or leaves.
-//  4. Atoms (an assistant turn with all its results) leave whole. In an open tool
-//     loop only closed atoms may degrade or leave, and only when the cut is
-//     forced, or asked for by the host while the cache is cold; the message that
-//     opened the loop never leaves.
-//     What is open never leaves; it is shown shorter only where the cut is forced.
+//  4. Atoms (an assistant turn with all its results) leave whole. In an open tool loop only
+//     closed atoms may degrade or leave, and only when the cut is forced, or asked for by the
+//     host while the cache is cold; the message that opened the loop never leaves. An open atom
+//     never leaves, and is shown shorter only if the cut is forced.
 //  5. One cold event makes at most one cut, and none when nothing would change.
-//  6. A page occurs once: at its source position, in the carry block, or as a
-//     block of the kernel's behind the message that was newest ([Wishes.Ahead]: or
-//     before new ones that end the request).
+//  6. A page occurs once: at its source position, in the carry block, or as a kernel block after
+//     the message that was newest ([Wishes.Ahead]: or before new ones that end the request).
 //  7. Retrieval is granted once per user turn.
 //  8. A message with content of an unknown type stays in full at its place, and so does
 //     its atom. A developer message of that kind lets the rest of its atom leave.
 //
-// Its rooms: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
+// Its subpackages: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
 // [github.com/memkernel/memkernel/pagevm/journal] commits pages and updates of them,
 // [github.com/memkernel/memkernel/pagevm/mask] takes secrets out of what is stored, and
-// [github.com/memkernel/memkernel/pagevm/toolcall] knows what a call does.
+// [github.com/memkernel/memkernel/pagevm/toolcall] determines what a call does.
 //
 // Pagevm never counts tokens, reads a clock, or calls a model: token counts,
 // times and the state of the cache are handed in as numbers. Sizes are bytes,

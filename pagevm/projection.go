@@ -24,7 +24,7 @@ const (
 	// ItemCompaction is a provider's compaction of messages that left. It is in front of
 	// the carry block, and its text is the message as the provider wrote it.
 	ItemCompaction ItemKind = "compaction"
-	// ItemNote and ItemRetrieval are kernel blocks behind a host message.
+	// ItemNote and ItemRetrieval are kernel blocks after a host message.
 	ItemNote      ItemKind = "note"
 	ItemRetrieval ItemKind = "retrieval"
 )
@@ -43,9 +43,9 @@ type Item struct {
 	// Hash is the content hash of the bytes shown, without cache markers.
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
-	// Positions, Markable and Image are what the cache layout needs to know of
-	// the rendered blocks: how many look-back positions they count for, whether
-	// the last may carry a marker, whether an image is among them.
+	// Positions, Markable and Image are the facts about the rendered blocks that the cache layout
+	// needs: how many look-back positions they count for, whether the last may carry a marker,
+	// whether an image is among them.
 	Positions int            `json:"positions,omitempty"`
 	Markable  bool           `json:"markable,omitempty"`
 	Image     bool           `json:"image,omitempty"`
@@ -59,7 +59,7 @@ type Item struct {
 // Seen is one host message that the projection has been aligned with.
 type Seen struct {
 	Key string `json:"key"`
-	// Hash is the hash of the host's content, not of what we show of it.
+	// Hash is the hash of the host's content, not of the shown part.
 	Hash string `json:"hash"`
 	// Gone marks a message whose atom left at a cut.
 	Gone bool `json:"gone,omitempty"`
@@ -81,8 +81,8 @@ type CutPoint struct {
 	After  int `json:"after"`
 }
 
-// Projection is the only record of what is in a prompt. A value is never
-// changed once made: [Next] returns a new one that shares what stayed.
+// Projection is the only record of a prompt's content. A value never changes: [Next] returns a
+// new one that shares the unchanged parts.
 type Projection struct {
 	Version    int    `json:"version"`
 	Session    string `json:"session"`
@@ -105,10 +105,10 @@ type Recall struct {
 	// Turn is the key of the user message that opened the turn; "" if retrieval
 	// never ran.
 	Turn string `json:"turn"`
-	// Page is the block that shows what was recalled, "" if nothing was.
+	// Page is the block that shows the recalled text, "" if there is none.
 	Page string `json:"page,omitempty"`
-	// Reason and Mode are how the search ended and by what it searched, Detail why
-	// it found nothing or less than it could.
+	// Reason says how the search ended, and Mode by which means it searched. Detail says why it
+	// found nothing or less than it could.
 	Reason string `json:"reason"`
 	Mode   string `json:"mode,omitempty"`
 	Detail string `json:"detail,omitempty"`
@@ -195,20 +195,20 @@ type Segment struct {
 	Type  Type     `json:"type"`
 	// Committed reports whether the page's content is durable.
 	Committed bool `json:"committed,omitempty"`
-	// At holds what each level would show; a level that the page does not have
-	// has an empty hash. At[Full] is the host's own content.
+	// At holds the content of each level; a level that the page does not have has an empty hash.
+	// At[Full] is the host's own content.
 	At [Full + 1]Shown `json:"at"`
 	// Bare is the run without its thinking; an empty hash if it has none.
 	Bare Shown `json:"bare,omitzero"`
-	// First is the level at which the page is appended: Full, or lower for what is
-	// too large to be shown and for content that a model sees shortened first ([Rep.Door]).
+	// First is the level at which the page is appended: Full, or lower for a page that is too
+	// large to be shown and for content that a model sees shortened first ([Rep.Door]).
 	First Level `json:"first"`
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.
 	Superseded bool `json:"superseded,omitempty"`
 }
 
-// Shown is what one level of a segment puts into the prompt.
+// Shown is the content that one level of a segment puts into the prompt.
 type Shown struct {
 	Hash      string `json:"hash,omitempty"`
 	Tokens    int    `json:"tokens,omitempty"`
@@ -233,8 +233,8 @@ type HostMessage struct {
 // item, which is no part of anybody's turn.
 func (m *HostMessage) apart() bool { return m.Held && m.Role == memkernel.RoleDeveloper }
 
-// Place describes where a host message is in the conversation. It changes as the
-// conversation grows, so it is given beside the messages, one each.
+// Place describes the position of a host message in the conversation. It changes as the
+// conversation grows, so callers must give it with the messages, one for each.
 type Place struct {
 	// Atom numbers the atom that the message belongs to, from 0.
 	Atom int `json:"atom"`
@@ -245,7 +245,7 @@ type Place struct {
 	Opener bool `json:"opener,omitempty"`
 }
 
-// Tokens returns what the message costs when shown in full.
+// Tokens returns the cost of the message when shown in full.
 func (m *HostMessage) Tokens() int {
 	n := 0
 	for i := range m.Segments {
@@ -254,7 +254,7 @@ func (m *HostMessage) Tokens() int {
 	return n
 }
 
-// at returns what segment s shows at level l, and whether it has that level.
+// at returns the content that segment s shows at level l, and whether it has that level.
 func (s *Segment) at(l Level) (Shown, bool) {
 	sh := s.At[l]
 	return sh, sh.Hash != ""

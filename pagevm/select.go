@@ -2,39 +2,38 @@ package pagevm
 
 import "slices"
 
-// SelectInput is what a cut has to choose from.
+// SelectInput is the input from which a cut chooses.
 type SelectInput struct {
 	Host   []HostMessage
 	Places []Place
 	// Seen carries the Gone flags, one per host message.
 	Seen []Seen
-	// Traits is what is known of each segment, by its place in Host; a message
-	// without an entry is worth what follows from its size.
+	// Traits are the known facts about each segment, by its place in Host. The worth of a message
+	// without an entry follows from its size.
 	Traits [][]Traits
 	// Names is how each name has been used; Traits count in it.
 	Names []NameUse
-	// Target is what the conversation may cost after the cut, in tokens.
+	// Target is the size that the conversation may have after the cut, in tokens.
 	Target int
-	// Most is what the conversation may cost at the most, for what is worth its keep: for
-	// steps of a rank of Hurdle and more, in needs per token and turn. Below Target it
-	// says nothing.
+	// Most is the largest size that the conversation may have if the content is worth it: for
+	// steps with a rank of at least Hurdle, in needs per token and turn. A value below Target has
+	// no effect.
 	Most   int
 	Hurdle float64
 	// Resolver: pages may go down to a pointer.
 	Resolver bool
 }
 
-// Select chooses what stays after a cut and how much of it is shown.
+// Select chooses the segments that stay after a cut and how much of it is shown.
 //
-// What must stay (the newest atom, what is open, what opened the loop, what is not
-// durable) is first, at its lowest level. Everything else is a choice: an atom
-// comes in whole, with each of its results at the level that gives the atom the most
-// worth per token, and may then rise level by level. Atoms and levels compete in one
-// order of worth per token ([Climb]) until the target is reached. A name counts for
-// the atom that shows it first, a little for the second, and for no other; so a page
-// whose names are elsewhere (a file read again, an output repeated) falls back by
-// itself. Ties go to the atom that is first. The choice is a function of its
-// input.
+// Atoms that must stay (the newest, the open ones, the one that opened the loop, those that are
+// not durable) come first, at their lowest level. Everything else is a choice: an atom comes in
+// whole, with each of its results at the level that gives the atom the most worth per token, and
+// may then rise level by level. Atoms and levels compete in one order of worth per token
+// ([Climb]) until the target is reached. A name counts for the atom that shows it first, a little
+// for the second, and for no other; so a page whose names are elsewhere (a file read again, an
+// output repeated) falls back by itself. Ties go to the atom that is first. The choice is a
+// function of its input.
 func Select(in SelectInput) *CutWish {
 	s := selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
 	s.need = make([]float64, len(in.Names))
@@ -71,7 +70,7 @@ func Select(in SelectInput) *CutWish {
 type selection struct {
 	in    SelectInput
 	atoms []atomChoice
-	// need is what each name is worth, shown how many atoms show it.
+	// need is the worth of each name. shown is the number of atoms that show it.
 	need  []float64
 	shown []uint8
 	// version counts the steps that were made; a step that was ranked in an earlier
@@ -81,13 +80,13 @@ type selection struct {
 	// number of this round.
 	mark  []int32
 	round int32
-	// held is what the messages cost that stay whatever becomes of their atoms.
+	// held is the cost of the messages that stay whatever becomes of their atoms.
 	held int
 	// hurdle is the least rank of a step that is taken.
 	hurdle float64
 }
 
-// atomChoice is what may become of one atom.
+// atomChoice is the choice for one atom.
 type atomChoice struct {
 	number  int
 	stands  bool
@@ -120,7 +119,7 @@ func (s *selection) add(from, end int) {
 	a := atomChoice{number: s.in.Places[from].Atom}
 	for i := from; i < end; i++ {
 		if s.in.Seen[i].Gone {
-			a.stands = true // what is left of it can't leave alone
+			a.stands = true // its remainder can't leave alone
 			continue
 		}
 		if s.in.Host[i].apart() {
@@ -230,8 +229,8 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 	return page, to, worth, tokens
 }
 
-// gain returns what a page is worth more at one level than at another: its content, and
-// the names that nobody shows yet. Count marks them as counted in this round.
+// gain returns how much more a page is worth at one level than at another: its content, and the
+// names that nobody shows yet. Count marks them as counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
 	most := uint8(maxShown)
@@ -293,7 +292,7 @@ func (s *selection) Take(st Step) Taken {
 	return Made
 }
 
-// wish returns what was chosen, as a wish.
+// wish returns the choice as a wish.
 func (s *selection) wish() *CutWish {
 	w := &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}
 	for i := range s.atoms {

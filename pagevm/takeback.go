@@ -1,8 +1,8 @@
 package pagevm
 
-// TakeBack returns the projection without the messages behind those of host, which are the
-// first that it was aligned with: the request that showed them first was refused, so
-// that nobody has seen them.
+// TakeBack returns the projection without the messages after those of host. host must be the
+// first messages that it was aligned with. Call TakeBack when the provider refused the request
+// that first showed the others: the model has not seen them.
 func (p *Projection) TakeBack(host []HostMessage) *Projection {
 	a := Align(p, host)
 	q := *p

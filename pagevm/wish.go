@@ -12,7 +12,7 @@ const (
 	CutCold CutReason = "cold"
 	// CutForced: the prompt would exceed window minus reserve, or a price cliff.
 	CutForced CutReason = "forced"
-	// CutPayback: a voluntary change whose savings repay what it rewrites.
+	// CutPayback: a voluntary change whose savings repay the rewritten tokens.
 	CutPayback CutReason = "payback"
 	// CutDemand: the host asked for it.
 	CutDemand CutReason = "demand"
@@ -25,21 +25,20 @@ const (
 type Wishes struct {
 	// Cut is nil to grow only.
 	Cut *CutWish `json:"cut,omitempty"`
-	// Carry is the carry block as it should be from the next cut on; if CarryNow
-	// it is shown from the first plan (some page has no source position), or from
-	// here on if the host replaced what was in the prompt (by a summary of its own, or
-	// by another conversation).
+	// Carry is the carry block as it should be from the next cut on; if CarryNow it is shown from
+	// the first plan (some page has no source position), or from here on if the host replaced the
+	// prompt's content (by a summary of its own, or by another conversation).
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
 	// Drop are notes that the carry block of a cut replaces with better ones: they go with the cut.
 	Drop map[string]bool `json:"drop,omitempty"`
-	// Append are kernel blocks to put behind the newest host message.
+	// Append are kernel blocks to put after the newest host message.
 	Append []Block `json:"append,omitempty"`
 	// Ahead is how many host messages at the end, of those that are new, the kernel
 	// blocks precede: a system message that ends a request belongs to the user's
 	// turn, and nothing may part it from the answer.
 	Ahead int `json:"ahead,omitempty"`
-	// Recall is what retrieval came to, if it ran; its block is among Append.
+	// Recall is the result of retrieval, if it ran. Its block must be among Append.
 	Recall *Recall `json:"recall,omitempty"`
 }
 
@@ -50,8 +49,8 @@ type CutWish struct {
 	Levels map[string]Level `json:"levels"`
 	// Leave names the atoms that should leave.
 	Leave map[int]bool `json:"leave"`
-	// Compacted: the carry block begins with a provider's compaction of what leaves, which
-	// holds what nobody but the provider understands, too.
+	// Compacted: the carry block begins with a provider's compaction of the messages that leave.
+	// It also holds content that only the provider understands.
 	Compacted bool `json:"compacted,omitempty"`
 	// CarryOnly: a new carry block is reason enough, though every message stays.
 	CarryOnly bool `json:"carry_only,omitempty"`
@@ -67,7 +66,7 @@ type Block struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Cache is what Next must know of the provider's cache and of the budget.
+// Cache is the state of the provider's cache and of the budget that Next must know.
 type Cache struct {
 	// Cold: nothing of the prompt is cached any more. Event names this cold
 	// event, so that it is used at most once.
@@ -86,13 +85,13 @@ type Cache struct {
 
 // Refusal is a wish, or a part of one, that the rules did not allow.
 type Refusal struct {
-	// Page or Atom is what the wish was about; "" and -1 for the cut itself.
+	// Page or Atom is the subject of the wish: "" and -1 for the cut itself.
 	Page string `json:"page,omitempty"`
 	Atom int    `json:"atom"`
 	Rule string `json:"rule"`
 }
 
-// Decision describes what Next did.
+// Decision describes the choices of Next.
 type Decision struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Cut is nil if the projection only grew.
@@ -100,6 +99,6 @@ type Decision struct {
 	// Kept is the number of leading items, the carry block included, whose bytes
 	// are those of the projection before.
 	Kept int `json:"kept"`
-	// Refused lists what was wished and not granted.
+	// Refused lists the wishes that were not granted.
 	Refused []Refusal `json:"refused,omitempty"`
 }

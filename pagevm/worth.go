@@ -6,9 +6,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// Traits are what is known of a segment's worth beside its size.
+// Traits are the known facts about a segment's worth other than its size.
 type Traits struct {
-	// Act is what the segment is the trace of, Age how many atoms are newer.
+	// Act is the act whose trace the segment is. Age is the number of newer atoms.
 	Act toolcall.Act
 	Age int
 	// InHand: it is a result about the file that was edited last, or about one that
@@ -19,14 +19,14 @@ type Traits struct {
 	Edited int
 	// Reread: a newer read of the same file showed as much.
 	Reread bool
-	// Resolved: it is an error, and what failed has worked since.
+	// Resolved: it is an error, and the failed call has worked since.
 	Resolved bool
 	// Names are those that each level shows, as places in SelectInput.Names, each
 	// once.
 	Names [Full + 1][]int32
 }
 
-// NameUse is what is known of a name.
+// NameUse holds the known uses of a name.
 type NameUse struct {
 	// Said counts the segments of dialogue that name it: the user's or the
 	// assistant's words, the inputs of calls.
@@ -35,11 +35,10 @@ type NameUse struct {
 	Age int
 }
 
-// The priors of worth: how often one turn is expected to refer to something that
-// is further back, in references per turn. They are rounded from thirteen recorded
-// sessions (2026-11): what was said is named again at least four times as often as a
-// text that was only in a result, with any one session left out, and ten times as
-// often once it is old.
+// The priors of worth: how often one turn is expected to refer to something that is further back,
+// in references per turn. They are rounded from thirteen recorded sessions (2026-11): names in
+// messages come again at least four times as often as names only in a result, with any one
+// session left out, and ten times as often once it is old.
 const (
 	// A name that was said, once; one that was in results only.
 	saidWorth   = 3e-3
@@ -53,21 +52,21 @@ const (
 	// their lines show names too. Chosen on replays, where a quarter and four times
 	// the value cost less than 1.5 points of reference recall.
 	unnamedShare = 0.06
-	// wordsTokens is how much of a user's message counts whole, not by that share:
-	// what a user asks for in plain words nobody can read up again. What is longer
-	// was mostly pasted. Ours.
+	// wordsTokens is how much of a user's message counts whole, not by that share: a request in
+	// plain words can't be read up again, while longer text was mostly pasted. The value is our
+	// choice.
 	wordsTokens = 200
-	// inHandFactor raises what the work is at; staleFactor lowers what a newer read
-	// or an edit replaced and errors that were resolved. Stale text is needed as
-	// often as other text, but it may mislead. Both are ours; replays hardly distinguish
-	// values between 3 and 10, or 0.2 and 1.
+	// inHandFactor raises the files of the work at hand. staleFactor lowers content that a newer
+	// read or an edit replaced, and resolved errors. Stale text is needed as often as other text,
+	// but it may mislead. Both are our choice; replays hardly distinguish values between 3 and
+	// 10, or 0.2 and 1.
 	inHandFactor = 10
 	staleFactor  = 0.25
 
-	// editedLines is how many lines a turn replaces per token of what shows a file that was
-	// just edited, halving while editedHalf atoms go by without an edit of it; readLines the
-	// same of a file that was read and not edited yet. The command measures 300e-6 and
-	// 25e-6; a quarter less is a little better on replays, as much shows twice.
+	// editedLines is how many lines a turn replaces per token of a page that shows a file that
+	// was just edited, halving while editedHalf atoms go by without an edit of it; readLines the
+	// same of a file that was read and not edited yet. The command measures 300e-6 and 25e-6; a
+	// quarter less is a little better on replays, as much shows twice.
 	editedLines = 220e-6
 	editedHalf  = 2
 	readLines   = 18e-6
@@ -79,8 +78,8 @@ var actWorth = [...]float64{
 	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
-// levelLines is how much of what a result is referred to for is still there, to the
-// line, at each level; measured by the same command.
+// levelLines is the share of the lines that later turns use of a result that each level still
+// shows; measured by the same command.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
 // maxShown is how many atoms a name counts for, shownShare how much for each. A
@@ -117,9 +116,9 @@ func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	return w + t.lines()*float64(tokens)
 }
 
-// lines returns how many lines per token the next turn is expected to replace in a file:
-// an edit has to repeat them to the letter. Work is on a few files at a time, so what was
-// edited a moment ago is edited again, wherever it was read, before or since.
+// lines returns how many lines per token the next turn is expected to replace in a file: an edit
+// has to repeat them to the letter. Work is on a few files at a time, so a file that was edited a
+// moment ago is edited again, wherever it was read, before or since.
 func (t *Traits) lines() float64 {
 	if t.Act != toolcall.ActRead && t.Act != toolcall.ActEdit {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Outcome is what became of a commit.
+// Outcome is the result of a commit.
 type Outcome string
 
 const (
@@ -46,8 +46,8 @@ type Tx struct {
 
 // Rejection is an update that validation refused.
 type Rejection struct {
-	// ID names the update, Code is a rejection code such as
-	// "DESTRUCTIVE_OP", Detail is what is wrong.
+	// ID names the update, Code is a rejection code such as "DESTRUCTIVE_OP", Detail describes
+	// the fault.
 	ID     string          `json:"id"`
 	Code   string          `json:"code"`
 	Detail string          `json:"detail,omitempty"`
@@ -70,10 +70,10 @@ type committedBody struct {
 	Seq   int         `json:"seq,omitempty"`
 }
 
-// Commit writes a transaction as one unit: staged with its body, validated (or
-// rejected with the reason), committed. The lines go out in one write and one
-// fsync, and only a unit with its committed line counts, so that a crash
-// leaves all of it or nothing. What another process committed before counts.
+// Commit writes a transaction as one unit: staged with its body, validated (or rejected with the
+// reason), committed. The lines go out in one write and one fsync, and only a unit with its
+// committed line counts, so that a crash leaves all of it or nothing. Commits of other processes
+// before it count.
 func (j *Journal) Commit(tx Tx) (Outcome, error) {
 	if tx.Key == "" {
 		return "", errors.New("commit: transaction without a key")
@@ -160,10 +160,9 @@ func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 	return hash, ok
 }
 
-// Transactions yields what [Journal.Commit] committed, in the order of the
-// commits: the key, the time and the body of each. Units that were staged and
-// refused, or whose commit a crash cut off, are left out; so are writebacks, whose
-// state the [Store] has.
+// Transactions yields the transactions that [Journal.Commit] committed, in the order of the
+// commits: the key, the time and the body of each. Units that were staged and refused, or whose
+// commit a crash cut off, are left out; so are writebacks, whose state the [Store] has.
 func (j *Journal) Transactions() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		staged := make(map[string]Record)

@@ -2,15 +2,15 @@ package journal
 
 import "github.com/memkernel/memkernel/pagevm/internal/lex"
 
-// compactJSON reports whether b is one valid JSON value without white space
-// between its tokens. What it rejects may still be valid: then the caller
-// asks encoding/json, which is slower by far on the megabytes of an ingest.
+// compactJSON reports whether b is one valid JSON value without white space between its tokens. A
+// value that it rejects may still be valid. The caller must then ask encoding/json, which is
+// slower by far on the megabytes of an ingest.
 func compactJSON(b []byte) bool {
 	c := compactScan{b: b}
 	return c.value(0) && c.i == len(b)
 }
 
-// maxCompactDepth is far below what encoding/json reads back.
+// maxCompactDepth is far below the depth that encoding/json reads back.
 const maxCompactDepth = 100
 
 type compactScan struct {

@@ -1,10 +1,10 @@
 // Package journal is the commit: a line in it is either whole or never was.
 //
-//   - A [Journal] is an append-only file of framed lines. Opening one reads what a
-//     synced head vouches for, cuts off what a crash tore, and names any other damage
-//     ([DamageError]), which it never overwrites; [Recover] reads on behind it.
-//   - A [State] is what the journal's writebacks made: pages by scope and key, with
-//     every version that their entries ever had.
+//   - A [Journal] is an append-only file of framed lines. Opening one reads the part that a
+//     synced head vouches for and cuts off a tail that a crash tore. It reports any other damage
+//     ([DamageError]) and never overwrites it; [Recover] reads on after it.
+//   - A [State] is the result of the journal's writebacks: pages by scope and key, with every
+//     version that their entries ever had.
 //   - A [Trace] is a file of decisions in the same framing, never synced.
 //
 // The contract, whoever writes ([Journal.Writeback]):
@@ -12,9 +12,9 @@
 //  1. State changes only by typed updates (append, merge, set_with_version) that
 //     name their field, scope, principal and evidence, staged together at a
 //     [CommitPoint].
-//  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope,
-//     non-destruction, policy. What fails stays in the journal with its code; the
-//     rest of the transaction is committed, unless it is all or nothing.
+//  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope, non-destruction,
+//     policy. A failed update stays in the journal with its code. The rest of the transaction is
+//     committed, unless it is all or nothing.
 //  3. Nothing that was committed is lost or changed by a later commit: entries of
 //     a list stay, a member or scalar is superseded only by who knew its last
 //     version, and keeps its old ones.
@@ -26,5 +26,5 @@
 //
 // The contract does not judge whether an update is true.
 //
-// Package journal never makes a representation, and never decides what a prompt shows.
+// Package journal never makes a representation, and never decides the content of a prompt.
 package journal

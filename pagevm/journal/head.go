@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Beside a journal is its head, which records how far the journal was synced, so
-// that what a crash left behind that point is distinguished from damage before it:
+// Next to a journal is its head. It records how far the journal was synced, so that the remains
+// of a crash after that point are distinguished from damage before it:
 //
 //	journal.head
 //	┌───────────────────────────────────────────────────────────────────┐
@@ -25,10 +25,10 @@ import (
 //	sum    the chain of sums over these lines
 //	next   the same of a file that is about to take the journal's name
 //
-// A state is written in place, into the older of the two slots, once the journal has
-// been synced: the head may lag behind the journal, and is never ahead of it. It is
-// synced itself when it is made and when the journal is rewritten; a power cut may
-// lose a newer state, and what was vouched for is less by as much.
+// A state is written in place, into the older of the two slots, once the journal has been synced:
+// the head may lag behind the journal, and is never ahead of it. It is synced itself when it is
+// made and when the journal is rewritten; a power cut may lose a newer state, and the head then
+// vouches for less.
 
 // headVersion is the version of the heads that are written.
 //
@@ -138,9 +138,9 @@ func decodeHead(slot []byte) (*journalHead, error) {
 	return h, nil
 }
 
-// vouch compares the file that was read up to r's place with the head. It reports
-// whether what follows that place may be a torn tail; an error is damage that
-// the lines themselves don't show.
+// vouch compares the file that was read up to r's place with the head. It reports whether the
+// bytes after that place may be a torn tail. It returns an error for damage that the lines
+// themselves don't show.
 func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail bool, err error) {
 	switch {
 	case j.derived:
@@ -172,8 +172,8 @@ func (h *journalHead) at(off int64, sum chain) *headMark {
 	return nil
 }
 
-// keepHead writes where the journal ends, once it has been synced up to there. That
-// it can't be written makes what is vouched for less, and nothing else.
+// keepHead writes where the journal ends, once it has been synced up to there. If it can't be
+// written, the head vouches for less. There is no other effect.
 func (j *Journal) keepHead() {
 	if j.derived {
 		return
@@ -181,8 +181,8 @@ func (j *Journal) keepHead() {
 	j.headErr = j.writeHead(headMark{j.off, j.line, j.sum}, nil, false)
 }
 
-// settle makes durable all up to where the journal was read and written, before a head
-// records so for good. What a head that is not synced records may be lost with it.
+// settle makes the journal durable up to the place where it was read and written, before a synced
+// head records that place. The record of a head that is not synced may be lost with it.
 func (j *Journal) settle() error {
 	if j.f == nil || j.off == 0 || j.head != nil && j.head.Next == nil && j.head.headMark == (headMark{j.off, j.line, j.sum}) {
 		return nil
@@ -217,7 +217,7 @@ func (j *Journal) needHead() error {
 		h.Seq++
 	}
 	h.Seq--
-	// Whole or not at all: what a kill leaves of it survives a power cut.
+	// Whole or not at all: the part that a kill leaves survives a power cut.
 	if _, err := j.in.Put(store.Synced, store.Doc{Name: headName(j.name), Data: both}); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
@@ -272,8 +272,8 @@ func (j *Journal) closeHead() {
 	}
 }
 
-// HeadErr returns what is wrong with the journal's head, nil if nothing is: the journal
-// itself reads well, and how far it was synced is not known.
+// HeadErr returns the fault of the journal's head, nil if there is none. With a fault, the
+// journal itself reads well, but it is not known how far it was synced.
 func (j *Journal) HeadErr() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -283,8 +283,8 @@ func (j *Journal) HeadErr() error {
 	return j.headErr
 }
 
-// replace gives the journal the content that n has read. The head records it before the
-// file takes the name: at any moment one of its two marks fits what is there.
+// replace gives the journal the content that n has read. The head records it before the file
+// takes the name: at any moment one of its two marks fits the file.
 func (j *Journal) replace(content []byte, n *Journal) error {
 	if !j.derived {
 		if err := j.settle(); err != nil {

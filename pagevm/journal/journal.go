@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// The journal is the commit: what it holds has happened, every other file is
-// redone from it. One record per line:
+// The journal is the commit: every event in it has happened, and every other file is redone from
+// it. One record per line:
 //
 //	journal.jsonl
 //	┌───────────────────────────────────────────────────────────────────┐
@@ -31,11 +31,10 @@ import (
 //	sum  over the records up to this one, sixteen lower-case hex digits (chain)
 //	rec  the record, one JSON object without line breaks
 //
-// Lines are only ever appended, all lines of one unit by one write and made
-// durable by one fsync. How far that went is in the journal's head
-// (journal_head.go). A tail that a crash tore was never acknowledged, can only be
-// behind that place, and is dropped, or put aside if it has whole lines. Anything
-// else that is broken, missing, moved or doubled is damage: an error that names the
+// Lines are only ever appended, all lines of one unit by one write and made durable by one fsync.
+// How far that went is in the journal's head (head.go). A tail that a crash tore was never
+// acknowledged, can only be after that place, and is dropped, or put aside if it has whole lines.
+// Anything else that is broken, missing, moved or doubled is damage: an error that names the
 // line, and changes nothing.
 //
 // A journal of before there were heads may end in the beginning of a line. CRLF line
@@ -65,9 +64,9 @@ const OpRemembered = "remembered"
 
 // Record is one entry of the journal.
 type Record struct {
-	// Op is what happened.
+	// Op is the kind of event.
 	Op string `json:"op"`
-	// ID is the idempotency key of what the record is about.
+	// ID is the idempotency key of the record's subject.
 	ID string `json:"id"`
 	// Time is when the event happened, by the writer's clock; zero if unknown.
 	Time time.Time `json:"time,omitzero"`
@@ -85,13 +84,13 @@ type DamageError struct {
 	// byte.
 	Line   int
 	Offset int64
-	// Reason is what is wrong with the line.
+	// Reason is the fault of the line.
 	Reason string
 	// Hint is the way out.
 	Hint string
 
-	// whole marks a line that passes its checksum: never a torn tail. unvouched marks
-	// a file that is not what its head describes, as one that was just replaced.
+	// whole marks a line that passes its checksum: never a torn tail. unvouched marks a file that
+	// its head does not describe, such as one that was just replaced.
 	whole, unvouched bool
 }
 
@@ -107,12 +106,12 @@ type Options struct {
 	// error ends the reading. A reader that meets a rewrite gets an error for which
 	// [DamageError.Replaced] is true, and has to begin anew.
 	Each func(Record) error
-	// Derived: what the file holds can be made again. It has no head, and a tail may
-	// be torn anywhere.
+	// Derived: the content of the file can be made again. It has no head, and a tail may be torn
+	// anywhere.
 	Derived bool
 }
 
-// Stats describes what an append cost.
+// Stats describes the cost of an append.
 type Stats struct {
 	Records int
 	Bytes   int64
@@ -127,13 +126,13 @@ type Stats struct {
 type Journal struct {
 	in       store.Store
 	name     string
-	path     string // where it is, for messages
+	path     string // its place, for messages
 	readOnly bool
 	derived  bool
 
 	mu sync.Mutex
-	// Invariant: the file's first off bytes are whole valid lines; f, if open,
-	// has nothing behind them but what another process appended.
+	// Invariant: the file's first off bytes are whole valid lines; f, if open, has after them
+	// only lines that another process appended.
 	f       store.Journal // nil until the first append
 	hf      store.Journal // of the head, nil until it is written
 	off     int64
@@ -220,8 +219,8 @@ func newJournal(in store.Store, name string) *Journal {
 	return &Journal{in: in, name: name, path: in.Where(name), commits: make(map[string]string), store: newStore()}
 }
 
-// dropTail cuts the torn tail off the file. One that has whole lines is more than one
-// killed write leaves, and is kept beside the file.
+// dropTail cuts the torn tail off the file. A tail with whole lines is more than one killed write
+// leaves, and is kept next to the file.
 func (j *Journal) dropTail() error {
 	if err := j.openFile(); err != nil {
 		return err
@@ -267,8 +266,8 @@ func (j *Journal) Size() int64 {
 // Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
 
-// Close closes the file. It syncs nothing: what Append was asked to sync is
-// durable already.
+// Close closes the file. It syncs nothing: records that Append was asked to sync are durable
+// already.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -314,9 +313,9 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Refresh reads what another process has appended since and returns it. A file
-// that was rewritten, as by a compaction, is a *DamageError and the journal must
-// be opened again.
+// Refresh reads and returns the records that another process has appended since. If the file was
+// rewritten, as by a compaction, it returns a *DamageError and the caller must open the journal
+// again.
 func (j *Journal) Refresh() ([]Record, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -334,9 +333,8 @@ func (j *Journal) Writable() {
 	j.readOnly = false
 }
 
-// Append writes records with one write call, durably if sync is set. What
-// another process appended before is read first. On an error nothing of it
-// is in the journal.
+// Append writes records with one write call, durably if sync is set. It first reads the records
+// that another process has appended. On an error none of the caller's records are in the journal.
 func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -409,8 +407,8 @@ func (j *Journal) ready() error {
 	return j.needHead()
 }
 
-// dropStale closes the file if another one has taken its name, as after a
-// compaction by another process: what is appended to it would be lost.
+// dropStale closes the file if another one has taken its name, as after a compaction by another
+// process: anything appended to it would be lost.
 func (j *Journal) dropStale() error {
 	if j.f == nil {
 		return nil

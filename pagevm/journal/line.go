@@ -89,7 +89,7 @@ func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
 type lineReader struct {
 	file string
 	r    *bufio.Reader
-	off  int64 // first byte behind the last line that was good
+	off  int64 // first byte after the last good line
 	line int   // lines up to off
 	sum  chain // over the records up to off
 	// chained reports whether a line had a sum; wantSum whether it must be the right one.
@@ -213,8 +213,8 @@ func (l *lineReader) damage(err error) *DamageError {
 		Hint: salvageHint}
 }
 
-// tornLine reports whether the line that was read last is the beginning of a line, with
-// nothing behind it: what a killed write leaves.
+// tornLine reports whether the line that was read last is only the beginning of a line, with
+// nothing after it, as a killed write leaves it.
 func (l *lineReader) tornLine() bool {
 	const begin = `{"v":`
 	n := min(len(l.last), len(begin))
@@ -248,8 +248,8 @@ func decodeLine(line []byte) ([]byte, error) {
 	return env.rec, err
 }
 
-// decodeEnvelope checks what a line holds beside its record. Its sum is checked by who knows the
-// lines before it.
+// decodeEnvelope checks the members of a line other than its record. The caller must check the
+// sum, which depends on the lines before it.
 func decodeEnvelope(line []byte) (envelope, error) {
 	env, ok := fastEnvelope(line)
 	if !ok {

@@ -78,7 +78,7 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 	r.chained = j.chained
 	for {
 		rec, err := r.next()
-		if m := j.head.at(r.off, r.sum); m != nil { // behind a record, or empty lines
+		if m := j.head.at(r.off, r.sum); m != nil { // after a record, or empty lines
 			passed = m
 		}
 		if err == io.EOF {
@@ -98,7 +98,7 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 			}
 			if tail {
 				j.mark(r)
-				j.needNL, j.torn = false, size-j.off // what lacks its break is the torn line
+				j.needNL, j.torn = false, size-j.off // a line without its break is the torn one
 				return nil
 			}
 			if bad != nil {
@@ -121,7 +121,7 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 	}
 }
 
-// mark moves the good offset behind what r has read.
+// mark moves the good offset to the end of the bytes that r has read.
 func (j *Journal) mark(r *lineReader) {
 	j.off, j.line, j.sum, j.needNL, j.chained = r.off, r.line, r.sum, r.noBreak, r.chained
 	if r.headAt >= j.last.at && len(r.head) > 0 {
@@ -129,7 +129,7 @@ func (j *Journal) mark(r *lineReader) {
 	}
 }
 
-// learn keeps what idempotence needs of a record, and brings the store up to it.
+// learn keeps the members of a record that idempotence needs, and brings the store up to it.
 func (j *Journal) learn(rec Record) error {
 	if err := j.store.learn(rec); err != nil {
 		return err

@@ -7,15 +7,14 @@ import (
 	"io"
 )
 
-// Rewrite replaces the journal by what edit makes of its records, in one step that
-// a crash leaves done or not done. Edit is handed a copy of every record, which it
-// may change, and reports whether it is kept. All writebacks are handed to it as one
-// snapshot, the first record, as a compaction writes it. The new file is read
-// before it takes the old one's name.
+// Rewrite replaces the journal's records by those that edit returns, in one step that a crash
+// leaves done or not done. Edit gets a copy of every record, may change it, and must report
+// whether to keep it. All writebacks are handed to it as one snapshot, the first record, as a
+// compaction writes it. The new file is read before it takes the old one's name.
 //
-// It is the only way by which anything leaves a journal, and for what was asked to
-// be forgotten. The caller holds the session's lock; a process that has the old
-// file open learns it from its next Refresh or append. It holds the new file in memory.
+// It is the only way by which records leave a journal, and meant for those that someone asked to
+// forget. The caller must hold the session's lock. A process that has the old file open learns of
+// the rewrite from its next Refresh or append. It holds the new file in memory.
 func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

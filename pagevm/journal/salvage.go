@@ -22,18 +22,18 @@ type Lost struct {
 	Line   int   `json:"line"`
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
-	// Reason is what is wrong, About what the line seems to have been, "" if that can't
+	// Reason is the fault. About is the record that the line seems to have been, "" if that can't
 	// be determined.
 	Reason string `json:"reason"`
 	About  string `json:"about,omitempty"`
 }
 
-// Salvage is what is sound of a journal, whatever happened to the rest.
+// Salvage is the sound part of a journal, whatever happened to the rest.
 type Salvage struct {
-	// Records and Commits count what is sound.
+	// Records and Commits count the sound ones.
 	Records, Commits int
-	// Lost are stretches of the file, in their order; Unfit names what is whole and can't
-	// be kept without what is lost.
+	// Lost are stretches of the file, in their order; Unfit names whole records that can't be
+	// kept without the lost ones.
 	Lost  []Lost
 	Unfit []string
 
@@ -44,9 +44,9 @@ type Salvage struct {
 	raw  [][]byte
 }
 
-// Recover reads what is sound of a journal, damaged or not. It writes nothing.
-// Of a unit that built on one that is lost it takes what still fits, so the last value
-// that was written is kept.
+// Recover reads the sound part of a journal, damaged or not. It writes nothing. Of a unit that
+// built on a lost one it takes the updates that still fit, so the last value that was written is
+// kept.
 func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error) {
 	s := &Salvage{in: in, name: name, j: newJournal(in, name)}
 	s.j.store.salvage = true
@@ -123,10 +123,10 @@ func firstLine(b []byte) []byte {
 	return line
 }
 
-// begins is what a record looks like that can't be read any more.
+// begins is the apparent beginning of a record that can't be read any more.
 var begins = textutil.LazyRegexp(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
 
-// lose notes a line that can't be used and goes on behind it.
+// lose notes a line that can't be used and continues after it.
 func (s *Salvage) lose(r *lineReader, err error) {
 	n := int64(len(r.last))
 	l := Lost{Line: r.line + 1, Offset: r.off, Bytes: n, Reason: err.Error()}
@@ -172,7 +172,7 @@ func (s *Salvage) take(rec Record, raw []byte, open *string) {
 // Sound reports whether nothing is wrong.
 func (s *Salvage) Sound() bool { return len(s.Lost) == 0 && len(s.Unfit) == 0 }
 
-// Journal has read what is sound. It has no file to append to.
+// Journal has read the sound part. It has no file to append to.
 func (s *Salvage) Journal() *Journal { return s.j }
 
 // All yields the records that are sound.
@@ -186,9 +186,9 @@ func (s *Salvage) All() iter.Seq[Record] {
 	}
 }
 
-// Apply puts the journal and its head aside and writes a new one of what is sound, as
-// a compaction would. A crash leaves the damaged file in place or the new one. It
-// returns the paths of what was put aside. The caller holds the session's lock.
+// Apply puts the journal and its head aside and writes a new one from the sound part, as a
+// compaction would. A crash leaves the damaged file in place or the new one. It returns the paths
+// of the files that it put aside. The caller must hold the session's lock.
 func (s *Salvage) Apply() (aside []string, err error) {
 	content, n, err := s.content()
 	if err != nil {

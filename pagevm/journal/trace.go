@@ -38,7 +38,7 @@ type TraceHeader struct {
 	Format int `json:"format"`
 	// Program is the version of the program that wrote it.
 	Program string `json:"program"`
-	// Deciders are the versions of what decided, by name.
+	// Deciders are the versions of the deciding components, by name.
 	Deciders map[string]int `json:"deciders"`
 }
 
@@ -52,7 +52,7 @@ type Trace struct {
 	line []byte // the header's, made when it is needed
 	f    store.Journal
 	off  int64 // whole valid lines up to here, the header among them
-	// first is where the first line behind the header ends, 0 if this value did not
+	// first is the offset at which the first line after the header ends, 0 if this value did not
 	// write it.
 	first int64
 }
@@ -65,12 +65,12 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 	return &Trace{in: in, name: name, head: h, max: max}
 }
 
-// Begin makes the file ready for the next line: a torn tail is cut off, a file
-// that is too large, another version's or no trace is renamed to *.1.jsonl, over
-// the one that was. others are the records, as JSON, that others have appended behind those of this
-// value, oldest first; of more than most bytes the newest. fresh reports whether what this value
-// appended before is not in front of these and of the next line, so that only others can be
-// gone on from.
+// Begin makes the file ready for the next line: a torn tail is cut off, a file that is too large,
+// another version's or no trace is renamed to *.1.jsonl, over an existing one. others are the
+// records, as JSON, that others have appended after those of this value, oldest first; if they
+// have more than most bytes, only the newest. fresh reports whether this value's own earlier
+// lines do not precede these and the next line, so that it can only continue from the lines of
+// others.
 func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
 	if t.f != nil {
 		others, fresh = t.current(most)
@@ -100,9 +100,9 @@ func (t *Trace) header() error {
 	return err
 }
 
-// current closes the file if it is no longer the one of that name, or lacks what was
-// appended to it. Where others have appended, what they left half done is cut off, and the rest is
-// read as Begin says.
+// current closes the file if it is no longer the one of that name, or lacks lines that were
+// appended to it. If others have appended, it cuts off their unfinished line and reads the rest
+// as Begin says.
 func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
@@ -310,8 +310,8 @@ func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 	return t, nil
 }
 
-// Lines yields the records behind the header with their line numbers. A torn last
-// line is left out; damage before the end is a *DamageError and ends it.
+// Lines yields the records after the header with their line numbers. A torn last line is left
+// out; damage before the end is a *DamageError and ends it.
 func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 	return func(yield func(TraceLine, error) bool) {
 		for {

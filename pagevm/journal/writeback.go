@@ -21,9 +21,8 @@ import (
 //	validated   {"hash":…,"accepted":["u1",…]}                    what passed
 //	committed   {"hash":…,"point":"flush","seq":7}                the commit point
 //
-// Replaying applies what "validated" names and asks no rule again: rules may have
-// changed since, history has not. The live state is made by the same code from the
-// same bytes.
+// Replaying applies the updates that "validated" names and asks no rule again: rules may have
+// changed since, history has not. The live state is made by the same code from the same bytes.
 
 // writebackVersion is the format version of a staged body and of a snapshot.
 const writebackVersion = 1
@@ -92,7 +91,7 @@ type Principal struct {
 	Name string `json:"name,omitempty"`
 	// Session is the session whose private state may be written; "" is none.
 	Session string `json:"session,omitempty"`
-	// Project allows writing what all sessions of the workspace share.
+	// Project allows writing pages that all sessions of the workspace share.
 	Project bool `json:"project,omitempty"`
 }
 
@@ -101,8 +100,8 @@ type Update struct {
 	// ID names the update in its transaction; "" becomes "u1", "u2", ... by
 	// position.
 	ID string `json:"id"`
-	// Key names the page, Type what it is. A page keeps its type for life; Type
-	// may be "" for one that exists.
+	// Key names the page, Type its type. A page keeps its type for life; Type may be "" for an
+	// existing page.
 	Key   string          `json:"key" rpc:"required"`
 	Type  pagevm.Type     `json:"type,omitempty"`
 	Field string          `json:"field" rpc:"required"`
@@ -140,10 +139,10 @@ type Transaction struct {
 	Updates      []Update
 }
 
-// Receipt describes what became of a transaction.
+// Receipt describes the outcome of a transaction.
 type Receipt struct {
-	// Outcome is Refused if nothing was accepted, or not all of what is committed
-	// only together.
+	// Outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
+	// transaction were.
 	Outcome Outcome `json:"outcome"`
 	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
 	Seq   int         `json:"seq,omitempty"`
@@ -152,7 +151,7 @@ type Receipt struct {
 	// A duplicate has those of the first delivery.
 	Accepted []string    `json:"accepted,omitempty"`
 	Rejected []Rejection `json:"rejected,omitempty"`
-	// Stats are what it cost.
+	// Stats are the costs.
 	Stats Stats `json:"-"`
 }
 
@@ -163,8 +162,7 @@ type stagedBody struct {
 	By           Principal   `json:"by"`
 	AllOrNothing bool        `json:"all_or_nothing,omitempty"`
 	Updates      []Update    `json:"updates"`
-	// Malformed are the values that are no JSON, so that the journal holds what
-	// was refused.
+	// Malformed are the values that are no JSON, so that the journal holds the refused input.
 	Malformed []malformedValue `json:"malformed,omitempty"`
 }
 
@@ -177,12 +175,11 @@ type malformedValue struct {
 // opaque [Tx].
 func (r Record) IsWriteback() bool { return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark) }
 
-// Writeback stages, validates and commits a transaction as one unit: one write,
-// one fsync, there whole or not at all after a crash. What another process
-// committed before counts. It is idempotent per key: the same updates again are a
-// Duplicate, whatever their commit point, others a Conflict; what was Refused may
-// come again. An error means that nothing was written; a rejected update is no
-// error.
+// Writeback stages, validates and commits a transaction as one unit: one write, one fsync, which
+// a crash leaves whole or not at all. Commits of other processes before it count. It is
+// idempotent per key: the same updates again are a Duplicate, whatever their commit point, and
+// other updates are a Conflict. A caller may try a Refused transaction again. An error means that
+// nothing was written; a rejected update is no error.
 func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	t.Time = t.Time.UTC().Round(0) // as it is read back
 	body, staged, err := t.stage()
@@ -220,9 +217,8 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	return out, nil
 }
 
-// stage checks what is the caller's to get right and returns the body of the
-// staged record, with the updates as they will be read back from it: what is
-// validated is what is replayed.
+// stage checks the caller's input and returns the body of the staged record, with the updates as
+// they will be read back from it, so that the validated updates are also the replayed ones.
 func (t *Transaction) stage() (json.RawMessage, *stagedBody, error) {
 	switch {
 	case t.Key == "":
@@ -267,8 +263,8 @@ func readStaged(body []byte) (*stagedBody, error) {
 	return &s, nil
 }
 
-// hash identifies what is asked for. The commit point is left out: the same
-// updates delivered again at the next boundary are the same.
+// hash identifies the requested updates. The commit point is left out: the same updates delivered
+// again at the next boundary are the same.
 func (s *stagedBody) hash() string {
 	c := *s
 	c.Point = ""

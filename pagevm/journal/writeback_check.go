@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Resolver looks up what evidence refers to. It answers from what the caller has at
-// hand and must answer the same while a transaction is validated.
+// Resolver looks up the source that evidence refers to. It answers from data that the caller has
+// at hand, and must give the same answer throughout the validation of a transaction.
 type Resolver interface {
 	// Provenance returns the references that ref itself rests on, none for a tool
 	// call or a span of the transcript; ok is false if ref names nothing.
@@ -24,7 +24,7 @@ type Resolver interface {
 
 // Policy is a rule of the host's. It must be deterministic and do no I/O.
 type Policy interface {
-	// Name returns what a refusal cites.
+	// Name returns the name that a refusal cites.
 	Name() string
 	// Refuse returns why the update is refused, "" if it is not.
 	Refuse(p Proposal) string
@@ -51,7 +51,7 @@ type Proposal struct {
 	Point CommitPoint
 	// Pinned reports whether the page is hard-pinned.
 	Pinned bool
-	// Values are what it would change, by entry id; "" is a scalar's.
+	// Values are the changes, by entry id; "" is a scalar's.
 	Values map[string]json.RawMessage
 
 	draft *draft
@@ -63,8 +63,7 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 	return v.Value, ok
 }
 
-// Rules are what updates are validated by, in this order; the first check that an
-// update fails names its code:
+// Rules validate updates, in this order; the first check that an update fails names its code:
 //
 //  1. schema: the field exists in the page's type, the operation is its kind's,
 //     every value is of its type and within its limits;
@@ -99,7 +98,7 @@ func NewRules(schema Schema, resolver Resolver, policies ...Policy) (*Rules, err
 	return &Rules{schema: schema.clone(), resolver: resolver, policies: slices.Clone(policies)}, nil
 }
 
-// verdict is what validation found.
+// verdict is the result of validation.
 type verdict struct {
 	accepted     []string
 	rejected     []Rejection
@@ -193,8 +192,8 @@ func (c *checker) check(u *Update) (a acceptedUpdate, err *RejectionError) {
 	return a, nil
 }
 
-// checkSchema looks whether the update is well formed, and fills in the type and
-// kind of what it writes.
+// checkSchema looks whether the update is well formed, and fills in the type and kind of the page
+// that it writes.
 func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, items []item, err *RejectionError) {
 	for _, m := range c.staged.Malformed {
 		if m.ID == u.ID {
@@ -292,7 +291,7 @@ func (c *checker) follow(ref string, open map[string]bool, left *int) string {
 	return ""
 }
 
-// denied returns why a principal may not write what an update names, "" if it may.
+// denied returns why a principal may not write the page that an update names, "" if it may.
 func denied(spec TypeSpec, u *Update, by Principal) string {
 	switch {
 	case !slices.Contains(spec.Scopes, u.Scope):

@@ -7,7 +7,7 @@ import (
 	"maps"
 )
 
-// CompactStats describes what a compaction did, in bytes of the file.
+// CompactStats describes the effect of a compaction, in bytes of the file.
 type CompactStats struct {
 	Before, After int64
 }

@@ -34,7 +34,7 @@ type draftField struct {
 	added int
 }
 
-// acceptedUpdate is what an update changes.
+// acceptedUpdate is the change that an update makes.
 type acceptedUpdate struct {
 	at      Address
 	typ     pagevm.Type
@@ -177,9 +177,8 @@ func (u *Update) listItems() ([]item, error) {
 	return items, nil
 }
 
-// changes returns the versions that an update's items make, or the reason why they
-// would destroy what is committed. This is the merge rule, for validation and
-// replay alike.
+// changes returns the versions that an update's items make, or the reason why they would destroy
+// committed content. This is the merge rule, for validation and replay alike.
 func (d *draft) changes(u *Update, a Address, items []item, origin Version) ([]change, string) {
 	var out []change
 	for _, it := range items {

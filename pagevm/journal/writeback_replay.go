@@ -20,8 +20,8 @@ type openUnit struct {
 	rejected []Rejection
 }
 
-// learn follows one record of the journal. A record that does not fit what came
-// before is an error and changes nothing.
+// learn follows one record of the journal. A record that does not fit the earlier ones is an
+// error and changes nothing.
 func (s *State) learn(rec Record) error {
 	switch rec.Op {
 	case OpSnapshot:

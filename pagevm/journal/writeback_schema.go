@@ -59,7 +59,7 @@ const (
 	maxNameBytes      = 512
 )
 
-// FieldSpec describes what a field may hold.
+// FieldSpec describes the values that a field may hold.
 type FieldSpec struct {
 	Kind  FieldKind `json:"kind"`
 	Value ValueType `json:"value"`
@@ -74,7 +74,7 @@ type FieldSpec struct {
 	Ranks []string `json:"ranks,omitempty"`
 }
 
-// TypeSpec describes what pages of a type are.
+// TypeSpec describes the pages of a type.
 type TypeSpec struct {
 	// Scopes are where pages of the type may be.
 	Scopes []memkernel.Scope    `json:"scopes"`
@@ -122,7 +122,7 @@ func DefaultSchema() Schema {
 	}
 }
 
-// check looks for what no update could ever satisfy.
+// check looks for rules that no update could ever satisfy.
 func (s Schema) check() error {
 	for _, t := range slices.Sorted(maps.Keys(s)) {
 		spec := s[t]
@@ -157,7 +157,7 @@ func (f FieldSpec) check() error {
 	return fmt.Errorf("unknown type of value %q", f.Value)
 }
 
-// clone copies the registry, so that what a host changes later changes no rule.
+// clone copies the registry, so that later changes by a host change no rule.
 func (s Schema) clone() Schema {
 	c := make(Schema, len(s))
 	for t, spec := range s {

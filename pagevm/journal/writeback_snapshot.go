@@ -28,8 +28,8 @@ type snapshotTx struct {
 	Rejected []Rejection `json:"rejected,omitempty"`
 }
 
-// Snapshot returns the store as JSON, the same bytes for the same history. It is what a
-// compaction writes, and what decides whether two stores are equal.
+// Snapshot returns the store as JSON, the same bytes for the same history. A compaction writes
+// these bytes, and two stores are equal if theirs are.
 func (s *State) Snapshot() ([]byte, error) {
 	body := snapshotBody{Writeback: writebackVersion, Pages: s.list(func(Address) bool { return true })}
 	s.mu.RLock()
@@ -42,7 +42,7 @@ func (s *State) Snapshot() ([]byte, error) {
 	return marshalPlain(&body)
 }
 
-// restore replaces what the store holds by a snapshot.
+// restore replaces the content of the store by a snapshot.
 func (s *State) restore(raw json.RawMessage) error {
 	var body snapshotBody
 	if err := json.Unmarshal(raw, &body); err != nil {

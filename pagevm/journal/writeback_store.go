@@ -25,8 +25,8 @@ type State struct {
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
-	// salvage takes what still fits of units that build on others which are lost, and
-	// lost names what does not.
+	// salvage takes the updates that still fit of units that build on lost ones. lost names those
+	// that do not fit.
 	salvage bool
 	lost    []string
 }
@@ -106,7 +106,7 @@ type fieldState struct {
 	at      map[string]int // id to place in entries
 }
 
-// txState is what a committed transaction said.
+// txState is the recorded outcome of a committed transaction.
 type txState struct {
 	seq      int
 	hash     string
@@ -213,7 +213,7 @@ func (p *pageState) view(a Address) StoredPage {
 	return out
 }
 
-// receipt returns what the committed transaction of key was answered.
+// receipt returns the answer to the committed transaction of key.
 func (s *State) receipt(key string) Receipt {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -254,7 +254,7 @@ func (f *fieldState) put(id string, v Version) {
 	f.entries[i].Versions = append(f.entries[i].Versions, v)
 }
 
-// merge takes over what a draft holds, as one commit.
+// merge takes over the changes of a draft, as one commit.
 func (s *State) merge(d *draft, tx *txState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func (e *Engine) settle(s *session, p *Prompt) {
 	})
 }
 
-// lose counts what was dirty and is gone now.
+// lose counts dirty pages that are gone now.
 func (e *Engine) lose(s *session, why Cause) {
 	for _, d := range s.dirty {
 		e.note(Fault{Code: FlushMiss, Turn: e.turn, Session: s.name, Page: e.rows[d.row].page.ID, Cause: why, Decision: e.seq})
@@ -96,7 +96,7 @@ func (e *Engine) destroy(s *session, ev Event) {
 	}
 }
 
-// handle returns what is left of a page whose content is destroyed.
+// handle returns the remainder of a page whose content is destroyed.
 func (e *Engine) handle(r *row) pagevm.Level {
 	switch {
 	case e.cfg.Policy.Resolve:

@@ -1,7 +1,6 @@
-// Package paging decides, turn by turn, which pages of an agent's state are in
-// the prompt and at which fidelity, and reports what went wrong when a page that was
-// needed was not there. It is the policy engine of the ClawVM paper
-// (EuroMLSys 2026): page table, selector, fault observer, decision trace.
+// Package paging decides, turn by turn, which pages of an agent's state are in the prompt and at
+// which fidelity, and reports the cause when a needed page was missing. It is the policy engine
+// of the ClawVM paper (EuroMLSys 2026): page table, selector, fault observer, decision trace.
 //
 //	Page  ──Add──►  Table, in an Engine
 //	                  │ Step(Turn): the policy assembles the prompt
@@ -23,16 +22,15 @@
 //
 // # Minimum set
 //
-// Every page has a floor, its type's minimum fidelity (Table 1): bootstrap,
-// constraint and active plan pages structured, all others the handle. Hard-pinned
-// pages and work in flight come first, then what is demanded, then the rest by
-// score. When the floors of pinned pages and of work in flight do not fit, the
-// decision names which of them fell out and how many tokens are missing, and the
-// misses that follow are marked budget_insufficient: no policy could help.
+// Every page has a floor, its type's minimum fidelity (Table 1): bootstrap, constraint and active
+// plan pages structured, all others the handle. Hard-pinned pages and work in flight come first,
+// then what is demanded, then the rest by score. When the floors of pinned pages and of work in
+// flight do not fit, the decision names those that fell out and the number of missing tokens, and
+// the misses that follow are marked budget_insufficient: no policy could help.
 //
-// A bootstrap or constraint page that nobody pins is loaded when its session
-// starts and goes with the first compaction; from then on it has to win its place
-// as an upgrade. That is what automatic pinning is for.
+// A bootstrap or constraint page that nobody pins is loaded when its session starts and goes with
+// the first compaction; from then on it has to win its place as an upgrade. Automatic pinning
+// prevents this.
 //
 // # Upgrades
 //
@@ -61,12 +59,11 @@
 //
 // # Writeback
 //
-// Pages that a turn changed are dirty until a commit point. A policy commits at
-// the boundaries that its knobs name; dirty pages at a boundary without commit are
-// lost, once each (flush_miss). A commit names the version that it was based on: of
-// two sessions that change one shared page the later is rejected
-// (DESTRUCTIVE_OP) and kept, not lost. The validated journal is elsewhere;
-// this engine only reports when a commit is due and what becomes of it without.
+// Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries
+// that its knobs name; dirty pages at a boundary without commit are lost, once each (flush_miss).
+// A commit names the version that it was based on: of two sessions that change one shared page
+// the later is rejected (DESTRUCTIVE_OP) and kept, not lost. The validated journal is elsewhere;
+// this engine only reports when a commit is due and the loss without it.
 //
 // The engine is a function of its input: no clock, no randomness, no map order. It
 // does no I/O; a trace goes to the writer that it is handed. It is not safe for

@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Config is what an engine is made with.
+// Config holds the settings of an engine.
 type Config struct {
 	Policy Policy `json:"policy"`
 	// Budget is the most that a prompt may hold, in tokens; Fixed is the part of
@@ -42,7 +42,7 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Config returns what the engine was made with.
+// Config returns the settings of the engine.
 func (e *Engine) Config() Config { return e.cfg }
 
 // Totals returns the counts since New.

@@ -37,7 +37,7 @@ func Codes() []Code { return slices.Clone(codes[:]) }
 // its result was resident. It is a signal of the workload and no fault.
 const AlertDuplicateSignature = "duplicate_signature"
 
-// Cause is what took a page away.
+// Cause is the event that took a page away.
 type Cause string
 
 // The causes of faults.
@@ -93,13 +93,13 @@ type Commit struct {
 // DestructiveOp rejects a change made on a version that is no longer the last.
 const DestructiveOp = "DESTRUCTIVE_OP"
 
-// Outcome is what became of a turn. Its slices are reused by the next Step.
+// Outcome is the result of a turn. The next Step reuses its slices, so callers must copy those
+// that they keep.
 type Outcome struct {
-	// Decision numbers the assembly; boundaries of the turn take numbers of their
-	// own behind it.
+	// Decision numbers the assembly; boundaries of the turn take the numbers after it.
 	Decision uint64 `json:"decision"`
-	// Tokens is what the prompt holds, the fixed region included. Minimum is the
-	// sum of all floors, Required that of pinned pages and work in flight.
+	// Tokens is the size of the prompt, the fixed region included. Minimum is the sum of all
+	// floors, Required that of pinned pages and work in flight.
 	Tokens   int `json:"tokens"`
 	Minimum  int `json:"minimum"`
 	Required int `json:"required"`

@@ -6,9 +6,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// observer looks at prompts as they were assembled, and reports what the model needed
-// and did not find there. It changes nothing in the table but which decision a page
-// faulted at.
+// observer looks at prompts as they were assembled, and reports the pages that the model needed
+// and did not find there. In the table it changes only the decision at which a page faulted.
 type observer struct {
 	table  *Table
 	seq    uint64 // the last decision

@@ -21,8 +21,8 @@ const (
 	PinHard Pin = "hard"
 )
 
-// Tokens is what each representation of a page costs; 0 means that the page does
-// not have it. Levels outside the type's degradation path are not used.
+// Tokens is the cost of each representation of a page; 0 means that the page does not have it.
+// Levels outside the type's degradation path are not used.
 type Tokens struct {
 	Full       int `json:"full"`
 	Compressed int `json:"compressed"`
@@ -67,8 +67,8 @@ type Page struct {
 	// Version rises with every change of the content.
 	Version int    `json:"version"`
 	Tokens  Tokens `json:"tokens"`
-	// RecomputeCost is what it takes to make the page again, in units of the
-	// host's choice in which 1 is an ordinary tool call.
+	// RecomputeCost is the cost of making the page again, in units of the host's choice in which
+	// 1 is an ordinary tool call.
 	RecomputeCost float64 `json:"recompute_cost"`
 	// Supersedes is the id of a page that this one makes stale.
 	Supersedes string `json:"supersedes,omitempty"`
@@ -90,7 +90,7 @@ const maxTokens = 1 << 30
 // types in the order of Table 1.
 var types = []pagevm.Type{pagevm.Bootstrap, pagevm.Constraint, pagevm.Plan, pagevm.Preference, pagevm.Evidence, pagevm.Conversation}
 
-// Check returns what is wrong with a page, nil if nothing is.
+// Check returns an error if a page is invalid.
 func (p *Page) Check() error {
 	switch {
 	case p.ID == "":

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Upgrade names how a policy spends what the minimum set leaves.
+// Upgrade names how a policy spends the tokens that the minimum set leaves.
 type Upgrade string
 
 // The upgrade strategies of Table 2, and LRU.
@@ -151,8 +151,8 @@ const (
 	sharedScope = 0.5
 )
 
-// levelShare is v: how much of a page's worth a level carries. It is coarser than
-// what the selector of cuts in pagevm goes by, which knows what each level contains.
+// levelShare is v: how much of a page's worth a level carries. It is coarser than the measure of
+// pagevm's selector of cuts, which knows the content of each level.
 var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
 
 // recencyAt is R by age; beyond the table it is 0.

@@ -57,7 +57,7 @@ func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	return max(low, en.hold)
 }
 
-// score is B, what a page is worth now.
+// score is B, the present worth of a page.
 func (e *Engine) score(r *row, en *entry) float64 {
 	w := &e.cfg.Policy.Weights
 	b := r.base
@@ -73,9 +73,9 @@ func (e *Engine) score(r *row, en *entry) float64 {
 	return b
 }
 
-// squeeze fills room with floors when not all of them fit: pinned pages and work in
-// flight first, then what was used in this turn, then by score; what does not fit
-// is left out and the next one tried.
+// squeeze fills room with floors when not all of them fit: pinned pages and work in flight first,
+// then what was used in this turn, then by score. A page that does not fit is left out, and the
+// next one is tried.
 func (e *Engine) squeeze(s *session, room int) int {
 	e.order = e.order[:0]
 	for i := range s.entries {
@@ -128,7 +128,7 @@ func (e *Engine) claim(a, b *entry) int {
 	return cmp.Or(cmp.Compare(ka, kb), strings.Compare(ra.page.ID, rb.page.ID))
 }
 
-// prefetch raises what the turn demands to the level that the demand asks for.
+// prefetch raises the pages that the turn demands to the level that the demand asks for.
 func (e *Engine) prefetch(s *session, demand []string, used, room int) int {
 	if !e.cfg.Policy.Prefetch {
 		return used
@@ -247,7 +247,7 @@ func (e *Engine) adopt(s *session, p Prompt) {
 	e.install(s)
 }
 
-// install makes what was decided the residency, and notes what changed.
+// install makes the decision the residency, and notes the changes.
 func (e *Engine) install(s *session) {
 	for i := range s.entries {
 		en := &s.entries[i]

@@ -9,11 +9,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Table is the page table: every page with what it is (its owner's [Page]) and, per
-// session, how it is shown in the prompt. A policy of its own engine decides that, or
-// whoever assembles the prompt and has [Engine.Observe] judge it.
+// Table is the page table: every page with its description (its owner's [Page]) and, per session,
+// its level in the prompt. Either a policy of its own engine decides the levels, or a caller
+// assembles the prompt and lets [Engine.Observe] judge it.
 type Table struct {
-	policy   Policy // what rows are worth and need
+	policy   Policy // the worth and needs of rows
 	turn     int
 	rows     []row
 	ids      map[string]int32
@@ -34,14 +34,14 @@ func newTable(p Policy) Table {
 type row struct {
 	page *Page
 	tok  [pagevm.Full + 1]int32
-	// up is the next better level that the page has, Gone for none, and ratio what
-	// it brings: Δv/Δtokens.
+	// up is the next better level that the page has, Gone for none, and ratio is its gain:
+	// Δv/Δtokens.
 	up    [pagevm.Full + 1]pagevm.Level
 	ratio [pagevm.Full + 1]float64
 	// base is the part of B that does not change.
 	base          float64
 	floor, lowest pagevm.Level
-	need          pagevm.Level // what a demand asks for
+	need          pagevm.Level // the level that a demand asks for
 	hard          bool         // pinned hard, by its owner or by the policy
 	rule          bool         // bootstrap or constraint
 	fleeting      bool         // can't rise again without the resolver
@@ -98,7 +98,7 @@ func (tb *Table) Add(p Page) error {
 	return nil
 }
 
-// admit returns why a page may not come into the table, with others beside it.
+// admit returns an error if a page may not come into the table together with others.
 func (tb *Table) admit(p *Page, beside []Page) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (tb *Table) session(name string) *session {
 	return s
 }
 
-// derive works out what the selector needs from the page and the policy.
+// derive computes the selector's input from the page and the policy.
 func (tb *Table) derive(r *row) {
 	p, k, w := r.page, &tb.policy.Knobs, &tb.policy.Weights
 	r.rule = p.Type == pagevm.Bootstrap || p.Type == pagevm.Constraint
@@ -228,9 +228,9 @@ func (tb *Table) supersede(p *Page) {
 	}
 }
 
-// Update gives a page new content: its token costs, recompute cost and version.
-// What it is (type, scope, owner) stays. The error wraps ErrUnknownPage for a page
-// that is gone, and ErrOrder for a version that is not newer.
+// Update gives a page new content: its token costs, recompute cost and version. Its type, scope
+// and owner stay. The error wraps ErrUnknownPage for a page that is gone, and ErrOrder for a
+// version that is not newer.
 func (tb *Table) Update(p Page) error {
 	i, ok := tb.ids[p.ID]
 	if !ok {
@@ -274,8 +274,8 @@ func (tb *Table) refit(i int32) {
 	}
 }
 
-// Remove takes a page out of the table, with what was uncommitted of it. The error
-// wraps ErrUnknownPage.
+// Remove takes a page out of the table, with its uncommitted changes. The error wraps
+// ErrUnknownPage.
 func (tb *Table) Remove(id string) error {
 	i, ok := tb.ids[id]
 	if !ok {
@@ -393,8 +393,8 @@ func (p *Page) links() []string {
 	return append(slices.Clip(p.Provenance.From), p.Supersedes)
 }
 
-// checkCircle refuses a page that would come from itself by way of others, those
-// that arrive beside it among them. Pages that are not there yet may be named.
+// checkCircle refuses a page that would depend on itself by way of others, including those that
+// arrive with it. A page may name pages that do not exist yet.
 func (tb *Table) checkCircle(p *Page, beside []Page) error {
 	if len(p.links()) == 0 {
 		return nil

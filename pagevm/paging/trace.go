@@ -103,8 +103,8 @@ func (l *traceLine) run(e *Engine) (err error) {
 
 // Difference is the first line of a trace that a replay does not make again.
 type Difference struct {
-	// Line counts from 1. Recorded is the line in the trace, Replayed what the same
-	// input comes to now.
+	// Line counts from 1. Recorded is the line in the trace. Replayed is the present result of
+	// the same input.
 	Line               int
 	Recorded, Replayed string
 }

@@ -10,8 +10,7 @@ import (
 // Event is something that happens to a session's context.
 type Event string
 
-// The events. A compaction or reset destroys what is in the context; a flush
-// only commits.
+// The events. A compaction or reset destroys the content of the context; a flush only commits.
 const (
 	EventFlush      Event = "flush"
 	EventCompaction Event = "compaction"
@@ -57,8 +56,8 @@ type Turn struct {
 	// Demand are the pages that the call needs.
 	Demand []string `json:"demand,omitempty"`
 	Calls  []Call   `json:"tool_calls,omitempty"`
-	// Arrive are pages that are new: they are in full behind the prompt that was
-	// assembled. Calls, Dirty and Begin of the same turn may name them.
+	// Arrive are the new pages, which are in full after the assembled prompt. Calls, Dirty and
+	// Begin of the same turn may name them.
 	Arrive []Page `json:"arrive,omitempty"`
 	// Dirty are pages that the call changed.
 	Dirty []string `json:"dirty,omitempty"`
@@ -96,7 +95,7 @@ func (e *Engine) Step(t *Turn) (*Outcome, error) {
 type Prompt struct {
 	// Levels is how it shows each page; one that is missing is gone.
 	Levels map[string]pagevm.Level
-	// Tokens is what it holds, the fixed region included.
+	// Tokens is its size, the fixed region included.
 	Tokens int
 	// Lost are the pages whose changes were not durable when an event of the turn
 	// destroyed the context, Rejected those whose changes were refused. All other changes
@@ -212,7 +211,7 @@ func (e *Engine) checkNames(t *Turn) error {
 	return nil
 }
 
-// foresee hands the oracle what it may know.
+// foresee gives the oracle the future that it may know.
 func (e *Engine) foresee(s *session, future []Future) {
 	for i := range s.entries {
 		s.entries[i].future = 0
@@ -224,8 +223,8 @@ func (e *Engine) foresee(s *session, future []Future) {
 	}
 }
 
-// arrive takes in the turn's results: new pages, pages that ran again or had to be
-// fetched. All of them are in full behind the prompt.
+// arrive takes in the turn's results: new pages, pages that ran again or had to be fetched. All
+// of them are in full after the prompt.
 func (e *Engine) arrive(s *session, t *Turn) {
 	for i := range t.Arrive {
 		e.insert(t.Arrive[i], pagevm.Gone)

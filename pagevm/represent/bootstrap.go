@@ -28,8 +28,8 @@ func constraint(text string) []pagevm.Rep {
 	return reps.reps
 }
 
-// outline cuts a Markdown text into its sections, with what of each must stay.
-// A section of one of the given names, by role, stays whole with all below it.
+// outline cuts a Markdown text into its sections, with the parts of each that must stay. A
+// section of one of the given names, by role, stays whole with all below it.
 func outline(text string, roles map[string]string) []pagevm.Outline {
 	out := []pagevm.Outline{{}}
 	depth := 0 // of the section that is kept whole
@@ -148,9 +148,9 @@ func listItem(t string) string {
 	return ""
 }
 
-// FileExcerpts are excerpts of a workspace file for what is larger than its room. Of
-// standing instructions, what commands something and the sections on session startup and
-// red lines are kept before all else.
+// FileExcerpts are excerpts of a workspace file for a file that is larger than its room. Of
+// permanent instructions, the commands and the sections on session startup and red lines are kept
+// before all else.
 func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
 	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
 	if instructions {
@@ -159,7 +159,7 @@ func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
 	return NewExcerpts(in)
 }
 
-// rules are the places of what outline keeps word for word.
+// rules are the places of the text that outline keeps word for word.
 func rules(text string) (out []Range) {
 	names, depth := startupNames(text), 0
 	for l := range eachLine(text) {

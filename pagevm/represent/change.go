@@ -7,11 +7,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Change returns what a workspace file contains that it did not when it was
-// shown: the sections (a heading with what is under it) that are new or
-// changed, verbatim, and the names of those that are gone. It is at most about
-// limit bytes long: beyond that the sections are reduced to the lines that
-// RepresentBootstrap keeps, and beyond that cut, and it says so.
+// Change returns the content that a workspace file did not have when it was shown: the sections
+// (a heading with its text) that are new or changed, verbatim, and the names of those that are
+// gone. It is at most about limit bytes long: beyond that the sections are reduced to the lines
+// that RepresentBootstrap keeps, and beyond that cut, and it says so.
 func Change(name, old, now string, limit int) string {
 	name = lex.OrUnknown(name)
 	if now == "" {
@@ -62,10 +61,10 @@ func sectionSet(text string) map[string]bool {
 	return set
 }
 
-// Section is a heading of a Markdown text with what is under it, up to the
-// next heading of whatever depth.
+// Section is a heading of a Markdown text with its text, up to the next heading of whatever
+// depth.
 type Section struct {
-	// Heading is without its marks, "" for what precedes the first.
+	// Heading is the heading without its marks, "" for the text before the first one.
 	Heading string
 	// Text is the section, its heading line included; all texts side by side are
 	// the whole.

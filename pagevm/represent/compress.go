@@ -15,7 +15,7 @@ import (
 // which secrets are masked already. It may be called by several goroutines at
 // once, and must return soon after its context ends.
 type Compressor interface {
-	// Name is stored with what it made.
+	// Name is stored with the compressor's text.
 	Name() string
 	// Compress returns a shorter form of the text. An error leaves the mechanical
 	// form in place and is no fault of the ingest.
@@ -25,24 +25,23 @@ type Compressor interface {
 // CompressInput is a text that is to be shortened.
 type CompressInput struct {
 	Type pagevm.Type
-	// Tool is the tool that gave the text, "" if none did; Kind what it looks
-	// like, see [ContentKind].
+	// Tool is the tool that gave the text, "" if none did. Kind is the kind of the text, see
+	// [ContentKind].
 	Tool, Kind string
 	Text       string
 	// Bytes is the size that is wished for.
 	Bytes int
 }
 
-// Recompress puts what opt's compressor makes of a tool result in the place of the
-// mechanical compressed representation among reps, which [RepresentEvidence] made.
-// It is taken only if it came in time, is valid UTF-8, holds nothing that Mask
-// knows for a secret, and is smaller than the whole with its footer; and
-// representations below that would then not shrink are dropped. Otherwise the
-// mechanical one stays and its Refused is the reason. Without a compressor, or for a
-// result that is too small for a compressed representation, reps come back as they
-// are.
+// Recompress replaces the mechanical compressed representation among reps by the text that opt's
+// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence]. It is
+// taken only if it came in time, is valid UTF-8, holds nothing that Mask knows for a secret, and
+// is smaller than the whole with its footer; and representations below that would then not shrink
+// are dropped. Otherwise the mechanical one stays and its Refused is the reason. Without a
+// compressor, or for a result that is too small for a compressed representation, reps come back
+// as they are.
 //
-// Unlike the others this is no pure function: what is stored is what counts.
+// Unlike the others this is no pure function: the stored text counts.
 func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	if o.Compressor == nil || len(reps) == 0 || len(in.Text) < o.MinBytes {

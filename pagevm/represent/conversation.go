@@ -13,7 +13,7 @@ import (
 // Utterance is one message of a dialogue.
 type Utterance struct {
 	Role memkernel.Role
-	// Text is what was said, masked.
+	// Text is the message's text, masked.
 	Text string
 	// Time is the host's time, zero if unknown. Key is the host's message key.
 	Time time.Time
@@ -67,8 +67,8 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 	return reps.reps
 }
 
-// said are those with a text: who called tools and said nothing is only counted. Where
-// nobody said anything all are.
+// said are the messages with a text. Messages that only call tools are counted but not quoted. If
+// no message has a text, said holds all of them.
 func said(us []Utterance) (out []Utterance) {
 	for _, u := range us {
 		if strings.TrimSpace(u.Text) != "" {
@@ -90,7 +90,7 @@ func validUtterances(us []Utterance) []Utterance {
 	return out
 }
 
-// spanFields returns the fields of a span but for what is quoted.
+// spanFields returns the fields of a span except the quotations.
 func spanFields(in *SpanInput, n int) *pagevm.ConversationFields {
 	f := &pagevm.ConversationFields{Span: in.PageID, Messages: len(in.Utterances), Bytes: n, Gist: in.gist()}
 	if in.PageID != "" {
@@ -131,8 +131,7 @@ func placeSaid(f *pagevm.ConversationFields, s *scan, keep []bool, label []int) 
 	}
 }
 
-// spanText returns the full text of a span: each message behind a line with its
-// role and tools.
+// spanText returns the full text of a span: each message after a line with its role and tools.
 func spanText(us []Utterance) string {
 	n := 0
 	for i := range us {
@@ -154,8 +153,8 @@ func spanText(us []Utterance) string {
 	return b.String()
 }
 
-// favourRoles lifts what the user said, since the model's words follow from
-// it, and returns for each unit the unit that holds its message's role.
+// favourRoles raises the user's messages, since the model's words follow from it, and returns for
+// each unit the unit that holds its message's role.
 func (s *scan) favourRoles(us []Utterance) (label []int) {
 	label = make([]int, len(s.units))
 	end, i := 0, 0

@@ -1,8 +1,8 @@
-// Package represent makes the representations of pages: from the whole content the
-// compressed, structured and pointer forms, each an extract of it, made without a model.
-// Tool results, messages, bootstrap files, rules, plans, preferences and spans of a
-// conversation each have their own form. An [Excerpts] makes a text of any wanted size;
-// [Change] returns what a file's new version changed.
+// Package represent makes the representations of pages: from the whole content the compressed,
+// structured and pointer forms, each an extract of it, made without a model. Tool results,
+// messages, bootstrap files, rules, plans, preferences and spans of a conversation each have
+// their own form. An [Excerpts] makes a text of any wanted size; [Change] returns the changes of
+// a file's new version.
 //
 // Package represent is pure: no file, no clock but those handed in, no counting of tokens.
 // Only a host's [Compressor] may do more, within the time that [Options] gives it.

@@ -11,9 +11,9 @@ type Part struct {
 	From, To int
 }
 
-// Ends shows a file of memory in whole lines of at most so many bytes, and one line in any
-// case: all of it, or its beginning and its newest part, which is at its end, and what to say
-// of the lines between them.
+// Ends shows a file of memory in whole lines of at most so many bytes, and one line in any case:
+// all of it, or its beginning and its newest part, which is at its end, and the note about the
+// lines between them.
 func Ends(path, text string, most int) (parts []Part, missing string) {
 	lines := linesOf(text)
 	if len(text) <= most {

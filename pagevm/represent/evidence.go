@@ -12,8 +12,8 @@ import (
 // maxArgs bounds the arguments that the fields of a result hold, in bytes.
 const maxArgs = 240
 
-// evidenceFields fills in the typed fields of a result from its scan: what the
-// call was, how it ended, and its most telling lines.
+// evidenceFields fills in the typed fields of a result from its scan: the call, how it ended, and
+// its most telling lines.
 func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker, o *Options) *pagevm.EvidenceFields {
 	f := &pagevm.EvidenceFields{Page: in.PageID, Tool: in.Tool, Args: clip(args, maxArgs), Status: "ok", Kind: s.kind.String(),
 		Lines: s.lines, Bytes: in.size(), PathCount: s.paths, ErrorCount: s.errs, Masked: in.Masked, Numbered: s.numbered}

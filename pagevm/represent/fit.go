@@ -12,9 +12,9 @@ import (
 // excerpt of it.
 const PartBreak = "\x1e"
 
-// Excerpts makes compressed representations of one text, each of another size: for
-// what is larger than the room there is. Like the levels made at ingestion they are
-// a function of the text and the size alone.
+// Excerpts makes compressed representations of one text, each of another size, for a text that is
+// larger than its room. Like the levels made at ingestion they are a function of the text and the
+// size alone.
 type Excerpts struct {
 	in       EvidenceInput
 	kind     kind
@@ -49,9 +49,9 @@ func (e *Excerpts) shown(bytes int, foot string) string {
 	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
 }
 
-// pickRuns is pick for an excerpt that shows a good part of the text: the most telling
-// comes first, and the more of the text there is room for, the more of the room goes
-// to what is between, shortest gaps first, so that it can be read as it runs.
+// pickRuns is pick for an excerpt that shows a good part of the text: the most telling comes
+// first, and the more of the text there is room for, the more of the room goes to the text
+// between, shortest gaps first, so that it can be read as it runs.
 func (s *scan) pickRuns(bytes int) *picker {
 	share := min(float64(bytes)/float64(len(s.text)+1), 1)
 	p := s.pick(int(float64(bytes) * (1 - share/2)))
@@ -59,8 +59,8 @@ func (s *scan) pickRuns(bytes int) *picker {
 	return p
 }
 
-// fill chooses what to show in gaps, the shortest gap first, until so many bytes are
-// used; the first that is too long is filled from its beginning on.
+// fill chooses the text to show in gaps, the shortest gap first, until so many bytes are used;
+// the first that is too long is filled from its beginning on.
 func (p *picker) fill(left int) {
 	type gap struct{ from, to, bytes int }
 	var gaps []gap
@@ -93,10 +93,10 @@ const (
 	pointerMessage    = 900
 )
 
-// Message makes the degraded representations of a long message of a
-// person's, best first; Bytes is its size as it came. All are excerpts that keep what the person is likely to have
-// written himself ([EvidenceInput.Own]) before all else, and name the page that holds
-// the whole. Like [RepresentEvidence] it is pure.
+// Message makes the degraded representations of a long message of a person's, best first; Bytes
+// is its size as it came. All are excerpts that prefer the text that the person is likely to have
+// written himself ([EvidenceInput.Own]), and name the page that holds the whole. Like
+// [RepresentEvidence] it is pure.
 func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	in.Message = true
@@ -112,8 +112,7 @@ func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
 	return c.reps
 }
 
-// Range is a part of a text, in bytes. Tail: its end is what matters, else its
-// beginning.
+// Range is a part of a text, in bytes. Tail: its end matters, else its beginning.
 type Range struct {
 	Start, End int
 	Tail       bool

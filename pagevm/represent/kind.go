@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// kind is what a text looks like; each shrinks in its own way.
+// kind is the kind of a text; each kind shrinks in its own way.
 type kind uint8
 
 const (
@@ -25,16 +25,15 @@ func (k kind) String() string {
 	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table", "test output"}[k]
 }
 
-// ContentKind returns what a text looks like, which decides how it is shortened:
-// "code", "diff", "json", "log", "test output", "search hits", "listing", "table", or
-// "prose" for all else.
+// ContentKind returns the kind of a text, which decides how it is shortened: "code", "diff",
+// "json", "log", "test output", "search hits", "listing", "table", or "prose" for all else.
 func ContentKind(text string) string {
 	k, _ := detectKind(text)
 	return k.String()
 }
 
-// errorWorth returns what a unit gains by speaking of an error. In code the words
-// are everywhere, in a log they are what one looks for.
+// errorWorth returns the worth that a unit gains by naming an error. In code such words are
+// everywhere, but in a log a reader looks for them.
 func (k kind) errorWorth(strong bool) float32 {
 	w := float32(9)
 	switch k {
@@ -55,7 +54,7 @@ const (
 	sampleLines = 60
 )
 
-// lineVotes counts in a sample what its lines look like.
+// lineVotes counts the kinds of the lines of a sample.
 type lineVotes struct {
 	n, numbered, diff, hunk, grep, path, pipe, tab, log, code, test int
 	label                                                           string // of the last line
@@ -240,7 +239,7 @@ func logLine(t string) bool {
 		}
 	}
 	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {
-		return true // a time behind the names of job and step
+		return true // a time after the names of job and step
 	}
 	return timed(t)
 }

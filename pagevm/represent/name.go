@@ -2,8 +2,8 @@ package represent
 
 import "strings"
 
-// Name stands for a path, file name, identifier or hash that a text shows: what a
-// later turn may refer to. Two names that collide in 64 bits count as one.
+// Name stands for a path, file name, identifier or hash that a text shows: something that a later
+// turn may refer to. Two names that collide in 64 bits count as one.
 type Name uint64
 
 // Names lists the names in a text, each once, in the order in which they first end,

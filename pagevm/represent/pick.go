@@ -20,7 +20,7 @@ type picker struct {
 	used    int // bytes
 }
 
-// markBytes is what an elision mark costs, with its line break.
+// markBytes is the length of an elision mark with its line break.
 const markBytes = len("[…]\n")
 
 type candidateUnit struct {
@@ -109,8 +109,8 @@ func (p *picker) score(i int) float32 {
 	return gain / float32(max(p.cost(i), 8)+10)
 }
 
-// cost returns the unit's length and what it adds to the marks: one more when it
-// is alone in a gap, one less when it closes the gap between two.
+// cost returns the unit's length and its addition to the marks: one more when it is alone in a
+// gap, one less when it closes the gap between two.
 func (p *picker) cost(i int) int {
 	n := p.units[i].end - p.units[i].start + 1
 	switch left, right := p.shown(i-1), p.shown(i+1); {
@@ -185,7 +185,7 @@ func (p *picker) head(lines, bytes int) []bool {
 		take(0)
 		take(len(keep) - 1)
 	}
-	if p.kind != kindCode && p.kind != kindGrep { // where errors are only spoken of
+	if p.kind != kindCode && p.kind != kindGrep { // which only speaks of errors
 		spare := lines / 2
 		for _, i := range p.order {
 			if p.units[i].err && lines > spare {
@@ -250,8 +250,8 @@ func (s *scan) excerpt(dst []byte, keep []bool) []byte {
 	return s.gapParts(dst, pos, len(s.text))
 }
 
-// gap writes what stands for text[a:b]: the bytes themselves if that is no
-// longer than a mark or shows nothing.
+// gap writes a replacement for text[a:b], or the bytes themselves if they are no longer than a
+// mark or show nothing.
 func (s *scan) gap(dst []byte, a, b int) []byte {
 	g := s.text[a:b]
 	if len(g) <= len("\n[…]\n") || len(g) <= 8 && blank(g) {

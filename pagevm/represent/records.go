@@ -19,8 +19,8 @@ const maxFlat = 2 * doorBytes
 // shortJSON returns a JSON text without its indentation if that is a quarter of it. Of any other
 // text it returns at most limit bytes: the first elements of a long array and its last one whole,
 // and those that tell errors; all members of an object, the long ones shortened; the beginning of
-// a long string. What is left out is counted in its place. It returns "" for a text that is not
-// JSON, or several JSON values, and where the limit is too small.
+// a long string. Elements that are left out are counted in their place. It returns "" for a text
+// that is not JSON or has several JSON values, and if the limit is too small.
 func shortJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	docs := valuesIn(text, 0)
@@ -120,8 +120,8 @@ func inLongStrings(text string) (bytes int) {
 }
 
 // shortElements chooses elements from the front, but keeps a third of the limit for those that
-// tell errors, and the last one. Where a quarter of them seem to tell one, it is a field's name
-// that does.
+// tell errors, and the last one. If a quarter of them seem to tell an error, a field's name
+// causes it.
 func shortElements(raw string, list []span, limit int) string {
 	if len(list) == 0 {
 		return raw
@@ -172,7 +172,8 @@ func shortElements(raw string, list []span, limit int) string {
 	return b.String() + raw[list[len(list)-1].end:]
 }
 
-// shortMembers shows all members, and gives the long ones what the short ones leave, in equal parts.
+// shortMembers shows all members, and gives the long ones the room that the short ones leave, in
+// equal parts.
 func shortMembers(raw string, list []span, limit int) string {
 	room, long := limit, 0
 	at := 0

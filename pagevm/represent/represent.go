@@ -30,8 +30,8 @@ type Options struct {
 	// Compressor makes compressed representations in the place of the mechanical
 	// ones, see [Recompress]. Default nil: none does.
 	Compressor Compressor
-	// CompressTime bounds what is asked of it together: one call of Recompress,
-	// one plan of the kernel's. Default 2 s.
+	// CompressTime bounds its total time: one call of Recompress, one plan of the kernel's.
+	// Default 2 s.
 	CompressTime time.Duration
 	// Whole shows every result whole when the model sees it for the first time, see [Door].
 	Whole bool
@@ -99,8 +99,8 @@ func (in *EvidenceInput) size() int64 {
 	return int64(len(in.Text))
 }
 
-// valid returns the input with U+FFFD in the place of bytes that are not UTF-8: what is
-// shown is JSON in the end, and so is what is stored.
+// valid returns the input with U+FFFD in the place of bytes that are not UTF-8: shown and stored
+// texts end up in JSON.
 func (in EvidenceInput) valid() EvidenceInput {
 	in.Bytes = in.size()
 	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
@@ -155,9 +155,9 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	return reps.reps
 }
 
-// room returns how many bytes of a text of n bytes a compressed representation may
-// quote beside extra bytes of its own. Too little to mean anything is of no use, so
-// that short texts get a few lines whatever the ratio.
+// room returns how many bytes of a text of n bytes a compressed representation may quote in
+// addition to extra bytes of its own. A very short quotation is of no use, so short texts get a
+// few lines whatever the ratio.
 func (o *Options) room(n, extra int) int {
 	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
 }
@@ -190,8 +190,7 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 	return pagevm.Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
 }
 
-// footer returns the end of a compressed result: what it is and how to read
-// the whole.
+// footer returns the end of a compressed result: its description and the way to read the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
 		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size()) + "; stored whole as page " + lex.OrUnknown(in.PageID)
@@ -248,9 +247,8 @@ func Preview(in EvidenceInput) string {
 // name it, few enough tokens to have hundreds of pointers in a prompt.
 const pointerHash = 16
 
-// PointerText returns the pointer to a tool result: what the call was, how much it
-// returned, the blob that holds it, and the read that restores it byte for
-// byte as stored.
+// PointerText returns the pointer to a tool result: the call, how much it returned, the blob that
+// holds it, and the read that restores it byte for byte as stored.
 func PointerText(in EvidenceInput) string {
 	in = in.valid()
 	return pointerText(&in, canonicalArgs(in.Tool, in.Input))

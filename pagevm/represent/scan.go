@@ -13,17 +13,15 @@ type unit struct {
 	start, end int   // bytes, without the line break
 	tok        int32 // first token in scan.toks; the next unit's tok ends them
 	line       int32 // the line that it is or is in, from 1
-	// base is what the unit is worth for its place and shape, beside what
-	// its tokens are worth.
+	// base is the unit's worth for its place and shape, in addition to that of its tokens.
 	base float32
 	// err marks a unit that speaks of an error or warning.
 	err bool
 }
 
-// scan is one pass over a text: its units and the tokens in them. Tokens are
-// numbered; what a token is worth depends on how likely a later turn is to
-// name it (paths, identifiers, numbers, hashes; the classes of the reference
-// recall measure).
+// scan is one pass over a text: its units and the tokens in them. Tokens are numbered; the worth
+// of a token depends on how likely a later turn is to name it (paths, identifiers, numbers,
+// hashes; the classes of the reference recall measure).
 type scan struct {
 	text string
 	kind kind
@@ -164,8 +162,8 @@ func (k kind) maxUnit() int {
 	return maxUnit
 }
 
-// splitPoint finds where to part a long line: behind an escaped line break, a
-// comma, a brace or a space, else anywhere between two runes.
+// splitPoint finds the place to part a long line: after an escaped line break, a comma, a brace
+// or a space, else anywhere between two runes.
 func (k kind) splitPoint(t string, a, b int) int {
 	partMin, partMax := partMin, partMax
 	if k == kindJSON {
@@ -228,7 +226,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 				break
 			}
 			word, h := i, uint64(14695981039346656037)
-			// What was seen, what every byte is, whether a hump was there.
+			// The classes seen so far, those of every byte, and whether there was a hump.
 			seen, every, hump, prev := uint8(0), uint8(0xff), uint8(0), uint8(0)
 			for i < b {
 				c := lex.ByteClass[t[i]]

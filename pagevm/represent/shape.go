@@ -13,11 +13,10 @@ const (
 	shapeMaxScan = 1 << 20 // bytes of JSON that are read for it
 )
 
-// jsonShape returns what a JSON text is made of: keys in order, types, and how many
-// elements an array has, its first standing for all: {id: number, tags: [3 string]}.
-// Of several documents one after the other the first is described, and that there are
-// more. It is at most about limit bytes long and checks nothing: of text that is
-// no JSON something harmless comes out.
+// jsonShape returns the structure of a JSON text: keys in order, types, and how many elements an
+// array has, with its first as the example: {id: number, tags: [3 string]}. Of several documents
+// one after the other the first is described, and that there are more. It is at most about limit
+// bytes long and checks nothing: of text that is no JSON something harmless comes out.
 func jsonShape(text string, limit int) string {
 	text = strings.TrimSpace(text[:min(len(text), shapeMaxScan)])
 	n := lex.ValueLen(text)

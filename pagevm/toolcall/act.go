@@ -1,6 +1,6 @@
 package toolcall
 
-// Act is what a page is the trace of.
+// Act is the kind of act that left a page as its trace.
 type Act uint8
 
 const (
@@ -11,11 +11,10 @@ const (
 	ActUser
 	ActSay
 	ActEdit
-	// ActRead is the content of a file, ActEdited what a change of one returned.
+	// ActRead is the content of a file, ActEdited is the result of changing one.
 	ActRead
 	ActEdited
-	// ActSearch is what a search for files or text returned, ActShell a command's
-	// output.
+	// ActSearch is the result of a search for files or text. ActShell is a command's output.
 	ActSearch
 	ActShell
 )
@@ -29,7 +28,7 @@ func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdi
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
-// ActOf returns what the result of a call is the trace of.
+// ActOf returns the act that the result of a call traces.
 func ActOf(tool, input string) Act {
 	switch k, _ := Classify(tool, input); {
 	case k == CallRead:

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Look is what a call looks at, as far as the call itself shows. A look that comes to
-// the same again brought what was known; anything else may have been run again to act
-// once more, or to see how things are now.
+// Look is the object that a call looks at, as far as the call itself shows. A repeated look with
+// the same result brought only known content. Any other call may have been run again to act once
+// more, or to see the present state.
 type Look uint8
 
 const (
@@ -16,22 +16,21 @@ const (
 	LookUnknown Look = iota
 	// LookAct: it changes something.
 	LookAct
-	// LookState: how something is at the moment: what runs, what has changed.
+	// LookState: the present state of something: running processes, changes.
 	LookState
-	// LookContent: what is said somewhere: files, searches, pages, records.
+	// LookContent: stored content: files, searches, pages, records.
 	LookContent
-	// LookMoving: what is never the same twice, or is asked for again and again until
-	// it is: time, processes, chance, waiting.
+	// LookMoving: content that differs each time, or that a caller polls until it is there: time,
+	// processes, chance, waiting.
 	LookMoving
 )
 
-// Files is what an edit changes, and a command that can't be determined.
+// Files is the object that an edit changes, and a command that can't be determined.
 const Files = "files"
 
-// Looks returns what a call looks at. of names what that depends on, or what an act
-// changes: the programs of a command, the server of an MCP tool or else the tool,
-// "files" of what edits show in. It is empty where nothing that an agent does shows
-// more than the result.
+// Looks returns the object that a call looks at. of names the things that it depends on, or that
+// an act changes: the programs of a command, the server of an MCP tool or else the tool, "files"
+// for those that edits change. It is empty if no act of an agent shows more than the result.
 func Looks(tool, input string) (l Look, of []string) {
 	base := baseTool(tool)
 	if shellTools[base] {
@@ -48,8 +47,8 @@ func Looks(tool, input string) (l Look, of []string) {
 	return l, []string{server}
 }
 
-// The words of tool names and commands that show what a call does. Those of moving do so
-// as a tool's first or last word only ("list_time_entries" is a list).
+// The words of tool names and commands that show the effect of a call. Those of moving do so as a
+// tool's first or last word only ("list_time_entries" is a list).
 var (
 	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
 		"start stop kill apply push merge commit checkout close click type press fill submit upload skill ask spawn agent " +
@@ -62,8 +61,8 @@ var (
 	movingWords = Names("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
 )
 
-// looksTool goes by a tool's name. A name that shows nothing is taken for a look, which shows
-// by what comes of it.
+// looksTool decides by a tool's name. A name that shows nothing is taken for a look, since the
+// result then shows whether it is one.
 func looksTool(tool string) (Look, string) {
 	of := tool
 	if rest, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__"); ok {
@@ -110,8 +109,8 @@ func nameWords(name string) (words []string) {
 	return words
 }
 
-// The programs that need no second word. Mute ones look at nothing, and change nothing
-// that others look at; prefixes run what follows them.
+// The programs that need no second word. Mute ones look at nothing, and change nothing that
+// others look at. Prefixes run the words after them.
 var (
 	contentPrograms = Names("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
 		"file diff cmp sort uniq cut tr jq yq column xxd od strings curl wget which basename dirname realpath readlink md5sum sha256sum")
@@ -220,9 +219,9 @@ func flagged(words []string, flags ...string) bool {
 	return false
 }
 
-// CanonicalResult returns a result without what a host writes on every run of a call and
-// that is new each time: the ids and times in Codex's heading. nothing reports whether it
-// came to nothing: an empty output, or a search without a match.
+// CanonicalResult returns a result without the text that a host writes anew on every run of a
+// call: the ids and times in Codex's heading. nothing reports whether it came to nothing: an
+// empty output, or a search without a match.
 func CanonicalResult(text string) (said string, nothing bool) {
 	head, body, ok := strings.Cut(text, "Output:\n")
 	if !ok || !headed(head) {
@@ -247,7 +246,7 @@ func headed(head string) bool {
 	return false
 }
 
-// isEmptyResult reports whether text is what the agents in use write for an empty result.
+// isEmptyResult reports whether text is one that the agents in use write for an empty result.
 func isEmptyResult(text string) bool {
 	if text = strings.Trim(text, " \t\r\n()."); len(text) > 200 {
 		return false // longer than any of them in any case of its letters

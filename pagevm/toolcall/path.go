@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Kind is what a tool call does to a file.
+// Kind is the effect of a tool call on a file.
 type Kind uint8
 
 const (
@@ -21,8 +21,7 @@ const (
 	CallOther Kind = iota
 	// CallRead shows the content of a file, or a part of it.
 	CallRead
-	// CallEdit changes, creates, moves or removes a file: what was read of it
-	// before is out of date.
+	// CallEdit changes, creates, moves or removes a file: earlier reads of it are out of date.
 	CallEdit
 )
 
@@ -56,10 +55,9 @@ func baseTool(tool string) string {
 	return t
 }
 
-// Classify returns what a call does, and to which files, as canonical paths.
-// Only what the call itself contains counts: a shell command is understood if it
-// is a plain read or write of files. A path that can't be shown is left out: prompts
-// and checkpoints name paths.
+// Classify returns the effect of a call and its files, as canonical paths. Only what the call
+// itself contains counts: a shell command is understood if it is a plain read or write of files.
+// A path that can't be shown is left out: prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
 	k, ps := classifyCall(tool, input)
 	return k, slices.DeleteFunc(ps, func(p string) bool { return !textutil.IsVisible(p) })
@@ -197,10 +195,10 @@ func patchPaths(input string) []string {
 	return ps
 }
 
-// Canonical returns a form of a call that is equal for equal calls: object keys
-// sorted, insignificant white space gone, and arguments of a shell that don't
-// change what runs (its description and time limit) left out. Text that is no
-// JSON keeps its inner spaces; only the ends of its lines are trimmed.
+// Canonical returns a form of a call that is equal for equal calls: object keys sorted,
+// insignificant white space gone, and arguments of a shell that don't change the command (its
+// description and time limit) left out. Text that is no JSON keeps its inner spaces; only the
+// ends of its lines are trimmed.
 func Canonical(tool, input string) string {
 	m := args(input)
 	if m == nil {

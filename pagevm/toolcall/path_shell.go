@@ -145,13 +145,13 @@ func operands(words []string) (ops []string) {
 	return ops
 }
 
-// shellBytes is how much of a command line is parsed: what is larger carries data.
+// shellBytes is how much of a command line is parsed: a larger one carries data.
 const shellBytes = 64 << 10
 
-// parseShell parts a command line at ; && || | and line breaks, unquotes the words, and
-// takes redirections out. It stops at what it doesn't understand (substitutions, here
-// documents): what came before still counts. whole reports whether it understood the line
-// to its end.
+// parseShell parts a command line at ; && || | and line breaks, unquotes the words, and takes
+// redirections out. It stops at syntax that it doesn't understand (substitutions, here
+// documents). The words before that still count. whole reports whether it understood the line to
+// its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true
@@ -200,7 +200,7 @@ func (x *shellLexer) step() bool {
 		return false
 	case '<':
 		if strings.HasPrefix(x.line[x.i:], "<") {
-			return false // what follows is a document
+			return false // the rest is a document
 		}
 		x.word, x.inWord = append(x.word, c), true
 	case '>':

@@ -8,22 +8,24 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Text is what a call that changes files writes into them, as far as its arguments tell.
+// Text is the text that a call writes into the files it changes, as far as its arguments show.
 type Text struct {
-	// New are the texts that it writes, Old those that it says stood there before.
+	// New are the texts that it writes, Old those that by its account were there before.
 	New, Old []string
-	// Whole reports whether it writes files anew, so that what stood there may be in New.
+	// Whole reports whether it writes files anew, so that the former text may be in New.
 	Whole bool
 }
 
-// oldKeys are the arguments that hold what stood in a file, whereKeys those that say where.
+// oldKeys are the arguments that hold the former text of a file. whereKeys are those that say
+// where.
 var (
 	oldKeys    = Names("old_string old_str old_text oldtext oldstring search find before old_content")
 	whereKeys  = Names(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
 	wholeTools = Names("write write_file create_file update_file create")
 )
 
-// Written returns what a call that changes files writes; it is empty for any other.
+// Written returns the text that a call writes into the files it changes. It is empty for any
+// other call.
 func Written(tool, input string) Text {
 	if k, _ := Classify(tool, input); k != CallEdit {
 		return Text{}
@@ -63,7 +65,8 @@ func Written(tool, input string) Text {
 // quoted is a word in quotes of a command.
 var quoted = textutil.LazyRegexp(`"[^"]*"|'[^']*'`)
 
-// patch reads a patch in the Codex format: what its lines add, and what they find.
+// patch reads a patch in the Codex format: the lines that it adds and those that it expects to
+// find.
 func (t *Text) patch(body string) {
 	for line := range strings.Lines(body) {
 		switch line = strings.TrimRight(line, "\r\n"); {

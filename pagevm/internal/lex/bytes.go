@@ -1,4 +1,4 @@
-// Package lex has what pagevm's rooms share of reading text: classes of bytes, JSON that is
+// Package lex has the text reading that pagevm's packages share: classes of bytes, JSON that is
 // skimmed and not checked, and the words for counts and sizes. It keeps no state.
 package lex
 

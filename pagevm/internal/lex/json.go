@@ -84,8 +84,8 @@ func hexRune(s string) (r rune) {
 	return r
 }
 
-// SoleString returns the value of a JSON object whose only member beside a
-// description is a string, "" otherwise.
+// SoleString returns the value of a JSON object whose only member, except for a description, is a
+// string, "" otherwise.
 func SoleString(input string) string {
 	n, val := 0, ""
 	for k, raw := range Members(input) {

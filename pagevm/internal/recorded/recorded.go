@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Results returns the text results of the recorded sessions beside the repository. It
-// skips the test where there are none.
+// Results returns the text results of the recorded sessions next to the repository. It skips the
+// test if there are none.
 func Results(t testing.TB) (texts []string) {
 	t.Helper()
 	const sessions = "../../../shared/data/transcripts" // from a room of pagevm
