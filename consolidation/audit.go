@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Kept is a check of what is kept beside the workspace's files, by whoever has that.
+// Kept is a check of data that is kept outside the workspace's files, by the owner of that data.
 type Kept func(context.Context, *health.Report) error
 
 // checks are all checks, in the order of the report. The first eight are those of a
@@ -68,7 +68,7 @@ func AllChecks() []health.Code {
 	return out
 }
 
-// ListChecks returns the checks with what each holds to, none of them run.
+// ListChecks returns the checks with the rule of each, none of them run.
 func ListChecks() []health.CheckRun {
 	var out []health.CheckRun
 	for _, c := range checks() {
@@ -107,7 +107,7 @@ type Options struct {
 	// default time.Local.
 	Now      time.Time
 	Timezone *time.Location
-	// Masker knows what is a secret; nil has all rules.
+	// Masker finds secrets; nil has all rules.
 	Masker *mask.Masker
 	// MaxFileBytes bounds a file; 0 takes the store's default.
 	MaxFileBytes int64
@@ -116,7 +116,7 @@ type Options struct {
 	// Resolves reports whether a pointer that is in memory can be followed; nil
 	// leaves pointers unchecked.
 	Resolves func(id string) bool
-	// Kept are the checks of what is kept beside the files, by their codes.
+	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
 	// Only names the checks to run, all if it is empty; Skip those not to.
 	Only, Skip []health.Code
@@ -146,8 +146,8 @@ func join(ids []health.Code) string {
 	return strings.Join(names, ", ")
 }
 
-// Audit checks a workspace and changes nothing. Checks of what is kept beside it that
-// [Options.Kept] lacks are in the report without having run.
+// Audit checks a workspace and changes nothing. Checks of outside data that [Options.Kept] lacks
+// are in the report without having run.
 func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
@@ -181,8 +181,8 @@ type auditor struct {
 	report *health.Report
 }
 
-// together notes findings of one cause as one: what there is of it in all, at the first
-// place, the others beside it. A few are noted one by one.
+// together notes findings of one cause as one, at the first place. It has their number, and the
+// other places. A few are noted one by one.
 func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {
 	if len(found) <= few {
 		for i := range found {
@@ -198,7 +198,7 @@ func (a *auditor) together(found []health.Finding, few int, what func(n int) str
 	a.add(f)
 }
 
-// add notes a finding of the check at hand. What it quotes may hold a secret.
+// add notes a finding of the check at hand. Its quotation may hold a secret.
 func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)
 	for i := range f.Dropped {

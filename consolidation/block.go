@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// A file that is pruned is cut into pieces that tile it, so that what stays is
-// byte for byte as it was:
+// A file that is pruned is cut into pieces that tile it, so that the remaining text is byte for
+// byte as it was:
 //
 //	# Memory             head, kept
 //	## Ports             heading: goes with the last block below it, if it may
@@ -26,8 +26,8 @@ type piece struct {
 	// level is a heading's, label a heading's or a marker's.
 	level int
 	label string
-	// bullet reports whether the piece is an item of a list without order,
-	// with nothing but what is nested in it.
+	// bullet reports whether the piece is an item of a list without order, with only nested
+	// blocks in it.
 	bullet bool
 	// sections are the pieces of the headings above a piece, outermost first; marker
 	// is the piece of its marker, -1 if it has none.
@@ -135,8 +135,7 @@ func underlined(ps []piece) {
 	}
 }
 
-// nested reports whether a unit belongs to the block before it: what is
-// indented, and code.
+// nested reports whether a unit belongs to the block before it: an indented unit, and code.
 func nested(d markdownstore.Document, u markdownstore.Unit) bool {
 	return u.Kind == markdownstore.UnitCode || indented(d.Raw[u.Start:u.End])
 }
@@ -194,9 +193,8 @@ func settle(ps []piece) {
 	}
 }
 
-// remains returns the text that stays. Where something left, at least one blank line
-// separates what was before it from what was behind it, except between two items:
-// what was apart is not joined.
+// remains returns the text that stays. Where a piece left, at least one blank line separates its
+// neighbours, except between two items, so that separate blocks are not joined.
 func remains(ps []piece, eol string) string {
 	var b strings.Builder
 	var last *piece
@@ -223,7 +221,7 @@ func remains(ps []piece, eol string) string {
 	return b.String()
 }
 
-// cutBlanks splits a piece into its lines and the blank ones behind them.
+// cutBlanks splits a piece into its lines and the blank ones after them.
 func cutBlanks(text string) (body, blanks string) {
 	n := len(strings.TrimRight(text, " \t\r\n"))
 	if at := strings.IndexByte(text[n:], '\n'); at >= 0 {

@@ -7,15 +7,14 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// A bundle are the pieces that leave together or not at all, in their order. A section
-// that is nothing but a list without order gives single items; of any other all that
-// is below its heading is one: a list has a lead, steps an order, a table a caption, a
-// comment something that it speaks of. A marker ends what it names.
+// A bundle are the pieces that leave together or not at all, in their order. A section that is
+// nothing but a list without order gives single items; of any other all that is below its heading
+// is one: a list has a lead, steps an order, a table a caption, a comment something that it
+// speaks of. A marker is the last piece of the block that it names.
 type bundle []int
 
-// bundles cuts what is left of a file into bundles. What a lead introduces in the
-// sections below it, and what is open at the end of the file, is in none: it can't
-// be moved.
+// bundles cuts the rest of a file into bundles. Sections that a lead introduces, and a block that
+// is open at the end of the file, are in none: they can't be moved.
 func bundles(ps []piece) []bundle {
 	var out []bundle
 	var run bundle
@@ -49,7 +48,7 @@ func bundles(ps []piece) []bundle {
 			end(i)
 			run, head = nil, i
 		case p.kind == pieceMarker:
-			end(i) // what was appended is whole by itself
+			end(i) // an appended text is whole by itself
 			run = nil
 		case !p.gone && (p.kind == pieceBlock || p.kind == pieceRule):
 			run = append(run, i)
@@ -72,7 +71,7 @@ func plain(ps []piece, run bundle) bool {
 	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
 
-// leads reports whether a text introduces what follows, in any script.
+// leads reports whether a text introduces the next block, in any script.
 func leads(text string) bool {
 	text = strings.TrimRight(uncommented(text), " \t\r\n*_~`")
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasSuffix(text, "﹕") || strings.HasSuffix(text, "︓")
@@ -84,8 +83,8 @@ func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
-// own finds whose the pieces of a file are, and marks those that may leave: what the
-// options name, and what a machine wrote and nobody changed.
+// own finds the owners of a file's pieces, and marks those that may leave: the ones that the
+// options name, and the ones that a machine wrote and nobody changed.
 func (r *pruner) own(f *File, ps []piece) {
 	for i := range ps {
 		p := &ps[i]

@@ -58,7 +58,7 @@ var (
 	replaced = textutil.LazyRegexp(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
 )
 
-// roles are what one person is of a thing.
+// roles are the roles of one person in a thing.
 const roles = `(?i:owner|lead|leader|head|manager|maintainer|contact|leiter(?:in)?|verantwortliche[rn]?|ansprechpartner(?:in)?|jefe|jefa|responsable|encargad[oa]|chef|cheffe|responsabile|capo|responsável|eigenaar|leider)`
 
 // small are words that name nothing.
@@ -68,8 +68,8 @@ var small = map[string]bool{
 	"der": true, "die": true, "das": true, "des": true, "le": true, "la": true, "les": true, "el": true, "de": true, "du": true, "uses": true, "runs": true,
 }
 
-// claims lists what a file claims. Only entries that still hold claim anything,
-// and none that mentions a change: it names the old value too.
+// claims lists the claims of a file. Only entries that still hold claim anything, and none that
+// mentions a change: it names the old value too.
 func claims(f *File) []claim {
 	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || f.archived() {
 		return nil
@@ -105,7 +105,7 @@ func claimsOf(f *File, e *Entry) []claim {
 	return found
 }
 
-// past reports whether a heading is one of what was, or of examples.
+// past reports whether a heading is one of past facts, or of examples.
 func past(heading string) bool {
 	return slices.ContainsFunc(words(heading), func(w string) bool { return lexicon().bygone[w] }) || holdsAny(heading, lexicon().bygoneHan)
 }
@@ -137,13 +137,13 @@ func wholeClaims(f *File, e *Entry) []claim {
 	return out
 }
 
-// untagged is a line without its time and its tags, in whichever order they stand.
+// untagged is a line without its time and its tags, in any order.
 func untagged(s string) string {
 	s, _ = CutTags(untimed(s))
 	return untimed(s)
 }
 
-// turns reports whether a heading turns what stands under it into its opposite.
+// turns reports whether a heading turns the text under it into its opposite.
 func turns(heading string) bool {
 	return slices.ContainsFunc(words(heading), func(w string) bool {
 		return lexicon().negator[w] || w == "avoid" || w == "don" || strings.HasSuffix(lexicon().side[w], ":no") || strings.HasSuffix(lexicon().side[w], ":off")
@@ -180,10 +180,10 @@ func (c *claim) scope() string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// bracketed is what stands in brackets.
+// bracketed matches a text in brackets.
 var bracketed = textutil.LazyRegexp(`[(（]([^()（）]*)[)）]`)
 
-// aside is what stands in brackets in the line of a claim.
+// aside returns the text in brackets in the line of a claim.
 func (c *claim) aside() string {
 	var out []string
 	for _, m := range bracketed.FindAllStringSubmatch(c.text, -1) {
@@ -235,7 +235,7 @@ func sentences(s string) func(yield func(string) bool) {
 	return cutAt(s, ". ", "; ", "。", "；", " (")
 }
 
-// cutAt cuts a text at any of the ends, and gives what is between.
+// cutAt cuts a text at any of the ends, and yields the parts between.
 func cutAt(s string, ends ...string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for rest := s; rest != ""; {
@@ -299,8 +299,8 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	return statedClaim(s, low)
 }
 
-// placing is what the verbs of placed claim of their subject, in the words that
-// labels use. Of the others the verb itself is part of the subject.
+// placing maps the verbs of placed to the words that labels use for their claims. Of the others
+// the verb itself is part of the subject.
 var placing = map[string]string{
 	"lives in": "home", "is based in": "home", "works at": "employer", "works for": "employer", "was born on": "birthday",
 	"launches on": "launch date", "goes live on": "launch date", "starts on": "start date", "ends on": "end date", "is due on": "due date",
@@ -320,14 +320,14 @@ func placedClaim(subject, verb, said string) (claim, bool) {
 	default:
 		attr = verb
 		if v.kind == kindName {
-			return claim{}, false // what runs on Linux may run on a Tuesday
+			return claim{}, false // a thing that runs on Linux may run on a Tuesday
 		}
 	}
 	return makeClaim(subject+" "+attr, said, nil)
 }
 
-// labelTrail returns what labels of one word belong to. Those at the top of
-// USER.md are the user's.
+// labelTrail returns the subject that labels of one word belong to. Those at the top of USER.md
+// are the user's.
 func labelTrail(e *Entry) []string {
 	if e.Path == "USER.md" && len(e.Trail) <= 1 {
 		return []string{"user"}
@@ -335,7 +335,7 @@ func labelTrail(e *Entry) []string {
 	return append([]string{""}, e.Trail...)
 }
 
-// ownerOf finds what somebody is responsible for, and who.
+// ownerOf finds a responsibility, and the person who has it.
 func ownerOf(s, low string) []string {
 	if m := ledBy.FindStringSubmatch(s); m != nil {
 		return []string{m[1] + m[3], m[2] + m[4]}
@@ -379,7 +379,7 @@ func statedClaim(s, low string) (claim, bool) {
 	return c, ok && c.value.kind != kindName
 }
 
-// general are labels of versions that don't name of what.
+// general are labels of versions that don't name a product.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
 // mostSubject is how many words name a subject at most: longer ones are sentences.
@@ -394,10 +394,10 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	}
 	names := subjectWords(subject)
 	if v.kind == kindNumber && v.unit == "" && versionWord.MatchString(subject) {
-		v.kind = kindVersion // 16, beside 16.2
+		v.kind = kindVersion // 16, compared with 16.2
 	}
 	if v.kind == kindVersion && v.unit == "" && !slices.Contains(names, "version") && len(names) == 1 && !general[names[0]] {
-		names, trail = append(names, "version"), nil // "Go: 1.26" names what it is the version of
+		names, trail = append(names, "version"), nil // "Go: 1.26" names the product of the version
 	}
 	if len(names) == 1 && trail != nil {
 		above := subjectWords(trail[len(trail)-1])
@@ -439,15 +439,15 @@ func subjectWords(s string) []string {
 
 var (
 	ruleOfTable = textutil.LazyRegexp(`^[\s|:-]+$`)
-	// plainColumn are heads of columns that say no more than that a value stands there,
-	// plainRow labels of rows that name nothing.
+	// plainColumn are heads of columns that only announce a value. plainRow are labels of rows
+	// that name nothing.
 	plainColumn = textutil.LazyRegexp(`(?i)^(?:value|values|setting|wert|valor|valeur|valore|waarde|значение|值|取值|current|now|details?|info)$`)
 	plainRow    = textutil.LazyRegexp(`^[\d\s.#:/年月日-]*$`)
 )
 
-// tableClaims reads a table: each row claims of its first cell what the heads of the
-// columns say. Tables of what goes on, such as tasks or runs, claim nothing: their rows
-// are dates or numbers, or stand there twice.
+// tableClaims reads a table: the heads of the columns name the properties that each row claims of
+// its first cell. Tables of ongoing work, such as tasks or runs, claim nothing: their rows are
+// dates or numbers, or occur twice.
 func tableClaims(f *File, e *Entry) []claim {
 	rows := strings.Split(uncommented(e.Text), "\n")
 	if len(rows) < 3 || !ruleOfTable.MatchString(rows[1]) || !f.Evergreen() || e.Dated {

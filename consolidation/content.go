@@ -11,14 +11,14 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// mark is what a masker puts in a secret's place.
+// mark matches a masker's replacement of a secret.
 var mark = textutil.LazyRegexp(`\[masked:([^\]\s]+)\]`)
 
 // severalSecrets is how many secrets of one rule in one file are told one by one.
 const severalSecrets = 3
 
-// secrets finds the lines that hold what would be masked, but for what examples have. The
-// secret itself is never repeated.
+// secrets finds the lines with text that would be masked, except for examples. The secret itself
+// is never repeated.
 func (a *auditor) secrets() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -62,7 +62,7 @@ var (
 	conflictEnd   = textutil.LazyRegexp(`^>{7}(?: |$)`)
 )
 
-// conflicts finds what a merge left. Marks in a code block are an example.
+// conflicts finds the marks that a merge left. Marks in a code block are an example.
 func (a *auditor) conflicts() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -113,7 +113,7 @@ func codeLines(d markdownstore.Document) map[int]bool {
 	return out
 }
 
-// files reports what could not be read.
+// files reports the files that could not be read.
 func (a *auditor) files() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -181,7 +181,7 @@ func (a *auditor) pointers() {
 	}
 }
 
-// maskedValue is what a masker took out of a line: by which rule, and behind what.
+// maskedValue is a value that a masker took out of a line: its rule, and the text around it.
 type maskedValue struct{ rule, value, before, behind string }
 
 // maskedValues holds a line against the same one masked. A value whose end can't be told
@@ -189,7 +189,7 @@ type maskedValue struct{ rule, value, before, behind string }
 func maskedValues(was, is string) (out []maskedValue) {
 	at, in := 0, 0
 	for _, m := range mark.FindAllStringSubmatchIndex(is, -1) {
-		at += m[0] - in // what stands between marks is the same
+		at += m[0] - in // the text between marks is the same
 		in = m[1]
 		if at > len(was) {
 			return out
@@ -211,15 +211,15 @@ func maskedValues(was, is string) (out []maskedValue) {
 }
 
 var (
-	// amounts are several numbers with what they are of: p200/c30, 8k/32k, min8/max32.
+	// amounts are several numbers with their units: p200/c30, 8k/32k, min8/max32.
 	amounts = textutil.LazyRegexp(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
 	// exampleWord is a word that nobody's secret has in it.
 	exampleWord = textutil.LazyRegexp(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
-	// usualPassword is one that stands in every tutorial, or says what belongs in its place.
+	// usualPassword is one that occurs in every tutorial, or a placeholder for one.
 	usualPassword = textutil.LazyRegexp(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
 	// words in lower case with numbers among them: an identifier, or a phrase.
 	wordy = textutil.LazyRegexp(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
-	// phraseKey is a name of what may be a phrase.
+	// phraseKey is a name of a value that may be a phrase.
 	phraseKey = textutil.LazyRegexp(`(?i)pass|pwd|kennwort|contrase|senha|парол|密码|密碼|パスワード|암호|secret|phrase`)
 	// exampleHost is a name that is kept for examples.
 	exampleHost = textutil.LazyRegexp(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)

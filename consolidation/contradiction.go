@@ -11,25 +11,25 @@ import (
 
 // contradictions reports every pair that [CheckContradictions] looks for.
 //
-// A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X
-// runs on port 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task; or
-// a whole sentence, whose value is what its other words are the subject of: a number
-// with its unit, a day of the week, a state, or that it is so and not otherwise. Two
-// claims disagree if they name one subject in the same words, their values are of one
-// kind (number and unit, version, date, weekday, time of day, address, telephone, state,
-// name), and neither only adds detail to the other. Those of different settings
-// (staging, production) never do, nor what stands in quotation marks, under a heading of
-// what was, or beside words of doubt, of the past, of an example. What holds today is
+// A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X runs on port
+// 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task. A whole sentence is a
+// claim too: its value is a number with its unit, a day of the week, a state, or that it is so
+// and not otherwise, and its other words are the subject. Two claims disagree if they name one
+// subject in the same words, their values are of one kind (number and unit, version, date,
+// weekday, time of day, address, telephone, state, name), and neither only adds detail to the
+// other. Claims of different settings (staging, production) never do. Neither do claims in
+// quotation marks, under a heading of past facts, or next to words of doubt, of the past, or of
+// an example. The claims that hold today are
 //
 //   - of a file about how things are, all that it claims; where sections of one
-//     file are dated, what the newest claims;
-//   - of all logs together, what the newest claims, if no curated file claims
+//     file are dated, those of the newest;
+//   - of all logs together, those of the newest, if no curated file claims
 //     anything newer.
 //
-// That things changed is no contradiction: two logs never disagree, nor does an entry
-// that states that it replaces another, or that is struck through, nor one that a
-// newer entry names as what it replaces. Of two curated files that are dated the
-// newer is right: that the older is superseded is a note.
+// A change over time is no contradiction. Two logs never disagree. An entry that states that it
+// replaces another never does, nor does one that is struck through, or one that a newer entry
+// names as replaced. Of two curated files that are dated the newer is right: that the older is
+// superseded is a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
@@ -157,9 +157,9 @@ func conflict(c, d *claim) bool {
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
 }
 
-// sureOf reports whether whole sentences that differ in a value alone may be compared:
-// beside each other, what differs in a day, an hour, an address or a count may be so of
-// both.
+// sureOf reports whether whole sentences that differ in a value alone may be compared. If they
+// are next to each other, both may be true when they differ in a day, an hour, an address or a
+// count.
 func sureOf(c, d *claim) bool {
 	if c.file != d.file {
 		return true

@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The most entries of a night, and the number that a poor day is filled up to with
-// what little speaks for. How many days back an entry with a tag is looked for.
+// The most entries of a night, and the number that a poor day is filled up to with weak entries.
+// How many days back an entry with a tag is looked for.
 const (
 	MostPromoted  = 8
 	leastPromoted = 3
-	// logDays is when a log's chance is over: what it then still holds of decisions
-	// and lessons is brought into topic files by [Prune].
+	// logDays is the age at which a log's chance is over: [Prune] then brings its remaining
+	// decisions and lessons into topic files.
 	logDays = 14
 )
 
@@ -30,10 +30,10 @@ type Extra struct {
 
 // CurateOptions are settings of [Curate].
 type CurateOptions struct {
-	// Day is the one whose log is read with that of the day before, YYYY-MM-DD; logs
-	// of the logDays before are read for what has a tag.
+	// Day is the day whose log is read with that of the day before, YYYY-MM-DD. Logs of the
+	// logDays before are read for entries with a tag.
 	Day string
-	// Buffer is what was read of the working buffer, BufferRef the name of that.
+	// Buffer is the text read from the working buffer. BufferRef is the buffer's name.
 	Buffer, BufferRef string
 	Extra             []Extra
 	// Retired reports whether an entry with this [KeyHash] was taken out of
@@ -50,15 +50,15 @@ type Promoted struct {
 	Tags Tags   `json:"tags"`
 	// From is where it comes from.
 	From string `json:"from"`
-	// Supersedes are the names of what it replaces, Replaces its text.
+	// Supersedes are the names of the entries that it replaces. Replaces is their text.
 	Supersedes []string `json:"supersedes"`
 	Replaces   string   `json:"replaces,omitempty"`
-	// Score is what it was ranked by, Why what that is made of.
+	// Score is its rank, and Why lists the parts of the score.
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
-	// section is what heads it in a log, where nothing but that speaks for it.
+	// section is its heading in a log, if only the heading speaks for it.
 	section string
-	// work reports that it only names what was worked on.
+	// work reports that it only names the work done.
 	work bool
 }
 
@@ -77,7 +77,7 @@ func (p *Promoted) Line() string {
 	return l
 }
 
-// Curation is what a day came to.
+// Curation is the result of a day.
 type Curation struct {
 	// Day is that whose log was read.
 	Day string `json:"day"`
@@ -102,7 +102,7 @@ func (c *Curation) Text() string {
 	return b.String()
 }
 
-// Curate chooses what of a day is worth a place in MEMORY.md. It changes nothing.
+// Curate chooses the entries of a day that are worth a place in MEMORY.md. It changes nothing.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
 		sections: map[string]int{}}
@@ -149,11 +149,11 @@ type curator struct {
 	failures map[string]int
 	names    map[string][]string
 	forms    forms
-	sections map[string]int // what each has been given
+	sections map[string]int // the number of entries that each has got
 	found    []Promoted
 }
 
-// What speaks for an entry, and how much; from strong on it is worth a place by
+// The reasons for an entry, and their weights. An entry from strong on is worth a place by
 // itself. Tags are ordered by who set them: the user before the agent.
 const (
 	strong       = 3.0
@@ -161,7 +161,7 @@ const (
 	mostRepeat   = 3
 	scoreToday   = .5
 	scoreMarked  = 1.0 // words of importance where nobody tagged it
-	scoreOutcome = 1.0 // what came of work, by what it says of that
+	scoreOutcome = 1.0 // an outcome of work, by its sentence
 	scoreNeeded  = 1.5 // for each later day on which a name was needed that it introduced
 	// mostOfSection is how many entries of one section a day gets that have no tag.
 	mostOfSection = 3
@@ -198,9 +198,9 @@ func (c *curator) gather() {
 	}
 }
 
-// consider rates an entry of a log that holds and can be read by itself: what a session
-// captured by its evidence, what somebody tagged as it is, and the rest by what is around
-// it and what it says.
+// consider rates an entry of a log that holds and can be read by itself: captures of a session by
+// their evidence, tagged entries by their tags, and the rest by the text around them and their
+// words.
 func (c *curator) consider(f *File, e *Entry, session, lead string) {
 	fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
 	ref := placeRef(e)
@@ -218,7 +218,7 @@ func (c *curator) consider(f *File, e *Entry, session, lead string) {
 	}
 }
 
-// capture rates what a machine noted of a session.
+// capture rates a machine's note of a session.
 func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 	p := Promoted{From: ref}
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
@@ -235,16 +235,16 @@ func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 	c.rate(e, p, fresh)
 }
 
-// committed is the commit of a session, planned its list of steps, and aside what a commit
-// does that changes nothing of the work itself.
+// committed is the commit of a session, planned its list of steps, and aside the work of a commit
+// that changes nothing of the work itself.
 var (
 	committed = textutil.LazyRegexp(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
 	planned   = textutil.LazyRegexp(`^plan \(\d+\): (.+)$`)
 	aside     = textutil.LazyRegexp(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
 )
 
-// done is what a session's commit or plan says of what was worked on, and what that is
-// worth where nothing better is known of the day.
+// done returns the work that a session's commit or plan names, and its worth if nothing better is
+// known of the day.
 func done(capture string) (string, float64) {
 	if m := committed.FindStringSubmatch(capture); m != nil && wordCount(m[2]) >= leastImplied-1 && !aside.MatchString(m[2]) {
 		if m[1] == "docs" {
@@ -258,11 +258,11 @@ func done(capture string) (string, float64) {
 	return "", 0
 }
 
-// read rates an entry that nobody tagged by what is around it, what its sentences state,
-// and whether what it introduced was needed on later days.
+// read rates an entry that nobody tagged by the text around it, the statements of its sentences,
+// and whether later days needed names that it introduced.
 func (c *curator) read(e *Entry, ref, lead string) {
 	plain := oneLine(c.forms.without(e.Text))
-	if plain != "" && plain != oneLine(e.Text) { // what is left of a form
+	if plain != "" && plain != oneLine(e.Text) { // the rest without a form's text
 		left := *e
 		left.Text = plain
 		if got := Entries(markdownstore.Parse(e.Path, plain)); len(got) > 0 {
@@ -326,9 +326,9 @@ func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
 	}
 }
 
-// rate scores what an entry came to, and takes it if anything speaks for it. What an agent
-// stated, with no word of a person's, no commit and no result of a call, stays in the log,
-// however often the agent says it.
+// rate scores an entry, and takes it if anything speaks for it. A statement of an agent without a
+// person's word, a commit or a call's result stays in the log, however often the agent repeats
+// it.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
 	if choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-") {
 		return
@@ -369,8 +369,8 @@ func (c *curator) retired(texts ...string) bool {
 	return c.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return c.Retired(KeyHash(t)) })
 }
 
-// leastFact is how many words a fact has: fewer are a form's or a heartbeat's. What
-// only its heading calls a lesson needs more to be one.
+// leastFact is how many words a fact has: fewer are a form's or a heartbeat's. A text that only
+// its heading calls a lesson needs more words to be one.
 const leastFact, leastImplied = 4, 6
 
 // wordCount counts words; of scripts without spaces two characters count as one.

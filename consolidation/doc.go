@@ -1,16 +1,14 @@
-// Package consolidation keeps files that agents write to every day good. It reads a
-// workspace's Markdown as entries, decides what each is worth keeping for, and
-// finds what is wrong with them.
+// Package consolidation keeps files that agents write to every day good. It reads a workspace's
+// Markdown as entries, decides their worth, and finds errors in them.
 //
 //	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ───► Report
-//	                                              ├──► Curate ──► Curation: what MEMORY.md gets
+//	                                              ├──► Curate ──► Curation: entries for MEMORY.md
 //	                                              └──► Prune ───► Pruning: what leaves which file
 //
-// Read takes an [io/fs.FS], which has no way to write: whatever only looks at a
-// workspace is given nothing else, so that no mistake in a check can change a byte.
-// What changes a workspace is worked out from a Snapshot as well, and written by the
-// caller through the one journal and package markdownstore; nothing in this package
-// opens a file to be written.
+// Read takes an [io/fs.FS], which has no way to write: whatever only looks at a workspace is
+// given nothing else, so that no mistake in a check can change a byte. Changes of a workspace are
+// computed from a Snapshot as well, and the caller must write them through the one journal and
+// package markdownstore. Nothing in this package opens a file to be written.
 //
 // # Entries
 //
@@ -29,7 +27,7 @@
 // at a line's end, so that Markdown shows none of them:
 //
 //	<!-- from REF -->         where the entry comes from: file#L3-L5, or an entry's id
-//	<!-- supersedes REF -->   what it replaces; both stay, and the newer one holds.
+//	<!-- supersedes REF -->   the replaced entry; both stay, and the newer one holds.
 //	                          REF may be the name of a line, k- and a hash of it
 //
 // An entry's date is the one that it begins with, else that of the nearest heading
@@ -37,43 +35,41 @@
 //
 // # Significance
 //
-// Five questions decide what is worth keeping: did it change a decision or a plan, was
-// it surprising, did the user say that it matters, can it be used again, did it change
-// what the agent is. Each yes is a tag. Of what a machine captured they are answered by
-// evidence ([Capture]): a decision has its subject and its outcome in the text, a failure
-// a remedy that can be used and that was dear or needed before, a wish a person's words.
-// A host or a model may answer where that is not enough. Entries without a tag are the
-// first to go.
+// Five questions decide the worth of an entry: did it change a decision or a plan, was it
+// surprising, did the user say that it matters, can it be used again, did it change the agent's
+// knowledge of itself. Each yes is a tag. For a machine's captures they are answered by evidence
+// ([Capture]). A decision must have its subject and its outcome in the text. A failure must have
+// a remedy that can be used and that was dear or needed before. A wish must be a person's words.
+// A host or a model may answer where that is not enough. Entries without a tag are the first to
+// go.
 //
 // # Audit
 //
-// A check has an id, looks at a Snapshot, and yields findings: where, what, and what
-// to do. Checks are independent, and their order and that of what they find is
-// fixed, so that two reports of equal files are equal bytes. What can't be decided
-// by looking is not guessed: a contradiction is reported only where two entries that
-// hold today claim different things about one subject in a form that is plain (see
+// A check has an id, looks at a Snapshot, and yields findings: the place, the fault, and the
+// remedy. Checks are independent. The order of checks and findings is fixed, so that two reports
+// of equal files are equal bytes. Checks never guess. A contradiction is reported only where two
+// entries that hold today claim different things about one subject in a form that is plain (see
 // [CheckContradictions]).
 //
 // # Curation
 //
-// Of a day's log, the working buffer and the checkpoints those entries are worth a
-// place in MEMORY.md that a tag speaks for, the user's words first; in what others write,
-// a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
-// says what was decided or learned, and that later days needed a name which an entry
-// introduced. Repetition on other days adds to a tag, and alone is routine; what files
-// have from a form is left out. What memory holds already, in the same words or nearly,
-// what has a tombstone, what is superseded or an open task is passed over. A fact is
-// written without day, time and label ([Present]), at most 280 characters of it. A
-// night gets at most eight; what little speaks for is left out of more than three.
+// An entry of a day's log, the working buffer or the checkpoints is worth a place in MEMORY.md if
+// a tag speaks for it, the user's words first. In texts that others write, four things count as
+// well: a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
+// states a decision or a lesson, and a name which the entry introduced and later days needed.
+// Repetition on other days adds to a tag, and alone is routine. Text that files have from a form
+// is left out. An entry is passed over if memory holds it already, in the same words or nearly,
+// if it has a tombstone, and if it is superseded or an open task. A fact is written without day,
+// time and label ([Present]), at most 280 characters of it. A night gets at most eight entries.
+// Weak ones are left out of more than three.
 //
 // # Pruning
 //
-// See [PruneOptions] for the thresholds and [Why] for the reasons. What
-// memkernel wrote and nobody changed may leave, and what is named; all else
-// stays. A bundle is what moves: an item of a plain list with all that is
-// nested in it, or all that is below one heading. Headings go with the last
-// block that they name if they may leave as well, markers with any.
+// See [PruneOptions] for the thresholds and [Why] for the reasons. Text that memkernel wrote and
+// nobody changed may leave, and so may named text; all else stays. A bundle is the unit of a
+// move: an item of a plain list with its nested blocks, or everything below one heading. Headings
+// go with the last block that they name if they may leave as well, markers with any.
 //
-// Lines are 1-based and inclusive. Days begin in the user's time zone. Characters
-// are what the host counts (UTF-16 units for hosts written in JavaScript).
+// Lines are 1-based and inclusive. Days begin in the user's time zone. Characters are counted in
+// the host's unit (UTF-16 units for hosts written in JavaScript).
 package consolidation

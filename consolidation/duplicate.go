@@ -18,8 +18,8 @@ const (
 	// every session begins with fewer will do. Of scripts without spaces two
 	// characters count as a word.
 	leastWords, leastCurated = 8, 4
-	// mostHolders is how many entries may share a shingle for it to bring them
-	// together: what so many share is a phrase.
+	// mostHolders is how many entries may share a shingle for it to bring them together: a
+	// shingle that so many share is a phrase.
 	mostHolders = 64
 )
 
@@ -33,10 +33,10 @@ type saying struct {
 	head    int // the group that it is in, by its first member
 }
 
-// duplicates finds entries with the same content, word for word or nearly, in one
-// file and across files that are about how things are. A log is what was done that day:
-// it may repeat itself and be repeated. What several files have in one place comes of a
-// template, and so do tasks.
+// duplicates finds entries with the same content, word for word or nearly, in one file and across
+// files that are about how things are. A log is a record of a day: it may repeat itself and be
+// repeated. Text that several files have in one place comes from a template. Tasks are treated
+// likewise.
 func (a *auditor) duplicates() {
 	all := sayingsIn(a.snap)
 	group(all)
@@ -80,7 +80,7 @@ type duplicate struct {
 	entries int
 	// verb is how the first of them is repeated, excerpt how it begins.
 	verb, excerpt string
-	// apart: they are of one topic and stand under two of its headings.
+	// apart: they are of one topic and under two of its headings.
 	apart bool
 }
 
@@ -96,8 +96,8 @@ func (p *pairOf) add(f duplicate) {
 	p.found = append(p.found, f)
 }
 
-// leastRun is how many entries in a row two parts of a topic must share: one or two are
-// said of what each part's heading names.
+// leastRun is how many entries in a row two parts of a topic must share: one or two may be true
+// of both parts' subjects.
 const leastRun = 3
 
 // tell reports the duplicates of two files.
@@ -123,8 +123,7 @@ func (p *pairOf) tell(a *auditor) {
 	})
 }
 
-// apart reports whether a group stands in one topic, each member under a heading of its
-// own.
+// apart reports whether a group is in one topic, each member under a heading of its own.
 func apart(all []saying, members []int) bool {
 	trails := map[string]bool{}
 	for _, i := range members {
@@ -137,12 +136,11 @@ func apart(all []saying, members []int) bool {
 	return len(trails) == len(members)
 }
 
-// templateFiles is in how many files an entry must stand to come of a template.
+// templateFiles is how many files must hold an entry for it to come from a template.
 const templateFiles = 3
 
-// fromTemplate reports whether a group is what a template, or a list of tasks that is done
-// again, leaves behind: the same in several files, at the same place in each, or a task
-// in two.
+// fromTemplate reports whether a group comes from a template or from a task that is done again:
+// the same text in several files, at the same place in each, or a task in two.
 func fromTemplate(all []saying, members []int) bool {
 	files, headings, tasks := map[string]bool{}, map[string]bool{}, 0
 	for _, i := range members {
@@ -280,7 +278,7 @@ func (a *auditor) repeated(all []saying, members []int) duplicate {
 	return duplicate{Finding: f, entries: 1, verb: verb, excerpt: a.excerpt(first.entry.Plain), apart: apart(all, members)}
 }
 
-// what says where the first place is, how many entries are there, and how the first begins.
+// what names the first place, the number of entries, and the beginning of the first.
 func (d *duplicate) what() string {
 	what := fmt.Sprintf("%s %s", d.verb, d.Others[0])
 	if d.entries > 1 {

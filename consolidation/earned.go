@@ -11,20 +11,20 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// What a flush wrote of a session was noticed by a machine: it is judged by evidence, and
-// not by the kind of capture that it is. A decision has its subject and its outcome in the
-// text, a lesson has a remedy that somebody can use and was dear or came again, a rule can
-// be read by itself.
+// The text that a flush wrote of a session was noticed by a machine. It is judged by evidence,
+// and not by its kind of capture. A decision has its subject and its outcome in the text, a
+// lesson has a remedy that somebody can use and was dear or came again, a rule can be read by
+// itself.
 
 // CostlyCalls is how many calls later a failure's remedy was found that is worth a
 // lesson though it came up once.
 const CostlyCalls = 5
 
-// flushed begins what a flush wrote of a session: its key, and what follows.
+// flushed begins the text that a flush wrote of a session: its key, and the captures after it.
 var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
 
-// sessionsOf gives for each entry of a file the key of the session that a flush wrote it
-// of, "" for what nobody's flush wrote. A flush's list is one block.
+// sessionsOf returns for each entry of a file the key of the session that a flush wrote it of, ""
+// if no flush wrote it. A flush's list is one block.
 func sessionsOf(entries []Entry) []string {
 	out := make([]string, len(entries))
 	now, next := "", 0
@@ -42,8 +42,8 @@ func sessionsOf(entries []Entry) []string {
 	return out
 }
 
-// Earned is what a machine's capture is worth in memory: its text as a fact, and why it
-// matters. Nothing is worth a place that has no tags.
+// Earned is the worth of a machine's capture in memory: its text as a fact, and the reasons why
+// it matters. Nothing is worth a place that has no tags.
 type Earned struct {
 	Text string
 	Tags Tags
@@ -76,8 +76,8 @@ func earned(plain string, tags Tags, again func(sign string) bool) Earned {
 	return Earned{text, tags.only(Human, Identity).with(Decision)}
 }
 
-// Capture judges what is about to be written down of a session, a decision or a
-// learning. before reports whether the logs of past days hold such a failure.
+// Capture judges a capture of a session, a decision or a learning, that is about to be written
+// down.
 func Capture(text string, words string, before func(sign string) bool) Tags {
 	t := MakeTags(Decision)
 	if Important(words) {
@@ -91,7 +91,7 @@ func (t Tags) only(some ...Tag) Tags {
 	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
 }
 
-// failure is a learning as package checkpoint writes it: what failed, how, and what
+// failure is a learning as package checkpoint writes it: the call, its error, and the call that
 // worked.
 type failure struct {
 	what, how, remedy string
@@ -100,7 +100,7 @@ type failure struct {
 
 var (
 	learned = textutil.LazyRegexp(`^(?:\[\w+\] )*(.+?) failed: (.+?) → (.+?)(?: \((\d+) calls later\))?$`)
-	// worked is a remedy that names what was called instead.
+	// worked is a remedy that names the call that was made instead.
 	worked = textutil.LazyRegexp(`^(.+?) worked(?: after .+)?$`)
 )
 
@@ -114,8 +114,8 @@ func failureOf(plain string) (failure, bool) {
 	return f, true
 }
 
-// teaches reports whether others can use a failure: the tool said what was wrong with the
-// call, and the remedy is another call that can be made.
+// teaches reports whether others can use a failure: the tool named the fault of the call, and the
+// remedy is another call that can be made.
 func (f failure) teaches() bool {
 	m := worked.FindStringSubmatch(f.remedy)
 	return m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
@@ -129,7 +129,7 @@ func (f failure) sign() string {
 	return Key(strings.Join(program[:min(2, len(program))], " ") + ": " + figures.ReplaceAllString(f.how, ""))
 }
 
-// fact says a failure as what is so.
+// fact words a failure as a fact.
 func (f failure) fact() string {
 	m := worked.FindStringSubmatch(f.remedy)
 	return code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works"

@@ -16,7 +16,7 @@ type damage struct {
 	find func(string) (at, n int)
 }
 
-// damages returns what is looked for.
+// damages returns the kinds of damage.
 func damages() []damage {
 	const again = "put the text in again from its source, saved as UTF-8"
 	return []damage{
@@ -94,10 +94,9 @@ func invalid(s string) (at, n int) {
 	return at, n
 }
 
-// mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again:
-// runs of characters whose bytes in those make sound UTF-8 of a kind that people
-// write. French and Portuguese put accents beside each other too, but not so that
-// the bytes come out even.
+// mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again: runs of
+// characters whose bytes in those make sound UTF-8 of a kind that people write. French and
+// Portuguese put accents next to each other too, but not so that the bytes come out even.
 func mojibake(s string) (at, n int) {
 	at = -1
 	var run []byte

@@ -27,8 +27,8 @@ const (
 // Entry is one of a memory file.
 type Entry struct {
 	Path string
-	// StartLine and EndLine are 1-based and inclusive; Start and End are byte
-	// offsets in the file, End exclusive. Blank lines behind it don't count.
+	// StartLine and EndLine are 1-based and inclusive; Start and End are byte offsets in the
+	// file, End exclusive. Blank lines after it don't count.
 	StartLine, EndLine int
 	Start, End         int
 	Kind               markdownstore.UnitKind
@@ -42,7 +42,7 @@ type Entry struct {
 	Date  string
 	Dated bool
 	Tags  Tags
-	// ID is the one in the marker behind its block, "" if there is none.
+	// ID is the one in the marker after its block, "" if there is none.
 	ID string
 	// From and Supersedes are the references in its comments.
 	From, Supersedes []string
@@ -91,8 +91,8 @@ func (r *reader) unit(u markdownstore.Unit) {
 	}
 }
 
-// mark gives the block above a marker its id. The block ends at a blank line: what
-// is above that may not belong to it.
+// mark gives the block above a marker its id. The block ends at a blank line, since the text
+// above that may not belong to it.
 func (r *reader) mark(u markdownstore.Unit) {
 	line := u.StartLine
 	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
@@ -119,8 +119,8 @@ func (r *reader) entry(u markdownstore.Unit) {
 // comment is an HTML comment; ours begin with a word that we know.
 var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
-// FromMark and SupersedesMark return the comments that name where an entry comes from
-// and what it replaces, to be written at the end of its first line. A reference is a
+// FromMark and SupersedesMark return the comments that name an entry's sources and the entries
+// that it replaces. Callers should write them at the end of its first line. A reference is a
 // place, memory/2026-03-01.md#L3-L5, or an entry's id.
 func FromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
 func SupersedesMark(refs ...string) string {
@@ -130,7 +130,7 @@ func SupersedesMark(refs ...string) string {
 // leadingTime is the time at which an item of a log begins, with its zone.
 var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
-// trailingTime is the moment that the working buffer puts behind what was said.
+// trailingTime is the moment that the working buffer puts after a message.
 var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
 
 // comments finds the comments in a text; most have none.

@@ -9,25 +9,25 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// What people and agents write into logs of their own has no captures, and most of it no
-// tags. Evidence of what is worth keeping is then how it is headed, what its sentences
-// state, and that names which it introduced are needed on later days.
+// Logs that people and agents write by themselves have no captures and few tags. The evidence of
+// an entry's worth is then its heading, the statements of its sentences, and later days' need of
+// names that it introduced.
 
-// worth is what the words around an entry make of it.
+// worth is the worth of an entry by the words around it.
 type worth uint8
 
 const (
 	worthNothing worth = iota // nothing is known
 	worthPassing              // plans, questions, figures and forms of the day
-	worthOutcome              // what came of work
+	worthOutcome              // the outcome of work
 	worthReason               // why something was done
 	worthLesson
 	worthDecision
 	worthWish // how somebody wants things
 )
 
-// headings name what stands below them, in the languages that we were sure of. The first
-// that matches counts: what is planned is none of the others.
+// headings name the text below them, in the languages that we were sure of. The first that
+// matches counts: a plan is none of the others.
 var headings = [...]struct {
 	worth
 	*textutil.Regexp
@@ -43,7 +43,7 @@ var headings = [...]struct {
 		`passiert|geschehen|erledigt|geändert|änderungen|ergebnis(?:se)?|zusammenfassung|gemacht|notizen|fait|changements?|résultats?|résumé|réalisé|notes|hecho|cambios?|resultados?|resumen|logros|notas)\b|完成|成果|总结|实现|进展|变更|更新|结果|亮点|工作|记录|笔记|核心|关键`)},
 }
 
-// headed is what a heading or a label says of what stands below it or behind it.
+// headed returns the worth that a heading or a label gives to the text below or after it.
 func headed(s string) worth {
 	if s == "" || len(s) > 120 {
 		return worthNothing
@@ -62,8 +62,8 @@ func headed(s string) worth {
 	return worthNothing
 }
 
-// label is what an entry begins with, before a colon or in bold letters, "" if it has
-// none, and rest the words behind it.
+// label returns the beginning of an entry, before a colon or in bold letters, "" if it has none,
+// and the rest after it.
 func label(plain string) (name, rest string) {
 	at := strings.IndexAny(plain, ":：")
 	if at <= 0 || at > 60 || strings.HasPrefix(plain[at:], "://") || wordCount(plain[:at]) > 5 || strings.ContainsAny(plain[:at], "`.。") {
@@ -227,12 +227,12 @@ var (
 	naming = textutil.LazyRegexp("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
 )
 
-// predicate begins what is said of something that is not named: a verb where a sentence has
-// its subject.
+// predicate begins a sentence about an unnamed subject: it has a verb in the place of the
+// subject.
 var predicate = textutil.LazyRegexp(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
-// telling scores how much a text says by itself: that it names something, says what came of
-// it, and why. Below 2 it is no fact.
+// telling scores how much a text says by itself: that it names something, and that it has an
+// outcome and a reason. Below 2 it is no fact.
 func telling(s string) int {
 	n := 0
 	if naming.MatchString(strings.TrimLeft(s[min(1, len(s)):], "*_")) {
@@ -268,8 +268,8 @@ const longSaying = 120
 // leaning begins a sentence that needs the one before it.
 var leaning = textutil.LazyRegexp(`(?i)^(?:it|they|he|she|this|that|these|those|there|so|but|then|er|sie|es|das|dies\w*|dann|aber|il|elle|ils|elles|ce|cela|ça|él|ella|ellos|esto|eso|pero)\b|^(?:它|他|她|这|那|但)`)
 
-// sayings are what an entry says: all of an item that fits, and of prose that is long its
-// sentences, each with the one before it that it needs.
+// sayings are the statements of an entry: all of an item that fits. Long prose gives its
+// sentences, each with the previous one if it needs that.
 func sayings(plain string, item bool) []string {
 	all := sentencesOf(plain)
 	if len(all) < 2 || len(plain) < longSaying || item && len(plain) <= mostFact {
@@ -285,7 +285,7 @@ func sayings(plain string, item bool) []string {
 	return out
 }
 
-// stated is what a sentence states, where nothing around it says so.
+// stated returns the worth of a sentence if nothing around it tells.
 func (c *curator) stated(s string) worth {
 	switch {
 	case c.wishes(s):
@@ -301,7 +301,7 @@ func (c *curator) stated(s string) worth {
 // henceforth are the words by which a wish holds for more than once.
 var henceforth = textutil.LazyRegexp(`(?i)\b(?:from now on|in (?:the )?future|every time|always|never|künftig|in zukunft|ab jetzt|von nun an|immer|désormais|à l'avenir|toujours|a partir de ahora|en adelante|siempre)\b|以后|今后|所有|每次|一律`)
 
-// wishes reports whether a sentence says what the user wants.
+// wishes reports whether a sentence states a wish of the user.
 func (c *curator) wishes(s string) bool {
 	if !wishing.MatchString(s) {
 		return false
@@ -359,7 +359,7 @@ func codeNames(s string) []string {
 
 var coded = textutil.LazyRegexp("`[^`\\s]{4,60}`" + `|\b[a-z]+[A-Z]\w+|\b[a-z]+_[a-z_]+\b`)
 
-// needed gives for each name of the logs the days that it stands on, in order.
+// needed returns for each name in the logs the days that mention it, in order.
 func (s *Snapshot) needed() map[string][]string {
 	out := map[string][]string{}
 	for i := range s.Files {
@@ -396,10 +396,10 @@ func (c *curator) neededAfter(text, day string) int {
 	return most
 }
 
-// formFiles is in how many files a line or a field's label stands that is a form's.
+// formFiles is how many files must have a line or a field's label for it to be a form's.
 const formFiles = 3
 
-// forms are what the files of a workspace have from a form: lines that several have word
+// forms are the parts of a workspace's files that come from a form: lines that several have word
 // for word, and labels of fields.
 type forms struct{ lines, fields map[string]bool }
 
@@ -447,8 +447,8 @@ func manyOf(in map[string]map[string]bool) map[string]bool {
 	return out
 }
 
-// without returns a text without a form's lines. Labels that say what a field is worth
-// are no form's, whatever number of files has them.
+// without returns a text without a form's lines. Labels that tell the worth of a field are no
+// form's, whatever number of files has them.
 func (f forms) without(text string) string {
 	kept := ""
 	for l := range strings.SplitSeq(text, "\n") {

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// FactsSystem is the instruction to a model that reads a day's log: what it may state of it,
-// and how. Each fact is held against the lines that it cites.
+// FactsSystem is the instruction to a model that reads a day's log: which facts it may state, and
+// how. Each fact is held against the lines that it cites.
 const FactsSystem = `Below are numbered lines of a log. State the facts that somebody may look for later, so that each is understood alone. Answer with one JSON object and nothing else:
 
 {"facts":[{"text":"Maria Lopez repairs the pump of boat 7.","about":"repairs, boats","lines":[4,5]}]}
@@ -44,22 +44,23 @@ func FactsUser(lines []string, from, to int) string {
 	return b.String()
 }
 
-// Extracted is what became of the facts of an answer.
+// Extracted is the outcome of the facts of an answer.
 type Extracted struct {
 	Facts []markdownstore.Fact `json:"-"`
-	// Taken counts them, Dropped those that don't stand in the lines that they cite.
+	// Taken counts the facts that were taken. Dropped counts those that their cited lines don't
+	// support.
 	Taken   int `json:"taken"`
 	Dropped int `json:"dropped"`
-	// Why says of some that were dropped what was wrong with them.
+	// Why has the reasons for some of the dropped ones.
 	Why []string `json:"why"`
 }
 
 // shownWhy is how many reasons are kept.
 const shownWhy = 20
 
-// Extract takes the facts of a model's answer that stand in lines of a text, up to a last
-// one: each name, number and date of a fact is in the lines that it cites. If the answer is
-// not one JSON object of the form that was asked for, nothing is taken.
+// Extract takes the facts of a model's answer that the lines of a text support, up to a last one:
+// each name, number and date of a fact must be in the lines that it cites. If the answer is not
+// one JSON object of the form that was asked for, nothing is taken.
 func Extract(answer, text string, last int) (*Extracted, error) {
 	var doc struct {
 		Facts *[]struct {
@@ -126,8 +127,8 @@ func unfenced(s string) string {
 	return s
 }
 
-// citedLines returns the lines that numbers name, as runs, and what they say; ok is false if
-// one is not there, or none says anything.
+// citedLines returns the lines that numbers name, as runs, and their text. ok is false if a line
+// does not exist, or none has text.
 func citedLines(lines []string, numbers []int, last int) (cited []markdownstore.LineRange, source string, ok bool) {
 	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
 	for _, n := range numbers {
@@ -155,8 +156,8 @@ var spelled = map[string]string{"two": "2", "three": "3", "four": "4", "five": "
 	"fünf": "5", "sechs": "6", "sieben": "7", "acht": "8", "neun": "9", "zehn": "10", "deux": "2", "trois": "3", "quatre": "4", "cinq": "5", "sept": "7", "huit": "8",
 	"neuf": "9", "dix": "10", "dos": "2", "tres": "3", "cuatro": "4", "cinco": "5", "seis": "6", "siete": "7", "ocho": "8", "nueve": "9", "diez": "10"}
 
-// ungrounded returns why a fact is not taken, "" if each name, number and date in it stands
-// in the source.
+// ungrounded returns why a fact is not taken, "" if each name, number and date in it is in the
+// source.
 func ungrounded(text, about, source string) string {
 	switch {
 	case vague(text):
@@ -185,7 +186,7 @@ func ungrounded(text, about, source string) string {
 	return unlike(text, source)
 }
 
-// terms takes a text apart at spaces and at signs that stand in no name or number.
+// terms takes a text apart at spaces and at signs that are in no name or number.
 func terms(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(",;!?()[]{}<>\"`*“”„«»、。，；：！？（）「」…|=", r) || r == '–' || r == '—'

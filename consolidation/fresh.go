@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The checks of what should have been looked after and was not.
+// The checks of neglected upkeep.
 
 func (a *auditor) sessionState() {
 	for i := range a.snap.Files {
@@ -88,8 +88,8 @@ func (a *auditor) staleFiles() {
 		Hint: "see whether it still holds: correct it or archive it"})
 }
 
-// memoryAge looks at the newest date that MEMORY.md itself holds. Where it holds
-// none, its modification time has to do.
+// memoryAge looks at the newest date that MEMORY.md itself holds. If it holds none, the file's
+// modification time counts.
 func (a *auditor) memoryAge() {
 	f := a.snap.Memory()
 	if f == nil || f.Err != nil {
@@ -154,7 +154,7 @@ func count(n int, one, many string) string {
 }
 
 var (
-	// plans are words of what is yet to come: a date beside one may lie ahead.
+	// plans are words of plans: a date next to one may lie ahead.
 	plans = textutil.LazyRegexp(`(?i)\b(?:due|deadline|until|till|by|before|plan\w*|schedul\w*|expir\w*|upcoming|next|will|target|eta|launch\w*|release\w*|renew\w*|valid|ends?|starts?|from|meeting|roadmap|milestone|trip|travel|calendar|event|bis|fällig|geplant|frist|ab|hasta|plazo|jusqu\w*|échéance|prévu\w*|entro|scadenza|até|prazo|todo|reminder|review on|follow[- ]?up)\b|截止|计划|計劃|到期|预计|預計|之前|予定|期限|까지|예정|срок|до\b`)
 	// written matches a line that states when something was written down.
 	written = textutil.LazyRegexp(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
@@ -201,7 +201,7 @@ func dated(f *File) bool {
 	return false
 }
 
-// futureHeadings looks at headings that are a date, with or without words behind it.
+// futureHeadings looks at headings that are a date, with or without words after it.
 func futureHeadings(f *File, tomorrow string) (found []health.Finding) {
 	if !dated(f) {
 		return nil

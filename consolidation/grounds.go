@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Grounds are what the files hold of an entry, and of what speaks for it.
+// Grounds are the sources of an entry in the files, and the reasons for it.
 type Grounds struct {
 	// Path is the file that it is in, Line its first line, EndLine its last, from 1 on.
 	Path    string `json:"path"`
@@ -26,7 +26,7 @@ type Grounds struct {
 	// ID is that of the block that it was written in, "" if it has none; Raw its lines.
 	ID  string `json:"id"`
 	Raw string `json:"-"`
-	// From is where it comes from, Supersedes are the names of what it replaces.
+	// From has its sources. Supersedes has the names of the entries that it replaces.
 	From       []Source `json:"from"`
 	Supersedes []string `json:"supersedes"`
 	// Days are those whose logs say the same, Sessions how many sessions' captures do, and
@@ -40,7 +40,7 @@ type Grounds struct {
 type Source struct {
 	// Ref is a place of a file, or a checkpoint.
 	Ref string `json:"ref"`
-	// Text is what stands there, "" if nothing does any more or it is no place of a file.
+	// Text is the text at that place, "" if there is none any more or it is no place of a file.
 	Text string `json:"text"`
 }
 
@@ -64,9 +64,9 @@ var placeForm = textutil.LazyRegexp(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
 // mostPlaces is how many places an error names.
 const mostPlaces = 5
 
-// Grounds finds an entry by its place (FILE:LINE), by its id or name, or by words that it
-// alone holds, those of memory before those of logs, and says what speaks for it on a day.
-// Its error is a [NoEntryError].
+// Grounds finds an entry by its place (FILE:LINE), by its id or name, or by words that it alone
+// holds, those of memory before those of logs, and returns the reasons for it on a day. Its error
+// is a [NoEntryError].
 func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 	f, e, err := s.named(strings.TrimSpace(name))
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Snapshot) entryAt(path, line string) *Entry {
 	return nil
 }
 
-// Name is by what others name the entry that supersede it: a hash of its first line.
+// Name is the name by which superseding entries refer to the entry: a hash of its first line.
 func (e *Entry) Name() string { return lineRef(e.Text) }
 
 // Origin is who put a text into a file, above the marker of an entry ("" is no marker).

@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Host is what a host shows of the files that a session begins with.
+// Host describes how a host shows the files that a session begins with.
 type Host struct {
 	// Name is how it is chosen.
 	Name string
-	// Files are what it shows, in the order in which it does.
+	// Files are the shown files, in the host's order.
 	Files []string
 	// FileLimit is the most of one file, TotalLimit of all, in Unit; 0 is no limit.
 	FileLimit, TotalLimit int
@@ -59,7 +59,7 @@ func HostByName(name string) (Host, bool) {
 	return all[i], true
 }
 
-// unit returns what the host counts in.
+// unit returns the unit in which the host counts.
 func (h *Host) unit() string {
 	if h.Bytes {
 		return "bytes"
@@ -101,8 +101,8 @@ func (h *Host) offset(s string, n int) int {
 	return len(s)
 }
 
-// keep returns what of a text is shown when only room units are left for all
-// files: the bytes before head and from tail on.
+// keep returns the part of a text that is shown when only room units are left for all files: the
+// bytes before head and from tail on.
 func (h *Host) keep(s string, room int) (head, tail int) {
 	limit := h.FileLimit
 	if limit == 0 || room < limit {

@@ -14,12 +14,12 @@ var utc = time.UTC
 const dateLayout = time.DateOnly
 
 var (
-	// saysLesson are labels and headings by which people mark what the tag marks, in the
-	// languages that we were sure of. Those for decisions are package choice's.
+	// saysLesson matches labels and headings by which people mark a lesson, in the languages that
+	// we were sure of. Those for decisions are package choice's.
 	saysLesson = textutil.LazyRegexp(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 
-// impliedTags returns the tags of what the user said, in the working buffer.
+// impliedTags returns the tags of the user's words in the working buffer.
 func impliedTags(e *Entry) Tags {
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok && Important(said) {
 		return MakeTags(Human)
@@ -35,14 +35,14 @@ func saysDecision(s string) bool {
 // speaksOfUser are the words by which a log names the person it works for.
 var speaksOfUser = textutil.LazyRegexp(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人|老板`)
 
-// quotesUser and quotesAgent begin what was said, in the working buffer.
+// quotesUser and quotesAgent begin a quotation in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "
 
 // asksFor reports whether an entry names somebody's wish.
 func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchString(e.Plain) }
 
-// supersede marks what a new entry replaces: an entry of curated memory that
-// claims something else of the same subject in a form that is plain.
+// supersede marks the entry that a new one replaces: an entry of curated memory that claims
+// something else of the same subject in a form that is plain.
 func (c *curator) supersede(p *Promoted) {
 	m := c.snap.Memory()
 	if m == nil {

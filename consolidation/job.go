@@ -17,7 +17,7 @@ type Job struct {
 	Name string
 	// Time is when it ran, zero if that was not recorded.
 	Time time.Time
-	// Error is what went wrong, "" if nothing did.
+	// Error is the error, "" if there was none.
 	Error string
 	// Place is where that is recorded.
 	Place string

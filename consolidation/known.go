@@ -9,15 +9,14 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// ArchiveDir has what pruning took out of memory because it no longer holds, a note
-// for each day on which it did. It is read and searched like any note, and ages.
+// ArchiveDir holds the entries that pruning took out of memory because they no longer hold, in a
+// note for each day on which it did. It is read and searched like any note, and ages.
 const ArchiveDir = "memory/archive/"
 
 // archived reports whether a file is one of [ArchiveDir].
 func (f *File) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
 
-// KeyHash identifies an entry's content without revealing it: what tombstones
-// hold.
+// KeyHash identifies an entry's content without revealing it. Tombstones hold it.
 func KeyHash(plain string) string {
 	sum := sha256.Sum256([]byte(Key(plain)))
 	return hex.EncodeToString(sum[:16])
@@ -32,8 +31,8 @@ type known struct {
 	holders map[uint64][]int
 }
 
-// knownOf indexes what memory files and the archive hold. Logs hold what was done,
-// and not what is kept of it.
+// knownOf indexes the contents of memory files and the archive. Logs are left out, since they are
+// a record and not memory.
 func (s *Snapshot) knownOf() *known {
 	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
@@ -93,8 +92,8 @@ func (k *known) holds(plain string) bool {
 // cites reports whether an entry of memory comes from a place.
 func (k *known) cites(ref string) bool { return k.from[ref] }
 
-// lineRef names an entry by the line that it begins with, wherever that is: what is
-// moved keeps its words. Package retrieval makes the same name of a line.
+// lineRef names an entry by its first line, wherever that is: moved entries keep their words.
+// Package retrieval makes the same name of a line.
 func lineRef(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(uncommented(firstLine(line)), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// gone is what a reference leads to that is not there.
+// gone is the kind of a missing place that a reference leads to.
 type gone int
 
 const (
@@ -25,8 +25,8 @@ const (
 // lead is a reference that leads nowhere.
 type lead struct {
 	gone
-	// what names the place that is not there, the same for every reference to it; shown
-	// is how the reference has it.
+	// what names the missing place, the same for every reference to it. shown is the reference's
+	// own form of it.
 	what, shown string
 	// in is the file that lacks it, of a heading or a line.
 	in *File
@@ -60,12 +60,11 @@ func (f *File) closed(today string) bool {
 // be one.
 const manyGone = 4
 
-// tellLeads reports references by their cause: all that lead to one place, to one folder
-// that is gone, to several places in one folder or file, or to notes that nobody wrote
-// yet; and several that are left of one file. Where only closed logs refer to a place
-// nothing is to be done, and neither where only instructions mention it, unless there is
-// one by nearly that name: what they speak of may be what is to be written. Those are told
-// of together, as being well.
+// tellLeads reports references by their cause: all that lead to one place, to one folder that is
+// gone, to several places in one folder or file, or to notes that nobody wrote yet; and several
+// that are left of one file. If only closed logs refer to a place, nothing is to be done. The
+// same goes for a place that only instructions mention, unless there is one by nearly that name:
+// they may speak of a file that is yet to be written. Those are told of together, as being well.
 func (a *auditor) tellLeads(found []lead, names *vault) {
 	causes := a.causes(found, names)
 	mendable, linked := map[string]bool{}, map[string]bool{}
@@ -112,8 +111,8 @@ func (a *auditor) tellLeads(found []lead, names *vault) {
 	}
 }
 
-// causes names for every lead what it has in common with others: the folder that is gone,
-// the folder or file that lacks many, or the place alone.
+// causes returns for every lead the cause that it shares with others: the missing folder, the
+// folder or file that lacks many, or the place alone.
 func (a *auditor) causes(found []lead, names *vault) []string {
 	out := make([]string, len(found))
 	lacks := map[string]map[string]bool{}
@@ -228,7 +227,7 @@ func (l *lead) spelt() string {
 	return clip(l.shown, 120)
 }
 
-// one is what a single place that is missing is.
+// one returns the words for a single missing place.
 func (l *lead) one() string {
 	switch l.gone {
 	case goneHeading:

@@ -10,9 +10,9 @@ import (
 // are safe in. Words are apart by blanks. Scripts without spaces have their words in the tables
 // whose names end in Han.
 
-// sides are words for the state of something, by its side. Those of a pair are
-// opposites; words of different pairs never disagree. What may or must not be is the
-// pair rule, as is a sentence with a negation against the one without.
+// sides are words for the state of something, by its side. Those of a pair are opposites; words
+// of different pairs never disagree. The pair rule has the words for permission and prohibition,
+// and also a sentence with a negation against the one without.
 var sides = map[string]string{
 	"switch:on": `enabled enable enables active activated activo activa activos activas aktiv attivo ativo ativa encendido encendida acceso acesa allumé allumée aktiviert eingeschaltet activé activée activés activées activado activada habilitado habilitada
 		attivato attivata abilitato abilitata ativado ativada ingeschakeld geactiveerd включен включена включено включён`,
@@ -39,8 +39,8 @@ const (
 	negatorsHan = "从不 绝不 决不 永不 不要 不能 不会 不再 不应 不该 從不 絕不 请勿 勿 没有 不 没 別 别"
 )
 
-// weightless are words without which a sentence says the same: what shall be and what is,
-// always and usually but never, us and the articles.
+// weightless are words without which a sentence says the same: shall and is, always and usually
+// but never, us and the articles.
 const (
 	weightless = `the a an of for on in at to is are be been was were our my its we i you they it this that these those current currently default and s now set always please must may can will shall should do does service system status state
 		uses use run runs running listens listen listening happens happen takes take place lives every each with by from as has have there team generally stays kept via
@@ -75,17 +75,17 @@ const (
 	bygoneHan = "历史 归档 示例 例子 模板 旧 草稿 歷史 履歴"
 )
 
-// settings are words for where something is set: what holds of one holds of no other.
+// settings are words for the place of a setting: a fact about one does not hold of another.
 const (
 	settings    = `staging stage production prod produktion producción produção produzione productie продакшн dev development entwicklung desarrollo développement sviluppo desenvolvimento ontwikkeling test tests testing pruebas prueba qa local lokal locale demo sandbox canary beta alpha preview ci laptop desktop home work büro office windows linux macos mac android ios`
 	settingsHan = "生产 测试 开发 预发 线上 线下 本地 演示 本番 開発 測試 生產"
 )
 
-// named are the spellings of what is named in many languages.
+// named maps spellings of a thing in many languages to one.
 var named = map[string]string{"mail": "email", "correo": "email", "courriel": "email", "telephone": "phone", "telefon": "phone", "telefonnummer": "phone", "teléfono": "phone", "téléphone": "phone", "telefono": "phone", "telefone": "phone", "telefoon": "phone", "tel": "phone", "телефон": "phone",
 	"puerto": "port", "porta": "port", "poort": "port", "порт": "port"}
 
-// timeUnits and byteUnits are what their spellings come to, in seconds and bytes.
+// timeUnits and byteUnits are the values of their spellings, in seconds and bytes.
 var (
 	timeUnits = map[float64]string{
 		.001:   "ms millisecond milliseconds millisekunden milisegundos millisecondes millisecondi milissegundos milliseconden мс 毫秒 ミリ秒",
@@ -117,7 +117,7 @@ var monthWords = [12]string{
 	"november nov noviembre novembre ноября", "december dec dezember diciembre décembre dicembre dezembro декабря",
 }
 
-// lexicon is what the tables come to, made once.
+// lexicon is the index of the tables, made once.
 var lexicon = sync.OnceValue(makeLexicon)
 
 type lexicons struct {
@@ -130,7 +130,7 @@ type lexicons struct {
 	bygoneHan, settingsHan, weekdaysHan, unitsHan   []string
 }
 
-// unit is what one of a unit comes to in a base.
+// unit is the value of a unit in a base.
 type unit struct {
 	base   string
 	factor float64

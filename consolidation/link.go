@@ -31,15 +31,15 @@ var (
 type reference struct {
 	target, anchor string
 	line           int
-	// wiki: it is a wiki link; embed that what it leads to is shown in its place.
+	// wiki: it is a wiki link; embed that its target is shown in its place.
 	wiki, embed bool
 	// mention reports that it is a path in running text or in code, and no link; code
 	// that it may be one of another project.
 	mention, code bool
 }
 
-// links looks where every link and every mention of a memory file leads. Addresses
-// of the network, and what lies outside of the workspace, are not followed.
+// links looks where every link and every mention of a memory file leads. Addresses of the
+// network, and places outside of the workspace, are not followed.
 func (a *auditor) links() {
 	names := &vault{snap: a.snap}
 	today := a.Now.In(a.Timezone).Format(time.DateOnly)
@@ -56,8 +56,7 @@ func (a *auditor) links() {
 	a.tellLeads(found, names)
 }
 
-// references lists what a document refers to, in order; code blocks and raw HTML
-// refer to nothing.
+// references lists the references of a document, in order; code blocks and raw HTML have none.
 func references(d markdownstore.Document) []reference {
 	var out []reference
 	for _, u := range markdownstore.Units(d) {

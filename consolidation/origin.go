@@ -10,12 +10,12 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Origin says who put an entry where it stands, or said what it says.
+// Origin is the author of an entry in its place, or of its words.
 type Origin string
 
 // The origins.
 const (
-	// OriginHand is a person who wrote into the file, or changed there what was written.
+	// OriginHand is a person who wrote into the file, or changed a text there.
 	OriginHand Origin = "hand"
 	// OriginWords are a person's words in a session, as the person typed them.
 	OriginWords Origin = "words"
@@ -33,17 +33,17 @@ func (o Origin) Machine() bool { return o == OriginAgent || o == OriginTool || o
 
 // Provenance is where an entry comes from.
 type Provenance struct {
-	// Origin is who put it where it stands.
+	// Origin is the one who wrote it in its place.
 	Origin Origin `json:"origin"`
-	// ID is the marker that it stands above, "" if there is none.
+	// ID is the marker below it, "" if there is none.
 	ID string `json:"id,omitempty"`
-	// From is what an entry of a curation was made of, as it says itself; Said is who said
-	// that, "" if there is no From.
+	// From lists the sources of a curation's entry, as it names them. Said is their author, "" if
+	// there is no From.
 	From []string `json:"from,omitempty"`
 	Said Origin   `json:"said,omitempty"`
 }
 
-// Record is what is known of who wrote into files. Its functions may be nil.
+// Record tells the known authors of text in files. Its functions may be nil.
 type Record struct {
 	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above the
 	// marker of an entry; "" is no marker.
@@ -60,8 +60,8 @@ func LineHash(line string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Provenance says where what a line of a file belongs to comes from; ok is false if no
-// entry is there.
+// Provenance returns the origin of the entry on a line of a file; ok is false if no entry is
+// there.
 func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok bool) {
 	f := s.File(path)
 	if f == nil {
@@ -117,11 +117,11 @@ func (r Record) originOf(f *File, marker, text string) Origin {
 	if f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindBuffer {
 		return kept(marker, text)
 	}
-	return OriginHand // somebody put it below what has the mark, or changed that
+	return OriginHand // somebody put it below the marked text, or changed that
 }
 
-// kept is who said what the kernel keeps in a log by itself, by the marker's kind: a
-// statement that an agent wrote down, or what was captured of a session.
+// kept returns the author of a text that the kernel keeps in a log by itself, by the marker's
+// kind: a statement that an agent wrote down, or a capture of a session.
 func kept(marker, text string) Origin {
 	plain := strings.TrimLeft(text, " \t-*+")
 	kind, _, _ := strings.Cut(marker, "-")

@@ -52,8 +52,8 @@ func (s *Snapshot) outdate() {
 	})
 }
 
-// newer reports whether an entry is known not to be older than another one: both
-// have dates, or it is behind it in one file.
+// newer reports whether an entry is known not to be older than another one: both have dates, or
+// it is after it in one file.
 func newer(e, than *Entry) bool {
 	if e.Path == than.Path {
 		return e.StartLine > than.StartLine
@@ -74,14 +74,14 @@ const (
 	// saysShare is the share of a fact's words from which an entry of its source still says
 	// it: a promotion leaves words out and adds none. Its numbers must be there in any case.
 	saysShare = 0.8
-	// wasShare is the share from which an entry is what the fact was made of, changed since,
-	// if it stands where that stood; elsewhere it takes wasElsewhere.
+	// wasShare is the share from which an entry is the changed source of a fact, if it is in the
+	// source's place. Elsewhere it takes wasElsewhere.
 	wasShare     = 0.35
 	wasElsewhere = 0.5
 )
 
 // drift finds the facts whose source was changed since they were promoted, so that it says
-// something else, or is marked as superseded. What has left its file has no more say.
+// something else, or is marked as superseded. A source that has left its file no longer counts.
 func (a *auditor) drift() {
 	a.snap.each(func(e *Entry) {
 		f := a.snap.File(e.Path)
@@ -97,8 +97,8 @@ func (a *auditor) drift() {
 	})
 }
 
-// changedSource returns what stands now in the place of what a fact was made of, nil if its
-// source still says the fact, or nothing like it.
+// changedSource returns the entry that is now in the place of a fact's source, nil if its source
+// still says the fact, or nothing like it.
 func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 	path, at, found := strings.Cut(ref, "#L")
 	if !found || path == e.Path {
@@ -134,8 +134,8 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 	return best
 }
 
-// aboveOf is what a promotion may put before an entry so that it can be read by itself: its
-// headings, the paragraph that leads to its list, and what restricts it.
+// aboveOf returns the text that a promotion may put before an entry so that it can be read by
+// itself: its headings, the paragraph that leads to its list, and restrictions of it.
 func aboveOf(f *File, i int) string {
 	e := &f.Entries[i]
 	text := strings.Join(e.Trail, " ")

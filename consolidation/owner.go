@@ -9,8 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// What an owning file takes, by the heading that a fact is under or by its
-// content.
+// The facts that an owning file takes, by the heading that a fact is under or by its content.
 var (
 	aboutUser  = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
 	aboutTools = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)

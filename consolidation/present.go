@@ -20,13 +20,13 @@ var (
 	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
 	// leadingDayHan is the same for scripts without spaces.
 	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
-	// leadingLabel matches a label that means what a tag means.
+	// leadingLabel matches a label that means the same as a tag.
 	leadingLabel = textutil.LazyRegexp(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
 	// leadingMonth is a day with the name of its month.
 	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
-	// decidedTo is the story of a decision, in the place of what was decided: what is
-	// behind it can stand by itself in that language.
+	// decidedTo is the story of a decision, before the decision itself: the words after it can be
+	// read by themselves in that language.
 	decidedTo = [...]*textutil.Regexp{
 		textutil.LazyRegexp(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+`),
 		textutil.LazyRegexp(`(?i)^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)`),
@@ -35,16 +35,15 @@ var (
 	}
 	// decidedFor says it in German, where the verb is at the end.
 	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
-	// reminded is how people ask that something be remembered: what is behind it is what.
+	// reminded is how people ask that something be remembered: the words after it are the thing.
 	reminded = textutil.LazyRegexp(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)
-	// detail is what a fact does without: times and hashes of commits.
+	// detail is text that a fact does without: times and hashes of commits.
 	detail = textutil.LazyRegexp(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
 )
 
-// Present returns an entry's content as a fact of today: without the day and the
-// time, without the label that its tag implies, without what only the log needs, and
-// not longer than a fact is, but for what restricts it. It is "" where that is too long for
-// any fact.
+// Present returns an entry's content as a fact of today: without the day and the time, without
+// the label that its tag implies, without details that only the log needs, and not longer than a
+// fact may be, except for restrictions of it. It is "" where that is too long for any fact.
 func Present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
@@ -72,8 +71,7 @@ func Present(plain string) string {
 	return capital(bounded(s, mostFact))
 }
 
-// capital begins a sentence that lost its beginning. What is code stays as it is
-// written.
+// capital begins a sentence that lost its beginning. Code stays as it is written.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	word, rest, _ := strings.Cut(s, " ")
@@ -86,8 +84,8 @@ func capital(s string) string {
 	return string(unicode.ToTitle(r)) + s[n:]
 }
 
-// argument is what a command has behind its name, or behind that and a verb: a flag, a
-// path, an assignment.
+// argument matches the text after a command's name, or after that and a verb: a flag, a path, an
+// assignment.
 var argument = textutil.LazyRegexp(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
 
 // commands are programs whose names begin a line of code more often than a sentence.
@@ -115,12 +113,12 @@ func bounded(s string, n int) string {
 	return closeMarks(strings.TrimRight(head, " ,;:—–-(")) + "…"
 }
 
-// mostConditions is how long a fact may get that can't be told in less without what
-// restricts it.
+// mostConditions is the most length of a fact that can't be shortened without losing its
+// restrictions.
 const mostConditions = 3 * mostFact
 
-// conditioned is the beginning of a text with the sentences behind it that restrict it, ""
-// if that is longer than any fact may be.
+// conditioned is the beginning of a text with the restricting sentences after it, "" if that is
+// longer than any fact may be.
 func conditioned(s, head string) string {
 	for {
 		next, _ := sentence(s[len(head):])
@@ -135,7 +133,7 @@ func conditioned(s, head string) string {
 	return strings.TrimSpace(head)
 }
 
-// sentence cuts a text behind its first sentence.
+// sentence cuts a text after its first sentence.
 func sentence(s string) (first, rest string) {
 	for n := 0; n < len(s); {
 		c, size := utf8.DecodeRuneInString(s[n:])
@@ -152,7 +150,7 @@ func sentence(s string) (first, rest string) {
 	return s, ""
 }
 
-// lastSentence is what a cut text has of the sentence that it ends in.
+// lastSentence is the remaining part of the sentence that a cut text ends in.
 func lastSentence(s string) string {
 	for {
 		first, rest := sentence(s)

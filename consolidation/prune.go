@@ -14,8 +14,8 @@ import (
 // Why is the reason for which an entry leaves a file.
 type Why string
 
-// The reasons. What is superseded, done, or old goes to the archive; what is stable
-// or least goes to the file that it belongs to; a duplicate's twin stays.
+// The reasons. Superseded, done, or old entries go to the archive. Stable entries, or those worth
+// least, go to the file that they belong to. A duplicate's twin stays.
 const (
 	WhyDuplicate  Why = "duplicate"
 	WhySuperseded Why = "superseded"
@@ -27,8 +27,7 @@ const (
 
 // PruneOptions are settings of [Prune].
 type PruneOptions struct {
-	// Day is the day on which is pruned, YYYY-MM-DD. What is of it or of the day
-	// before stays.
+	// Day is the day on which is pruned, YYYY-MM-DD. Text of it or of the day before stays.
 	Day string
 	// MemoryLines is how long MEMORY.md may get; 0 leaves it alone.
 	MemoryLines int
@@ -44,10 +43,11 @@ type PruneOptions struct {
 	// All lets the entries leave that would be suggested, as far as they leave by
 	// themselves; a section that one would leave with stays.
 	All bool
-	// Record says what a machine wrote. Nothing else leaves, but what Include names.
+	// Record tells which text a machine wrote. No other text leaves, except the text that Include
+	// names.
 	Record
-	// Include names what somebody else wrote and may leave as well: a file; a heading,
-	// with all below it; or an entry, as [Suggestion] has it.
+	// Include names text of others that may leave as well: a file; a heading, with all below it;
+	// or an entry, as [Suggestion] has it.
 	Include []string
 }
 
@@ -57,8 +57,7 @@ type Suggestion struct {
 	Line int    `json:"line"`
 	Why  Why    `json:"why"`
 	Text string `json:"text"`
-	// Include is what names it in [PruneOptions]: the entry, or the section that it
-	// leaves with.
+	// Include is its name in [PruneOptions]: the entry, or the section that it leaves with.
 	Include string `json:"include"`
 	// Single reports whether it leaves by itself.
 	Single bool `json:"single"`
@@ -78,33 +77,33 @@ type Move struct {
 	Key  string `json:"key"`
 }
 
-// Change is what a file becomes.
+// Change is the new contents of a file.
 type Change struct {
 	Path string `json:"path"`
-	// Before is what it was; New that it did not exist.
+	// Before is its old text. New reports that it did not exist.
 	Before string `json:"-"`
 	New    bool   `json:"new"`
-	// Add is what it gets at its end; without it, Text is all of it.
+	// Add is appended to it; without Add, Text is all of it.
 	Add  string `json:"-"`
 	Text string `json:"-"`
-	// Title is what a new file begins with.
+	// Title is the beginning of a new file.
 	Title string `json:"-"`
 	// LinesBefore and LinesAfter are its length.
 	LinesBefore int `json:"lines_before"`
 	LinesAfter  int `json:"lines_after"`
 }
 
-// Pruning is what leaves which file. Changes are in the order in which they are
-// safe: what takes comes before what gives.
+// Pruning lists the entries that leave their files. Changes are in the order in which they are
+// safe, and callers must write them so: files that take text come before those that give it.
 type Pruning struct {
 	Day string `json:"day"`
-	// Moves are what leaves a file, in order.
+	// Moves are the parts that leave a file, in order.
 	Moves []Move `json:"moves"`
-	// Changes are what becomes of each file; those that get something come first.
+	// Changes are the changes of each file; those that get something come first.
 	Changes []Change `json:"changes"`
-	// Over is what stays over a limit, and why.
+	// Over lists the files that stay over a limit, and why.
 	Over []string `json:"over"`
-	// Suggestions are what could leave if it were named; Unknown are names that name
+	// Suggestions are entries that could leave if they were named. Unknown are names that name
 	// nothing.
 	Suggestions []Suggestion `json:"suggestions"`
 	Unknown     []string     `json:"unknown"`
@@ -125,7 +124,7 @@ var ownerFiles = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
 // mostMoves is how many entries one night moves: the rest is the next's.
 const mostMoves = 2000
 
-// Prune chooses what leaves the files of memory. It changes nothing.
+// Prune chooses the entries that leave the files of memory. It changes nothing.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
 		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}
@@ -146,8 +145,8 @@ type pruner struct {
 	known *known
 	// failures are in how many sessions a failure came up.
 	failures func() map[string]int
-	// added is what files get, in the order in which they were first given something;
-	// texts is what files become that lose something, given in which order.
+	// added has the additions to files, in the order in which files first got one. texts has the
+	// new contents of the files that lose something, and given their order.
 	added map[string]string
 	order []string
 	texts map[string]string
@@ -165,7 +164,7 @@ type pruner struct {
 // prunes reports whether a file is to be looked at.
 func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Contains(r.Only, path) }
 
-// archive returns the note that gets what no longer holds.
+// archive returns the note that gets the entries that no longer hold.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
 // give appends a block to a file, under the headings that it was under. Only items
@@ -218,8 +217,8 @@ func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	}
 }
 
-// backReference adds to a block where it was, if it doesn't name that already:
-// behind an item of one line, in front of anything else.
+// backReference adds a block's old place to it, if it doesn't name that already: after an item of
+// one line, before any other block.
 func backReference(p *piece, text, from string) string {
 	if p.entry != nil && len(p.entry.From) > 0 {
 		return text
@@ -239,7 +238,7 @@ func (r *pruner) immune(path string, p *piece) bool {
 	return r.Young != nil && r.Young(path, strings.TrimSpace(p.text))
 }
 
-// changes are what becomes of the files, those that get something first.
+// changes lists the changes of the files, those that get something first.
 func (r *pruner) changes() {
 	for _, to := range r.order {
 		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n", Title: r.titles[to]}
@@ -256,13 +255,13 @@ func (r *pruner) changes() {
 	}
 }
 
-// becomes notes what a file becomes that loses something.
+// becomes notes the new contents of a file that loses something.
 func (r *pruner) becomes(path, text string) {
 	r.texts[path] = text
 	r.given = append(r.given, path)
 }
 
-// observations trims what is observed: without a tag and old, oldest first.
+// observations trims observations: those without a tag and old, oldest first.
 func (r *pruner) observations() {
 	for _, f := range r.pruned() {
 		if f.Kind != markdownstore.KindObservations || f.lineCount() <= observationLines {
@@ -296,7 +295,7 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
 }
 
-// settled returns what a file becomes, and whether anything left it.
+// settled returns the new contents of a file, and whether anything left it.
 func settled(f *File, ps []piece) (text string, left bool) {
 	if !slices.ContainsFunc(ps, func(p piece) bool { return p.gone }) {
 		return f.Doc.Raw, false
@@ -305,8 +304,8 @@ func settled(f *File, ps []piece) (text string, left bool) {
 	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
-// over records that a file stays over its limit, and why: most of it is not a machine's, and
-// which sections are the largest, or else what.
+// over records that a file stays over its limit, and the reason: most of it is not a machine's,
+// with its largest sections, or else why.
 func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
 	theirs, unknown := 0, 0
 	size := map[int]int{} // by the heading of the section
@@ -353,8 +352,8 @@ func largest(ps []piece, size map[int]int) string {
 	return "; the largest sections: " + strings.Join(names, ", ")
 }
 
-// logs brings what old logs hold of decisions and lessons, and memory doesn't have,
-// into topic files. The logs themselves are closed, and stay as they are.
+// logs brings decisions and lessons of old logs that memory lacks into topic files. The logs
+// themselves are closed, and stay as they are.
 func (r *pruner) logs() {
 	if len(r.Only) > 0 {
 		return
@@ -411,13 +410,13 @@ func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }
 
-// byHand is what an entry is worth that somebody wrote into the file himself: more
-// than a lesson that was promoted, once that is a week old, less than a decision.
+// byHand is the worth of an entry that somebody wrote into the file by hand: more than a lesson
+// that was promoted, once that is a week old, less than a decision.
 const byHand = 3.5
 
-// worth returns what speaks for keeping a bundle in sight: what speaks for the best
-// entry in it, its tags, that it is an open task, that it is recent. Each line takes
-// off 0.1, since a long one takes the place of several.
+// worth returns the worth of keeping a bundle in sight: that of the best entry in it, its tags,
+// that it is an open task, that it is recent. Each line takes off 0.1, since a long one takes the
+// place of several.
 func (r *pruner) worth(ps []piece, b bundle) float64 {
 	best := -1.0
 	for _, i := range b {
@@ -446,7 +445,7 @@ func (r *pruner) worth(ps []piece, b bundle) float64 {
 	return best - float64(linesOf(ps, b))/10
 }
 
-// linesOf counts the lines of a bundle without the blank ones behind it.
+// linesOf counts the lines of a bundle without the blank ones after it.
 func linesOf(ps []piece, b bundle) int {
 	n := 0
 	for k, i := range b {

@@ -9,13 +9,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// moreMark begins the line of MEMORY.md that lists where what was moved is.
+// moreMark begins the line of MEMORY.md that lists the new places of moved entries.
 const moreMark = "More memory:"
 
-// memory brings MEMORY.md down to its limit: what is repeated, superseded or done
-// leaves first, then what is worth least in sight goes to the file that owns it. What
-// is not a day old stays, and so does what may not leave: where it would, that is
-// suggested. Below the limit nothing is touched.
+// memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first,
+// then those worth least in sight go to the file that owns them. Entries less than a day old
+// stay, and so do those that may not leave. The latter are suggested. Below the limit nothing is
+// touched.
 func (r *pruner) memory() {
 	f := r.snap.Memory()
 	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {
@@ -80,7 +80,7 @@ func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	return out
 }
 
-// suggest notes what of a bundle could leave if it were named.
+// suggest notes the entries of a bundle that could leave if they were named.
 func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 	for _, i := range b {
 		p := &ps[i]
@@ -120,8 +120,8 @@ func supersededLines(f *File) map[string]bool {
 	return out
 }
 
-// repeated finds what a block before, or an owning file, holds as well. What may
-// leave is the repetition of what stays.
+// repeated finds entries that an earlier block, or an owning file, holds as well. Only the
+// repetition of a remaining entry may leave.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	elsewhere := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range r.snap.Files {
@@ -165,7 +165,7 @@ func (r *pruner) dropMore(f *File, ps []piece) {
 	}
 }
 
-// moreLines is what the line takes with the blank one before it.
+// moreLines is the space of the line with the blank one before it.
 const moreLines = 2
 
 // makeRoom finds the bundles that leave until the rest fits, those worth least first.

@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The words by which an exception, a condition or a restriction begins, in the languages
-// that we were sure of. Those of exceptions name one wherever they stand; those of
-// openings do where a sentence begins with them: "Not on Fridays."
+// The words by which an exception, a condition or a restriction begins, in the languages that we
+// were sure of. Those of exceptions name one anywhere; those of openings do only at the beginning
+// of a sentence: "Not on Fridays."
 const (
 	exceptions = `unless|except(?: (?:for|on|in|at|if|when|where|that))?|with the exception of|other than|apart from|as long as|so long as|provided(?: that)?|only (?:if|when|on|in|for|after|before|with|while|during|where)|but (?:not|never|only)|not (?:on|in|for|if|when|during|before|after|while)|until|` +
 		`außer|ausgenommen|mit ausnahme|es sei denn|sofern|solange|nur (?:wenn|am|an|im|in|bei|für|nach|vor|mit|während)|aber (?:nicht|nie|nur)|nicht (?:am|an|im|in|bei|für|wenn|während|vor|nach)|jedoch nicht|` +
@@ -31,17 +31,16 @@ var (
 	only = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:only|never|not|nur|nie|nicht|keine?|solo|sólo|nunca|seulement|uniquement|jamais|mai|somente|apenas|alleen|nooit|niet|только|никогда|не)(?:[^\p{L}]|$)|仅|僅|只|禁止|不要|不得|のみ|だけ`)
 )
 
-// qualifies reports whether a text restricts what stands before it: alone it says nothing,
-// and what is before it says something else without it.
+// qualifies reports whether a text restricts the text before it: alone it says nothing, and the
+// text before it says something else without it.
 func qualifies(text string) bool { return qualifying.MatchString(text) }
 
-// restricts reports whether a heading or a lead says when or whether what is below it
-// holds.
+// restricts reports whether a heading or a lead says when or whether the text below it holds.
 func restricts(text string) bool { return only.MatchString(text) || excepts.MatchString(text) }
 
-// governed returns an entry with what of its file governs it: the lead of its list or the
-// heading above, where they restrict it, and what right behind it does so: an item, what is
-// nested in it, or a paragraph. It is nil for an entry that only restricts another.
+// governed returns an entry with the text of its file that governs it: the lead of its list or
+// the heading above, if they restrict it, and an item, a nested block or a paragraph right after
+// it that does so. It is nil for an entry that only restricts another.
 func governed(f *File, i int) *Entry {
 	e := &f.Entries[i]
 	if qualifies(e.Plain) && i > 0 && sameTrail(&f.Entries[i-1], e) {
@@ -69,7 +68,7 @@ func governed(f *File, i int) *Entry {
 	return &whole
 }
 
-// ending is what a text lacks to end a sentence.
+// ending returns the sign that a text lacks to end a sentence.
 func ending(text string) string {
 	if text = strings.TrimRight(text, " *_`)\"'"); strings.HasSuffix(text, ".") || strings.HasSuffix(text, "。") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") {
 		return ""

@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// statement is a sentence taken apart: what it gives values for, what it says of it, and
-// whether it says that it is so or that it is not.
+// statement is a sentence taken apart: its values, its other words, and whether it affirms or
+// denies.
 type statement struct {
 	values  []found
-	words   []string // what remains, in one spelling, sorted
+	words   []string // the remaining words, in one spelling, sorted
 	plain   string   // the same as it is written
 	negated bool
 	// side is the word for a state that it holds, "" for none; vague reports a range or
@@ -40,7 +40,7 @@ var (
 	clockIn   = textutil.LazyRegexp(`(上午|下午|晚上|凌晨|早上|午前|午後)?\s?(\d{1,2})(?::(\d{2})(?::\d{2})?\s?(am|pm|a\.m\.|p\.m\.|uhr|h\b)?|\s?(am|pm|a\.m\.|p\.m\.|uhr)|h(\d{2})|[点點時时](半|\d{1,2}分)?)`)
 	rangeIn   = textutil.LazyRegexp(`\d\s?(?:%|\p{L}{1,3})?\s?(?:-|–|—|~|〜|\bto\b|\bbis\b|à|\ba\b|\bhasta\b|\bal\b|até|\btot\b|至|到|から|\bor\b|\boder\b|\bou\b|\bdo\b|±|/)\s?\d|\bbetween\b|\bzwischen\b|\bentre\b|\bfra\b|\btussen\b|между|之间`)
 	numberIn  = textutil.LazyRegexp(`([$€£¥]\s?)?(\d+(?:[.,]\d+)*)(?:\s?([%€]|°c|°f)|[\s-]?([\p{L}]+))?`)
-	// versionWord is a word for versions: what it says is one, without a point too.
+	// versionWord is a word for versions: a number with it is one, without a point too.
 	versionWord = textutil.LazyRegexp(`(?i)versi|версия|版本|バージョン`)
 	dayRange    = textutil.LazyRegexp(`^\s*(?:-|–|—|to|through|thru|bis|a|à|au|al|hasta|até|tot|t/m|по|至|到|から|~)\s*$`)
 	quotation   = textutil.LazyRegexp(`["“”„«»「」『』]`)

@@ -65,7 +65,7 @@ const refusedMark = "rejected "
 // one that names something by the way in which code and figures are written.
 const leastSaid, leastNamed = 4, 2
 
-// work are captures of what was done or is to be done, which decide nothing.
+// work matches captures of work that was or is to be done, which decide nothing.
 var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
 // selfish is an agent's own way of working: no choice about the work.

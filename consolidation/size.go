@@ -31,7 +31,7 @@ func (a *auditor) bootstrapSize() {
 		n := h.size(f.Doc.Raw)
 		total += n
 		if head, tail := h.keep(f.Doc.Raw, int(^uint(0)>>1)); head != tail {
-			continue // what is dropped of it says so
+			continue // the dropped part is reported
 		}
 		a.large(f.Path, "", n, h.FileLimit)
 		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > SizeWarning*float64(h.LineLimit) {
@@ -54,7 +54,7 @@ func (a *auditor) large(path, who string, n, limit int) {
 		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name)})
 }
 
-// truncation reports what the host drops of each file, by section.
+// truncation reports the parts that the host drops of each file, by section.
 func (a *auditor) truncation() {
 	h := &a.Host
 	room := h.TotalLimit

@@ -81,8 +81,8 @@ var errTooLarge = errors.New("too large to be read")
 // errNoFile means that there is something else in a file's place.
 var errNoFile = errors.New("not a regular file")
 
-// refused reports whether a file was not read because of what it is: it is left out, as by
-// a search. Any other error means that it may hold what is lost.
+// refused reports whether a file was not read because of its type or size: it is left out, as by
+// a search. After any other error the file may hold the text that is missing.
 func refused(err error) bool {
 	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
 		if errors.Is(err, why) {
@@ -92,11 +92,10 @@ func refused(err error) bool {
 	return false
 }
 
-// Read reads every file that a workspace lists: its memory, and its standing
-// instructions. A file system that lists none is taken as a workspace of memory's own
-// files. A file that can't be read is in the snapshot with its error; only the context's
-// end, and a workspace that can't be listed, are errors. maxBytes bounds a file; 0 takes
-// markdownstore.DefaultMaxFileBytes.
+// Read reads every file that a workspace lists: its memory, and its permanent instructions. A
+// file system that lists none is taken as a workspace of memory's own files. A file that can't be
+// read is in the snapshot with its error; only the context's end, and a workspace that can't be
+// listed, are errors. maxBytes bounds a file; 0 takes markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes

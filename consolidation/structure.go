@@ -62,7 +62,7 @@ func (w *leafWalk) walk(n ast.Node, in string) {
 		case *ast.Heading:
 			kind += fmt.Sprint(l.Level)
 		case *ast.LinkReferenceDefinition:
-			continue // what it defines is in the links
+			continue // its definitions are in the links
 		}
 		if f := c.FirstChild(); f != nil && f.Type() == ast.TypeBlock {
 			w.walk(c, kind)
@@ -93,8 +93,8 @@ func (w *leafWalk) render(n ast.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reshapes says what a change does to the meaning of what people read, "" if nothing: all
-// that stays is rendered as it was, in its order, and what is new is rendered as it is by
+// reshapes returns how a change affects the meaning of people's text, "" if it doesn't: the
+// remaining text is rendered as it was, in its order, and new text is rendered as it is by
 // itself. Left are the blocks that leave.
 func (c *Change) reshapes(left []string) string {
 	before := leaves(c.Path, c.Before)
@@ -140,7 +140,7 @@ func changes(l leaf) string {
 	return fmt.Sprintf("line %d, %q, would be rendered otherwise", l.line, clip(oneLine(l.html), 60))
 }
 
-// mayGo reports whether a block goes with what it names: a heading, a rule, a marker.
+// mayGo reports whether a block leaves with the block that it names: a heading, a rule, a marker.
 func mayGo(l leaf) bool {
 	kind := l.in[strings.LastIndexByte(l.in, '/')+1:]
 	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || isOurs(l)
@@ -151,9 +151,9 @@ func isOurs(l leaf) bool {
 	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, "<!-- moved to ") || strings.HasPrefix(l.html, moreMark)
 }
 
-// Reshaped names the files of a pruning that would no longer be read as they are, with what
-// of them would be: what stays would be rendered otherwise, or what they get would not be
-// rendered as it is written, as behind code that nothing closes.
+// Reshaped names the files of a pruning that would be read otherwise, with the reason: the
+// remaining text would be rendered otherwise, or additions would not be rendered as written, as
+// after code that nothing closes.
 func (p *Pruning) Reshaped() map[string]string {
 	left := map[string][]string{}
 	for _, m := range p.Moves {
@@ -170,8 +170,8 @@ func (p *Pruning) Reshaped() map[string]string {
 	return out
 }
 
-// endsOpen reports whether what is appended to a file is taken for something else, such as
-// code that nothing closes.
+// endsOpen reports whether text appended to a file is taken for something else, such as code that
+// nothing closes.
 func (r *pruner) endsOpen(path string) bool {
 	f := r.snap.File(path)
 	if f == nil || f.Doc.Raw == "" {
@@ -186,11 +186,11 @@ func (r *pruner) endsOpen(path string) bool {
 	return open
 }
 
-// refDefinition is where a file says what a reference means: [label]: destination. Found
-// where there is none it only keeps what names it in its place.
+// refDefinition is a definition of a reference in a file: [label]: destination. A match that is
+// no definition only keeps the references to it in their place.
 var refDefinition = textutil.LazyRegexp(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
 
-// bound keeps what a reference binds to its file: who defines one and who uses it.
+// bound keeps definitions and uses of references in their file.
 func bound(f *File, ps []piece) {
 	var labels []string
 	for _, m := range refDefinition.FindAllStringSubmatch(f.Doc.Raw, -1) {
@@ -205,8 +205,8 @@ func bound(f *File, ps []piece) {
 	}
 }
 
-// starts are the lines of a document at which blocks and items of lists begin that are in
-// no other block, with what they are.
+// starts returns the lines of a document at which blocks and items of lists begin that are in no
+// other block, with their kinds.
 func starts(d markdownstore.Document) map[int]ast.NodeKind {
 	source := []byte(strings.ReplaceAll(d.Body, "\r\n", "\n"))
 	out, line, at := map[int]ast.NodeKind{}, d.BodyLine, 0
@@ -238,14 +238,14 @@ type LostLine struct {
 	Text string `json:"text"`
 }
 
-// Loss is what a change of a file loses.
+// Loss is the loss of text by a change of a file.
 type Loss struct {
 	Path string `json:"path"`
 	// Lines is how many lines with anything in them the file had; Lost are those
 	// that are nowhere any more.
 	Lines int        `json:"lines"`
 	Lost  []LostLine `json:"lost"`
-	// Share is the share of the lines that are lost, Limit what may be, and Refused
+	// Share is the share of the lines that are lost, Limit the share that may be, and Refused
 	// whether it is more.
 	Share   float64 `json:"share"`
 	Limit   float64 `json:"limit"`
@@ -279,8 +279,8 @@ func FindLoss(path, before, after string, found func(line string) bool) *Loss {
 	return out
 }
 
-// LineKey returns what identifies a line wherever it is: "" for one without
-// content, a rule or a marker.
+// LineKey returns the text that identifies a line anywhere: "" for one without content, a rule or
+// a marker.
 func LineKey(l string) string { return strings.Trim(uncommented(l), " \t\r-*+#_=") }
 
 // Says returns a function that reports whether any file but one holds a line,

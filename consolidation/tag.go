@@ -16,7 +16,7 @@ const (
 	Surprise Tag = "surprise" // it was not expected
 	Human    Tag = "human"    // the user said that it matters
 	Lesson   Tag = "lesson"   // it can be used again
-	Identity Tag = "identity" // it changed what the agent knows of itself
+	Identity Tag = "identity" // it changed the agent's knowledge of itself
 )
 
 // allTags returns the tags in the order in which they are written.
@@ -97,8 +97,7 @@ func CutTags(text string) (string, Tags) {
 	return strings.TrimSpace(text), MakeTags(found...)
 }
 
-// bullet is what is in front of an item's text: indent, marker, the box of a
-// task.
+// bullet matches the signs before an item's text: indent, marker, the box of a task.
 var bullet = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
 // addTags writes tags, and by whom it is, into an entry's text, after its bullet and before

@@ -12,13 +12,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Touch is what of somebody's a change of a file would change, who is not known to be an
-// agent, a tool or upkeep.
+// Touch is the part of somebody's text that a change of a file would change. That somebody is not
+// known to be an agent, a tool or upkeep.
 type Touch struct {
 	Path               string
 	StartLine, EndLine int
 	Text               string
-	// Why is what would become of it.
+	// Why is the fate of that text.
 	Why string
 }
 
@@ -26,7 +26,7 @@ func (t *Touch) Error() string {
 	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.Place(), t.Why)
 }
 
-// Place is where it stands, as in MEMORY.md:3-4.
+// Place is its place, as in MEMORY.md:3-4.
 func (t *Touch) Place() string {
 	if t.EndLine > t.StartLine {
 		return fmt.Sprintf("%s:%d-%d", t.Path, t.StartLine, t.EndLine)
@@ -34,9 +34,9 @@ func (t *Touch) Place() string {
 	return fmt.Sprintf("%s:%d", t.Path, t.StartLine)
 }
 
-// Touches finds what a change of a file would do to what people wrote there: every piece of
-// theirs has to stand as it is written, in its order and below its headings, to be rendered
-// alike, and to be taken for a person's still. It is nil if all do.
+// Touches finds the effects of a change of a file on people's text. Every piece of theirs must
+// stay as it is written, in its order and below its headings, be rendered alike, and still be
+// taken for a person's. It is nil if all do.
 func (r Record) Touches(path, before, after string) *Touch {
 	was, is := r.parts(path, before), r.parts(path, after)
 	for _, n := range removedLines(was.text, is.text) {
@@ -149,7 +149,8 @@ func (s *parted) at(line int) *part {
 	return &s.parts[i]
 }
 
-// block is what has to be found again: the words of a piece, or how a block of it is read.
+// block is the part that has to be found again: the words of a piece, or how a block of it is
+// read.
 type block struct {
 	of  *part // nil if it is no person's
 	key string

@@ -24,8 +24,8 @@ const (
 	kindPhone   valueKind = "phone"
 )
 
-// value is the value of a claim, in one spelling; unit is what a number counts, or
-// of what a version is.
+// value is the value of a claim, in one spelling. unit is the unit of a number, or the product of
+// a version.
 type value struct {
 	kind       valueKind
 	text, unit string

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// linkTarget is what of a link is not read.
+// linkTarget is the part of a link that is not read.
 var linkTarget = textutil.LazyRegexp(`\]\([^)]*\)`)
 
 // words takes a text apart: words of letters, in lower case; numbers; and every
@@ -81,7 +81,7 @@ func shingles(ws []string) []uint64 {
 	return slices.Compact(out)
 }
 
-// common counts what two sorted sets share.
+// common counts the elements that two sorted sets share.
 func common(a, b []uint64) int {
 	n := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -97,7 +97,7 @@ func common(a, b []uint64) int {
 	return n
 }
 
-// similarity returns the share of what either has that both have (Jaccard).
+// similarity returns the number of common elements as a share of all elements (Jaccard).
 func similarity(a, b []uint64) float64 {
 	both := common(a, b)
 	return float64(both) / float64(max(len(a)+len(b)-both, 1))

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// read takes the vectors out of an answer to n texts. If one can't be used,
-// those before it are returned beside the error.
+// read takes the vectors out of an answer to n texts. If a vector can't be used, read returns
+// those before it together with the error.
 func (o *remote) read(data []row, n int) ([][]float32, error) {
 	vectors, err := inOrder(data, n)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Budget is how many tokens may be sent in a day. What was sent is in a file,
-// which several processes may share: tokens are written down, as estimated, before
-// a request goes, and corrected by what the server reports as billed. A kill in
-// between counts the estimate.
+// Budget is how many tokens may be sent in a day. The count of sent tokens is in a file, which
+// several processes may share. Tokens are written down, as estimated, before a request is sent,
+// and corrected by the server's report of the billed ones. A kill in between counts the estimate.
 type Budget struct {
 	in    store.Store
 	name  string
@@ -60,7 +59,7 @@ type ledger struct {
 // ledgerFormat is the only version of the file.
 const ledgerFormat = 1
 
-// Spent returns the tokens of today so far, and what a day may have.
+// Spent returns the tokens sent today so far, and the limit of a day.
 func (b *Budget) Spent() (tokens, perDay int, err error) {
 	l, err := b.read()
 	return l.Tokens, b.limit, err
@@ -88,7 +87,7 @@ func (b *Budget) read() (ledger, error) {
 	return l, nil
 }
 
-// spent is what a request was allowed.
+// spent is the estimate that a request was allowed.
 type spent struct {
 	b      *Budget
 	day    string
@@ -133,8 +132,8 @@ func (b *Budget) take(tokens int) (*spent, error) {
 	return s, nil
 }
 
-// settle puts what was billed in the place of the estimate. What was sent before
-// midnight no longer counts after it.
+// settle replaces the estimate with the billed tokens. Tokens sent before midnight no longer
+// count after it.
 func (s *spent) settle(billed int) error {
 	if s == nil || billed == s.tokens {
 		return nil

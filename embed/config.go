@@ -93,7 +93,7 @@ type Config struct {
 	// MaxTries is how often one request is sent at most; default
 	// DefaultMaxTries.
 	MaxTries int
-	// Budget bounds what is sent in a day; nil for no bound.
+	// Budget bounds the tokens sent in a day; nil for no bound.
 	Budget *Budget
 	// AllowInsecure allows plain http to another machine. Texts and key can
 	// then be read on the way.
@@ -171,7 +171,7 @@ func candidates(model string) []*service {
 	return all
 }
 
-// subject is what errors call the settings.
+// subject is the name of the settings in errors.
 const subject = "embedding"
 
 // remoteFromConfig is FromConfig for providers that are servers.

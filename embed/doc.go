@@ -12,11 +12,11 @@
 //	          openai at a configured base URL, local, openai, gemini, voyage,
 //	          mistral; ollama is only taken by name
 //
-// It stores nothing but the count of a day's tokens, if a day has a limit; it knows
-// no index and no prompt, logs nothing and leaves no goroutine of its own behind
-// (connections stay in net/http's shared pool).
+// It stores nothing but the count of a day's tokens, if a day has a limit. It knows no index and
+// no prompt, logs nothing and leaves no goroutine of its own running (connections stay in
+// net/http's shared pool).
 //
-// # What leaves the machine
+// # Data that leaves the machine
 //
 // Nothing, unless the configuration names a provider or is "auto"; a key in the
 // environment alone is not a choice. The key goes to the configured host and
@@ -36,8 +36,8 @@
 //	                                              ▼
 //	vectors ◄── length, direction ◄── order by index ◄── bounded answer
 //
-// What waiting doesn't mend (a bad key, an unknown model, an account without
-// credit or without quota for the day) is returned at once.
+// Errors that waiting doesn't mend (a bad key, an unknown model, an account without credit or
+// without quota for the day) are returned at once.
 //
 // Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a
 // bound on bytes is a bound on tokens without counting any. Budgets and estimates

@@ -30,7 +30,7 @@ type Error struct {
 	Texts bool
 	// Hint is the way out, a sentence for the user.
 	Hint string
-	// Err is what happened.
+	// Err is the error.
 	Err error
 
 	transient bool // the same request may succeed later
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// where names a redirect's target without what may be secret in it.
+// where returns a redirect's target without the parts of it that may be secret.
 func where(resp *http.Response) string {
 	to, err := resp.Location()
 	if err != nil {

@@ -17,7 +17,7 @@ type Text[K any] struct {
 	Text string
 }
 
-// Vector is what a Text got.
+// Vector is the vector of a Text.
 type Vector[K any] struct {
 	Key    K
 	Vector []float32
@@ -25,17 +25,16 @@ type Vector[K any] struct {
 
 // FillOptions are settings of Fill; nil means the defaults.
 type FillOptions struct {
-	// BatchSize is how many texts are handed to the provider at a time, whose
-	// vectors are then stored together; default DefaultBatchSize. What a kill
-	// can cost is the price of one batch.
+	// BatchSize is how many texts are handed to the provider at a time, whose vectors are then
+	// stored together; default DefaultBatchSize. A kill costs the price of one batch at most.
 	BatchSize int
 	// Progress, if not nil, is called with the report so far after every batch
 	// and at the end, but not after an error.
 	Progress func(FillReport)
 }
 
-// FillReport is what a Fill did. Texts is the sum of Embedded, Repeated, Blank
-// and Refused, unless the Fill was cut short or texts came meanwhile.
+// FillReport is the result of a Fill. Texts is the sum of Embedded, Repeated, Blank and Refused,
+// unless the Fill was cut short or texts came meanwhile.
 type FillReport struct {
 	// Texts wanted a vector when the Fill began.
 	Texts int
@@ -55,20 +54,19 @@ type FillReport struct {
 // Done counts the texts that are dealt with.
 func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Refused }
 
-// Fill embeds the texts and hands the vectors to put, batch by batch; an error
-// leaves what was put before. texts is ranged over twice: first to count them
-// and to find those that occur more than once, which are embedded once only;
-// then, with put called between two of them, to embed them.
+// Fill embeds the texts and hands the vectors to put, batch by batch. After an error the vectors
+// that were put before it remain. Fill ranges over texts twice: first to count them and to find
+// those that occur more than once, which are embedded only once; then, with put called between
+// two of them, to embed them.
 //
 // Once ctx ends, no request is sent or waited for. put is called with a context
 // that does not end with ctx, so that vectors that are paid for are kept, and
 // must end by itself.
 //
-// Where a provider refuses texts (Error.Texts), their batch is halved until each
-// refused text is alone; only those get no vector. If it then refuses a plain word
-// too, it is not the texts, and the run ends with the error. Texts that the day has
-// no tokens left for wait, those behind them that it has tokens for are embedded, and
-// the run ends with an error that wraps [ErrBudget].
+// If a provider refuses texts (Error.Texts), their batch is halved until each refused text is
+// alone; only those get no vector. If it then refuses a plain word too, it is not the texts, and
+// the run ends with the error. Texts that the day has no tokens left for wait. Later texts that
+// it has tokens for are embedded, and the run ends with an error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {
@@ -198,8 +196,8 @@ const (
 	probe = "word"
 	// probeEvery is how many texts in a row may be refused between two probes.
 	probeEvery = 8
-	// mostWaits is how many texts in a row may be too long for what is left of the day
-	// before it counts as used up.
+	// mostWaits is how many texts in a row may be too long for the rest of the day's tokens
+	// before the day counts as used up.
 	mostWaits = 64
 )
 

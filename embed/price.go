@@ -2,7 +2,7 @@ package embed
 
 import "strings"
 
-// Price is what a model's tokens cost.
+// Price is the price of a model's tokens.
 type Price struct {
 	// USD is for a million tokens of text.
 	USD float64
@@ -27,7 +27,7 @@ var prices = []struct {
 	{ProviderMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
 }
 
-// Description is what is known of a provider beside its vectors.
+// Description describes a provider apart from its vectors.
 type Description struct {
 	// Provider is its name in a configuration, Model the model's at the server.
 	Provider, Model string
@@ -38,13 +38,13 @@ type Description struct {
 	// Free reports whether no tokens are billed: the model runs on this
 	// machine.
 	Free bool
-	// Price is what tokens cost; nil if that is not known, or nothing.
+	// Price is the price of tokens; nil if it is not known, or nothing.
 	Price *Price
 	// Budget is the day's, nil without. MaxTextBytes is where a text is cut before it
 	// is sent, 0 where that is not known.
 	Budget       *Budget
 	MaxTextBytes int
-	// Note is what else a user wants to know of it, "" for nothing.
+	// Note is further information for a user, "" for none.
 	Note string
 }
 

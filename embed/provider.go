@@ -4,26 +4,26 @@ import "context"
 
 // Provider makes vectors. It is safe for concurrent use.
 type Provider interface {
-	// Model names all that the vectors depend on: the model, and every setting
-	// that changes what it gives. Vectors of equal names can be compared.
+	// Model names all that the vectors depend on: the model, and every setting that changes its
+	// vectors. Vectors of equal names can be compared.
 	Model() string
 	// EmbedQuery gives the vector of a question. A question that is too long is
 	// embedded by its beginning.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
-	// EmbedDocuments gives the vectors of texts that questions are to find, in
-	// their order. None may be blank. Beside an error, the result has the
-	// vectors of the leading texts that were done before it.
+	// EmbedDocuments gives the vectors of texts that questions are to find, in their order. None
+	// may be blank. If it returns an error, the result has the vectors of the leading texts that
+	// were done before it.
 	EmbedDocuments(ctx context.Context, texts []string) (Result, error)
 }
 
-// Result is what became of some texts.
+// Result is the outcome for some texts.
 type Result struct {
 	// Vectors are those of the leading texts; of all if there was no error.
 	Vectors [][]float32
 	Usage
 }
 
-// Usage is what vectors cost.
+// Usage is the cost of vectors.
 type Usage struct {
 	// Requests were sent; Retries of them repeated one that had failed.
 	Requests, Retries int

@@ -141,7 +141,7 @@ func (o *remote) ended(ctx context.Context) error {
 	return fmt.Errorf("embed with %s at %s: %w", o.cfg.Model, o.base, ctx.Err())
 }
 
-// admit sends a request once it may be sent, and counts what it used.
+// admit sends a request once the budget allows it, and counts the tokens that it used.
 func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	tokens := 0
 	for _, in := range inputs {
@@ -162,8 +162,8 @@ func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) 
 	return vectors, err
 }
 
-// try sends a request once. Beside an error it returns the vectors before the
-// first unusable one, since they are paid for.
+// try sends a request once. If it returns an error, it also returns the vectors before the first
+// unusable one, since they are paid for.
 func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.Timeout)
 	defer cancel()

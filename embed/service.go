@@ -8,8 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// service is a provider that is a server: where it is, what it takes at a time and
-// how it is spoken to.
+// service is a provider that is a server: its address, its limits and its protocol.
 type service struct {
 	name    string
 	baseURL string
@@ -18,7 +17,7 @@ type service struct {
 	domain  string
 	keyEnvs []string // the usual variables, the first that is set counts
 	model   string
-	// families are what the names of its models begin with.
+	// families are the beginnings of its models' names.
 	families []string
 	wire     wire
 	// maxBatch and batchBytes bound a request. Bytes bound tokens, since hardly a
@@ -32,11 +31,10 @@ var openAI = &service{name: ProviderOpenAI, baseURL: defaultBaseURL, domain: "ap
 	keyEnvs: []string{defaultAPIKeyEnv}, model: defaultModel, families: []string{"text-embedding-"},
 	wire: openAIWire{}, maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
 
-// services are the providers that are servers, in the order in which "auto" looks
-// for their keys; ollama is only taken by name. Limits are those of the providers'
-// reference pages as of 2026-11: gemini takes 100 texts in a request, voyage 1,000
-// and 120,000 tokens, mistral 16,384 tokens, which 40 KiB of prose stay below
-// (what does not is halved by Fill).
+// services are the providers that are servers, in the order in which "auto" looks for their keys;
+// ollama is only taken by name. Limits are those of the providers' reference pages as of 2026-11:
+// gemini takes 100 texts in a request, voyage 1,000 and 120,000 tokens, mistral 16,384 tokens,
+// which 40 KiB of prose stay below (larger requests are halved by Fill).
 var services = []*service{
 	openAI,
 	{name: ProviderGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
@@ -80,8 +78,8 @@ func (s *service) keyEnv() string {
 	return s.keyEnvs[0]
 }
 
-// prefixes returns what a model wants before questions and texts, by its makers'
-// model cards, and nobody else puts there.
+// prefixes returns the words that a model expects before questions and texts, by its makers'
+// model cards, and that no other client adds.
 func (s *service) prefixes(model string) (query, document string) {
 	switch {
 	case s.name == ProviderGemini && geminiTwo(model):

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Compose returns the text that a chunk's vector is made of: the headings that
-// it is under, joined by " > ", a blank line, and its text. Headings that the
-// text itself begins with are not repeated, and lines that are nothing but an
-// HTML comment are left out, such as the markers of appended entries. Cached
-// vectors go by the chunk and not by this text: to change what Compose makes,
-// change what Model returns too.
+// Compose returns the text that a chunk's vector is made of: the headings that it is under,
+// joined by " > ", a blank line, and its text. Headings that the text itself begins with are not
+// repeated, and lines that are nothing but an HTML comment are left out, such as the markers of
+// appended entries. Cached vectors go by the chunk and not by this text: a change of Compose's
+// result must change the result of Model too.
 func Compose(trail []string, text string) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {
@@ -52,10 +51,9 @@ func cutText(s string, size int) (string, bool) {
 	return s[:size], true
 }
 
-// EstimateTokens is about how many tokens a model makes of a text: one of four
-// bytes of ASCII, as all vocabularies do of English, and one of every other
-// character, which is more than most make of a European language and about what
-// they make of Chinese.
+// EstimateTokens returns about how many tokens a model makes of a text: one of four bytes of
+// ASCII, as all vocabularies do of English, and one of every other character. The latter is more
+// than most make of a European language and about as many as they make of Chinese.
 func EstimateTokens(text string) int {
 	ascii, others := 0, 0
 	for _, r := range text {
@@ -68,8 +66,8 @@ func EstimateTokens(text string) int {
 	return (ascii+3)/4 + others
 }
 
-// tokens is about what an input costs. Media count as what Gemini makes of an
-// image, at most.
+// tokens estimates the tokens of an input. Media count as the most tokens that Gemini makes of an
+// image.
 func (in input) tokens() int {
 	n := EstimateTokens(in.text)
 	if in.media != nil {

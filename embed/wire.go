@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// task is what a vector is for. Models that distinguish questions from texts
-// give them different vectors.
+// task is the purpose of a vector. Models that distinguish questions from texts give them
+// different vectors.
 type task int
 
 const (
@@ -18,11 +18,11 @@ const (
 
 // wire is the format in which a kind of server is spoken to.
 type wire interface {
-	// request is the path below the base URL and what is sent there as JSON.
+	// request returns the path below the base URL and the body to send there as JSON.
 	request(c *Config, t task, inputs []input) (path string, body any)
 	// authorize puts the key into a request's header.
 	authorize(h http.Header, key string)
-	// answer is what an answer is decoded into.
+	// answer returns a value to decode an answer into.
 	answer() answer
 }
 
@@ -42,14 +42,14 @@ type row struct {
 	Embedding vector `json:"embedding"`
 }
 
-// input is what one vector is made of: a text, or media with a name.
+// input is the source of one vector: a text, or media with a name.
 type input struct {
 	text  string
 	media *Media
 }
 
-// vector refuses null among its numbers, which is what NaN becomes in some
-// servers' JSON, and which encoding/json would read as 0.
+// vector refuses null among its numbers: some servers' JSON has null for NaN, and encoding/json
+// would read it as 0.
 type vector []float32
 
 func (v *vector) UnmarshalJSON(b []byte) error {

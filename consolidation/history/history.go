@@ -1,7 +1,7 @@
-// Package history follows an entry, or a file, back through what its files were: line to
-// line, from one file to another, from the log that it was promoted from, past what it took
-// the place of. It is pure: what files were is handed in. It never judges what is worth
-// keeping, and shows nothing.
+// Package history follows an entry, or a file, back through the versions of its files: line to
+// line, from one file to another, from the log that it was promoted from, past the entries that
+// it replaced. It is pure: callers pass in the versions. It never judges the worth of an entry,
+// and prints nothing.
 package history
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Kind is how it is known what a file was.
+// Kind is the source of a version of a file.
 type Kind string
 
-// The kinds. A curation, a pruning, an agent's edit and an undo made the file what it was; a
-// run that saw it and the file as it is now only hold what somebody made.
+// The kinds. A curation, a pruning, an agent's edit and an undo made the file so. A run that saw
+// it, and the file as it is now, only hold somebody else's work.
 const (
 	Curated Kind = "curate"
 	Pruned  Kind = "prune"
@@ -28,10 +28,10 @@ const (
 	Now     Kind = "now"
 )
 
-// Made reports whether it made the file what it is.
+// Made reports whether it made that version of the file.
 func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Edited || k == Undone }
 
-// State is what a file was from some moment on.
+// State is a file's contents from some moment on.
 type State struct {
 	// Time is when it was made, or by when it was there.
 	Time time.Time
@@ -46,7 +46,7 @@ type State struct {
 	Also []string
 }
 
-// Event is what happened to an entry or a file.
+// Event is a change of an entry or a file.
 type Event string
 
 // The events. EventFirst is the oldest that is known, so that it may be older than it is said
@@ -61,7 +61,7 @@ const (
 	EventRestored Event = "restored"
 )
 
-// Version is what an entry or a file was from some moment on.
+// Version is the text of an entry or a file from some moment on.
 type Version struct {
 	Time time.Time `json:"time"`
 	// By reports that it was there by then, and may be older.
@@ -69,7 +69,7 @@ type Version struct {
 	Event Event `json:"event"`
 	// Origin is who made it so.
 	Origin consolidation.Origin `json:"origin"`
-	// Path, Line and EndLine are where it stood then; the lines of a whole file are 0.
+	// Path, Line and EndLine are its place at that time; the lines of a whole file are 0.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
@@ -79,8 +79,8 @@ type Version struct {
 	Kind   Kind   `json:"kind"`
 	Run    string `json:"run"`
 	Undoes string `json:"undoes"`
-	// From is what it was promoted or moved from, To where it was moved; SupersededBy is the
-	// entry that took its place.
+	// From has the places that it was promoted or moved from. To has the place where it was
+	// moved. SupersededBy is the entry that replaced it.
 	From         []string `json:"from"`
 	To           []string `json:"to"`
 	SupersededBy string   `json:"superseded_by"`
@@ -94,9 +94,9 @@ type Version struct {
 	After  string `json:"-"`
 }
 
-// Source is what is known of files.
+// Source gives access to the known versions of files.
 type Source struct {
-	// States gives what a file was, oldest first, see [Merge]; none if nothing is known.
+	// States returns the versions of a file, oldest first, see [Merge]; none if nothing is known.
 	States func(path string) ([]State, error)
 	// Origin is who put a text into a file, above a marker, where a state doesn't say it.
 	Origin func(path, marker, text string) consolidation.Origin
@@ -230,9 +230,10 @@ func before(states []State, i int) int {
 	return i
 }
 
-// OfEntry are the versions of the entry on a line of a file as it is now, newest first, with
-// those of what it came from and took the place of; on a line that says where entries of its
-// section went, those of these entries. The entry is nil if there is neither.
+// OfEntry returns the versions of the entry on a line of a file as it is now, newest first, with
+// those of its sources and of the entries that it replaced. On a line that names the new places
+// of its section's entries, it returns the versions of these entries. The entry is nil if there
+// is neither.
 func OfEntry(src Source, path string, line int) (versions []Version, entry *consolidation.Entry, err error) {
 	t := &tracer{Source: src, read: map[string][]page{}, seen: map[place]bool{}}
 	states, err := src.States(path)
@@ -264,7 +265,7 @@ type tracer struct {
 	err  error
 }
 
-// page is what is known of a state that was read.
+// page is a state that was read.
 type page struct {
 	read    bool
 	entries []consolidation.Entry
@@ -403,7 +404,7 @@ func asOf(states []State, at time.Time) int {
 	return out
 }
 
-// mostAlso is how many files of one run are looked through for what moved.
+// mostAlso is how many files of one run are searched for moved entries.
 const mostAlso = 20
 
 // movedFrom finds the file that lost an entry when another one got it.
@@ -448,7 +449,7 @@ func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *cons
 	return 0, nil
 }
 
-// gone notes that an entry was taken out behind one state, to come again in another one.
+// gone notes that an entry was removed after one state, and came again in another one.
 func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	states := t.states(path)
 	for i := from + 1; i < to; i++ {
@@ -470,7 +471,7 @@ func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string)
 	t.out = append(t.out, v)
 }
 
-// movedLine is what a pruning leaves in a section that entries left.
+// movedLine is the line that a pruning leaves in a section that entries left.
 var movedLine = textutil.LazyRegexp(`^<!-- moved to \S+(?:, \S+)* -->$`)
 
 // left notes the entries that left the section of such a line, if there is one on a line of
@@ -529,7 +530,7 @@ func (t *tracer) movedTo(path string, s *State, was *consolidation.Entry) []stri
 	return out
 }
 
-// replaced follows what an entry of a state says that it supersedes.
+// replaced follows the entries that an entry of a state says that it supersedes.
 func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 	for _, ref := range e.Supersedes {
 		q, line, isPlace := consolidation.PlaceOf(ref)
@@ -552,11 +553,11 @@ func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 	}
 }
 
-// leastAlike is how alike two entries are at least that are versions of one, of 1: the share
-// of their words that both have, and something for standing between the same others.
+// leastAlike is the least similarity of two versions of one entry, of 1: the share of their words
+// that both have, and something for having the same neighbours.
 const leastAlike = .5
 
-// match finds what an entry of a state was in the one before, nil if it was not there.
+// match finds the earlier form of a state's entry in the previous state, nil if there is none.
 func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolidation.Entry {
 	key := consolidation.Key(e.Plain)
 	nth, others := 0, map[string]int{}

@@ -19,13 +19,13 @@ type Asked struct {
 	// them.
 	Model, Task string
 	Dimensions  int
-	// Texts are what was to be embedded, Media the types of files among it.
+	// Texts are the texts to embed. Media are the types of the files among them.
 	Texts, Media []string
 }
 
-// Server speaks like a provider, on this machine, and gives the vectors of
-// Provider. It refuses what the provider would refuse: a path, a member or a key
-// that is not its own.
+// Server speaks like a provider, on this machine, and gives the vectors of Provider. It refuses
+// requests that the provider would refuse: those with a path, a member or a key that is not the
+// provider's.
 type Server struct {
 	*httptest.Server
 	provider, key string
@@ -43,7 +43,7 @@ func NewServer(provider, key string) *Server {
 	return s
 }
 
-// BaseURL returns what a configuration calls base_url.
+// BaseURL returns the value for a configuration's base_url.
 func (s *Server) BaseURL() string {
 	switch s.provider {
 	case embed.ProviderGemini:

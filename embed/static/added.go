@@ -20,7 +20,7 @@ type addedToken struct {
 // added are such tokens by their first byte, longest first.
 type added struct{ byFirst map[byte][]addedToken }
 
-// part is a part of a text: a token, or with id -1 what is between two.
+// part is a part of a text: a token, or with id -1 the text between two.
 type part struct {
 	id   int
 	text string
@@ -76,7 +76,7 @@ func (a *added) at(text string, i int) (addedToken, bool) {
 	return addedToken{}, false
 }
 
-// alone reports whether no word goes on before or behind a part of a text.
+// alone reports whether a part of a text is no part of a longer word.
 func alone(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])

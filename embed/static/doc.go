@@ -11,20 +11,18 @@
 //	                                                                      │
 //	vector ◄── length 1 (normalize) ◄── mean ◄── weight · row ◄── mapping ┘
 //
-// The vectors are those of model2vec's encode (github.com/MinishLab/model2vec):
-// unknown tokens are left out where the tokenizer names one, and of what is left
-// the first 512 count. Of tokenizers the models WordPiece, WordLevel, Unigram and
-// BPE are known, with the normalizers and pre-tokenizers that such models ship;
-// one with anything else is refused and not guessed at.
+// The vectors are those of model2vec's encode (github.com/MinishLab/model2vec): unknown tokens
+// are left out where the tokenizer names one, and the first 512 of the others count. Of
+// tokenizers the models WordPiece, WordLevel, Unigram and BPE are known, with the normalizers and
+// pre-tokenizers that such models ship; one with anything else is refused and not guessed at.
 //
 // The table stays in its file: it is mapped, and only the rows in use come into
 // memory. A file that shrinks meanwhile is an error, not a crash. All files are
 // checked when a model is loaded; errors name file and member. Nothing in them is
 // trusted.
 //
-// Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry
-// them without cgo are parts of frameworks (GoMLX under hugot, some 30 direct
-// imports and a compiler of graphs), or incomplete; beside what they would weigh
-// here, they are several times slower than the servers that users have for such
-// models, which provider ollama or openai reaches on the same machine.
+// Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry them without
+// cgo are parts of frameworks (GoMLX under hugot, some 30 direct imports and a compiler of
+// graphs), or incomplete. Apart from their weight they are several times slower than the servers
+// that users have for such models, which provider ollama or openai reaches on the same machine.
 package static

@@ -60,7 +60,7 @@ func (m *mapping) guard(f func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case interface{ Addr() uintptr }: // what the runtime panics with on a fault
+		case interface{ Addr() uintptr }: // the runtime's panic on a fault
 			err = fmt.Errorf("%s: %w", m.path, errShrunk)
 		default:
 			panic(r)

@@ -71,7 +71,7 @@ func Load(dir string) (*Model, error) {
 	return m, nil
 }
 
-// missing adds what the folder should have.
+// missing adds the files that the folder should have.
 func missing(err error, dir string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -209,7 +209,7 @@ func parsePrepend(raw json.RawMessage) (normalizer, error) {
 	}, nil
 }
 
-// maxGrowth bounds what replacements may make of a text, in times its length.
+// maxGrowth bounds the length of a text after replacements, in times its length before.
 const maxGrowth = 64
 
 var errGrowth = errors.New("normalizer: it blows the text up")

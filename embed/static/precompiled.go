@@ -10,9 +10,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// charsmap is SentencePiece's table of what characters become: a double-array trie
-// (Yata, darts-clone) over their bytes, whose values are places in a list of texts
-// that end with a zero.
+// charsmap is SentencePiece's table of character replacements: a double-array trie (Yata,
+// darts-clone) over their bytes, whose values are places in a list of texts that end with a zero.
 //
 //	4 bytes  length of the trie in bytes, little-endian
 //	trie     units of 4 bytes
@@ -78,7 +77,7 @@ func (m charsmap) each(b *strings.Builder, cluster string) {
 	}
 }
 
-// become returns what the shortest known beginning of a text becomes.
+// become returns the replacement of the shortest known beginning of a text.
 func (m charsmap) become(s string) ([]byte, bool) {
 	unit := m.trie[0]
 	at := uint64(offset(unit))

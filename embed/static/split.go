@@ -78,8 +78,7 @@ func each(f func(string) []string) splitter {
 	}
 }
 
-// class is what a character is to a cut: part of a run of its class, alone, or
-// left out.
+// class is the role of a character in a cut: part of a run of its class, alone, or left out.
 type class int
 
 const (
@@ -228,7 +227,7 @@ func stretches(s string, at [][2]int, invert bool) (out []stretch) {
 	return out
 }
 
-// behaviors are what becomes of the parts that match.
+// behaviors turn the stretches of a text into parts, by the name of the behavior.
 var behaviors = map[string]func([]stretch) []string{
 	"Removed": func(in []stretch) (out []string) {
 		for _, s := range in {

@@ -13,7 +13,7 @@ type tokenizer struct {
 	split     splitter   // nil for none
 	model     vocabulary
 	raw, done added // tokens looked for before and after normalizing
-	unknown   int   // left out of what encode gives; -1 for none
+	unknown   int   // left out of the result of encode; -1 for none
 	tokens    int
 }
 
@@ -29,8 +29,7 @@ type vocabulary interface {
 	encode(piece string, ids []int) []int
 	// max is the highest number.
 	max() int
-	// unknown is the number of the token for what is unknown if the vocabulary
-	// names it, else -1.
+	// unknown is the number of the token for unknown pieces if the vocabulary names it, else -1.
 	unknown() int
 }
 

@@ -23,7 +23,7 @@ const (
 	// unkPenalty is how much worse than the worst piece an unknown character is,
 	// as in SentencePiece.
 	unkPenalty = 10
-	// longestPiece bounds what is looked up; no vocabulary has longer pieces.
+	// longestPiece bounds the lookups; no vocabulary has longer pieces.
 	longestPiece = 256
 )
 
