@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// answer is what a hook gives its host: text for the model, or nothing.
+// answer is a hook's answer to its host: text for the model, or nothing.
 type answer struct {
-	// context is added to what the model sees, summariser to what the host's
-	// summariser is told. Hosts that can't take one of them get neither.
+	// context is added to the model's input. summariser is added to the prompt of the host's
+	// summariser. A host that can't take one of them gets neither.
 	context    string
 	summariser string
 	// message is shown to the person alone.
@@ -35,7 +35,7 @@ func (a answer) render(h Host, e *event) []byte {
 	return []byte("{}\n")
 }
 
-// specific is what the model is told.
+// specific is the text for the model.
 type specific struct {
 	Event   string          `json:"hookEventName"`
 	Context string          `json:"additionalContext,omitempty"`

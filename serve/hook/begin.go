@@ -12,15 +12,14 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// beginning is what a session gets where it starts: what memory there is, and the text
-// to go on from of the session From, "" for none.
+// beginning is the text that a session gets at its start: a summary of memory, and the restore
+// text of the session From. From is "" if there is none.
 type beginning struct {
 	Memory bool   `json:"memory,omitempty"`
 	From   string `json:"from,omitempty"`
-	// Occasion is what that text begins with.
+	// Occasion decides how the restore text begins.
 	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
-	// Beside: it is a new conversation, which is told in a line which other session was at
-	// work.
+	// Beside marks a new conversation. One line names the other session that was at work.
 	Beside bool `json:"beside,omitempty"`
 }
 
@@ -39,9 +38,9 @@ func (b *beginning) and(o *beginning) *beginning {
 	return out
 }
 
-// brought is a beginning that a prompt's answer brought. Whether the host took the
-// answer is seen in its transcript: behind the message After, "" for its beginning,
-// is the text's first line then.
+// brought is a beginning that was sent with a prompt's answer. The host took the answer if its
+// transcript has the text's first line after the message After. After is "" for the transcript's
+// beginning.
 type brought struct {
 	beginning
 	After string `json:"after,omitempty"`
@@ -52,11 +51,10 @@ type brought struct {
 // on, whose context lacks nothing: as long as the longest-lived prompt cache.
 const goneOn = time.Hour
 
-// start gives a session what it goes on from, and what memory there is. A conversation under
-// a new id is a new one, after a clear too: its own task begins, and the session before it
-// is only named. Gemini CLI puts what it is told here before the words of the first prompt,
-// and a prompt that begins so it forgets where the session is resumed: it is told with its
-// next prompt.
+// start returns the restore text of a session and a summary of memory. A conversation under a new
+// id is a new one, after a clear too: its own task begins, and the session before it is only
+// named. Gemini CLI puts this text before the words of the first prompt, and forgets such a
+// prompt when it resumes the session. So it gets the text with its next prompt.
 func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	cost := h.e.resumed.message()
 	if h.carried {
@@ -85,15 +83,15 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	}
 	text, err := h.begin(ctx, r, b)
 	if b.Occasion == checkpoint.OnResume && b.From == "" {
-		// What the host's context can't have is what became of a call that was cut off.
+		// The host's context can't have the outcome of a call that was cut off.
 		open, oops := h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
 		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
 	}
 	return answer{context: text, message: cost}, errors.Join(lost, err)
 }
 
-// catchUp takes in what the transcript of a resumed session has and no hook told of, as where
-// its process died within a call.
+// catchUp commits messages in the transcript of a resumed session that no hook reported, for
+// example because the process died during a call.
 func (h *handler) catchUp(ctx context.Context, r *record) error {
 	n, err := h.observe(ctx, r)
 	if err != nil || n == nil {

@@ -21,29 +21,29 @@
 //	SessionEnd                   the same, and the session's end          nothing
 //	any other                    nothing                                  nothing
 //
-// A hook must never fail its host. Whatever goes wrong, the answer is valid and
-// empty and the process ends well; a line in hook.log of the state directory records
-// what it was. That includes panics, since the code that Go ends with then is the
-// one by which hosts are told to block.
+// A hook must never fail its host. After any failure the answer is valid and empty and the
+// process exits with 0. A line in hook.log of the state directory records the failure. That
+// includes panics, since the code that Go ends with then is the one by which hosts are told to
+// block.
 //
 // # What is new
 //
-// The host's transcript is the truth; an event only signals that a look is worth the
-// while. A session's record (hook/KEY.json in the state directory) knows where in the
-// transcript the last committed turn begins and the hash of what precedes it.
-// The next event reads from there, so that its cost is that of two turns; where the
-// bytes are other ones, all is read. The turn at the seam is delivered twice, which
-// the kernel answers with duplicate. A record that is lost costs time and nothing
-// else. An event that comes more than once, as PreCompact does, finds its work done.
+// The host's transcript is the truth; an event only signals that a look is worth the while. A
+// session's record (hook/KEY.json in the state directory) has the offset in the transcript at
+// which the last committed turn begins, and the hash of the bytes before it. The next event reads
+// from there, so that its cost is that of two turns; where the bytes are other ones, all is read.
+// The turn at the seam is delivered twice, which the kernel answers with duplicate. A record that
+// is lost costs time and nothing else. An event that comes more than once, as PreCompact does,
+// finds its work done.
 //
-// To commit takes as long as the session is large, since its journal is read first. No
-// answer hangs on a turn's end, so that Stop may be handed to a process of its own
-// ([Options.Behind]); the session's lock keeps it apart from the next event. If that
-// process is killed, the next event commits what it did not.
+// To commit takes as long as the session is large, since its journal is read first. No answer
+// hangs on a turn's end, so that Stop may be handed to a process of its own ([Options.Behind]);
+// the session's lock keeps it apart from the next event. If that process is killed, the next
+// event commits the turn.
 //
-// Gemini CLI writes its list of messages again as a whole, often under new ids; its dialect
-// in package transcript keeps what was said as it was said first. An answer of the hook's that the session file doesn't show was never heard, and what a
-// session is to begin with is brought again.
+// Gemini CLI writes its list of messages again as a whole, often under new ids; its dialect in
+// package transcript keeps the first version of each message. If the session file doesn't show an
+// answer of the hook, the host never took it, and the next answer brings the beginning again.
 //
 // # Whose memory it is
 //

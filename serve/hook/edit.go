@@ -153,8 +153,8 @@ func (d *document) refresh(e entry, hook command) error {
 	return nil
 }
 
-// uninstall takes the host's hooks out, and what they leave empty; with empties also
-// what was empty before.
+// uninstall removes the host's hooks and the members that become empty by it. With empties it
+// also removes members that were empty before.
 func (d *document) uninstall(h Host, empties bool) error {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
@@ -181,7 +181,7 @@ func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string, em
 	}
 	groups, ok := m.Value.Value.(*hujson.Array)
 	if !ok {
-		return false, nil // hosts keep settings of their own beside the events
+		return false, nil // hosts keep settings of their own next to the events
 	}
 	found, err := d.ours(h, groups)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// maxEvent bounds what a host hands over, in bytes. A prompt is in it.
+// maxEvent bounds the size of an event in bytes. An event contains a whole prompt.
 const maxEvent = 32 << 20 // 32 MiB
 
-// event is what the hosts hand over, as far as it is of use here. Hosts add members
-// with their versions; those are passed over.
+// event has the members of the hosts' events that are used here. Newer versions of a host may add
+// members, which are ignored.
 type event struct {
 	Name       string `json:"hook_event_name"`
 	SessionID  string `json:"session_id"`
@@ -20,17 +20,17 @@ type event struct {
 	Model      string `json:"model"`
 	// Source is how a session started: startup, resume, clear, compact, fork.
 	Source string `json:"source"`
-	// Prompt is what the user wrote.
+	// Prompt is the user's prompt.
 	Prompt string `json:"prompt"`
 	// Trigger is why a compaction was begun, Reason why a session ended.
 	// AgentType is the agent that the session runs as, where the host has several kinds.
 	AgentType string `json:"agent_type"`
 	Trigger   string `json:"trigger"`
 	Reason    string `json:"reason"`
-	// Summary is what the host's summariser wrote.
+	// Summary is the text that the host's summariser wrote.
 	Summary string `json:"compact_summary"`
 	// Tool is the tool whose call has ended, Input and Response are its own, and Call is the
-	// call's id. AgentID is set where a subagent called it; Mode is what may run unasked.
+	// call's id. AgentID is set where a subagent called it; Mode is the host's permission mode.
 	Tool     string          `json:"tool_name"`
 	Input    json.RawMessage `json:"tool_input"`
 	Response json.RawMessage `json:"tool_response"`
@@ -41,15 +41,16 @@ type event struct {
 	resumed resumed
 }
 
-// resumed is what Claude Code says of a session that it resumes: the tokens that its first
-// request sends again, and what they cost if the cache has expired.
+// resumed describes a session that Claude Code resumes: the tokens that its first request sends
+// again, and their cost if the cache has expired.
 type resumed struct {
 	Tokens  int     `json:"context_tokens"`
 	Expired bool    `json:"prompt_cache_likely_expired"`
 	USD     float64 `json:"estimated_cache_write_usd"`
 }
 
-// message tells a person what the next message costs, "" if the cache is warm. No model reads it.
+// message returns a line for the user with the cost of the next message, "" if the cache is warm.
+// No model reads it.
 func (r resumed) message() string {
 	if !r.Expired || r.Tokens <= 0 {
 		return ""
@@ -81,7 +82,7 @@ func readEvent(r io.Reader) (*event, error) {
 	return e, nil
 }
 
-// moment is what an event means, whatever the host calls it.
+// moment is the meaning of an event, independent of the host's name for it.
 type moment int
 
 const (

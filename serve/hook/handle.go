@@ -22,11 +22,11 @@ import (
 // that has not grown, counts as the one before.
 const sameCompaction = 30 * time.Second
 
-// lockWait is how long a prompt waits for another hook of its session. After that it
-// goes without what the record would spare the model.
+// lockWait is how long a prompt waits for another hook of its session. After that it is answered
+// without the record, so that the model may see a note twice.
 const lockWait = 200 * time.Millisecond
 
-// handle does what the event asks for. An answer may come with an error.
+// handle handles the event. It may return an answer together with an error.
 func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if h.e.SessionID == "" {
 		return a, errors.New("the event has no session_id")
@@ -79,9 +79,9 @@ func (s *Setup) close() error {
 	return err
 }
 
-// carries reports whether another door, such as the proxy, plans the calls of a session: it
-// did so since the user's last prompt. That door decides then what the prompt shows and
-// takes the turns in, and hooks add nothing.
+// carries reports whether another door, such as the proxy, plans the calls of a session: it did
+// so since the user's last prompt. That door then plans the prompt and commits the turns, and
+// hooks add nothing.
 func carries(k *kernel.Kernel, key string, prompted, now time.Time) bool {
 	at := kernel.PlannedAt(k, key)
 	return !at.IsZero() && !at.Before(prompted) && now.Sub(at) < goneOn
@@ -144,7 +144,7 @@ func join(parts ...string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// prompt searches memory for what the user wrote, and reads the gauge.
+// prompt searches memory for the user's words, and reads the gauge.
 func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 	r.Prompted = h.Now()
 	if h.carried {
@@ -210,13 +210,13 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	return line, err
 }
 
-// askToWrite is what a model is told once between two compactions, in a turn of its own
-// that the user gave it.
+// askToWrite is told to a model once between two compactions, in a turn of its own that the user
+// gave it.
 const askToWrite = "If you have the tool memory_append, call it once in this turn, beside the work at hand: a Markdown list of what must outlive " +
 	"this session and is not written down yet, one memory a line, each with why it matters in front: [decision], [surprise], [human], [lesson]. " +
 	"No passwords or keys. Don't speak of it. If there is nothing to keep, go on."
 
-// flushSection returns what asks the host's summariser for memories, "" where flushes are
+// flushSection returns the text that asks the host's summariser for memories, "" if flushes are
 // switched off.
 func (h *handler) flushSection(ctx context.Context) (string, error) {
 	f, err := h.setup.Kernel.FlushTurn(ctx, api.FlushRequest{SessionKey: h.key, Now: h.Now()})
@@ -229,7 +229,7 @@ func (h *handler) flushSection(ctx context.Context) (string, error) {
 	return f.Section, nil
 }
 
-// summed takes over what the host's summariser wrote down beside its summary.
+// summed stores the memories that the host's summariser added to its summary.
 func (h *handler) summed(ctx context.Context) error {
 	f, err := h.setup.Kernel.ObserveFlush(ctx, api.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()})
 	if err == nil && f.Items > 0 {
@@ -255,7 +255,7 @@ func known(err error) error {
 	return err
 }
 
-// observe commits what is new of the transcript. The news are nil if there is none.
+// observe commits the transcript's new messages. The news are nil if there are none.
 func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
 	if err != nil {
@@ -286,8 +286,8 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	return n, nil
 }
 
-// commit commits the turns in order, each with the conversation up to its end. With calls
-// the last may be between two calls. What was not taken goes to tell.
+// commit commits the turns in order, each with the conversation up to its end. With calls the
+// last may be between two calls. It calls tell with each thing that the kernel did not take.
 func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, calls bool, tell func(error)) error {
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
@@ -296,7 +296,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, call
 	commit := k.ObserveTurn
 	for i, end := range ends {
 		if end == len(n.msgs) && calls {
-			// What the model said between two calls looks like a turn's end.
+			// A message of the model between two calls looks like a turn's end.
 			commit = k.ObserveToolResult
 		}
 		last := &n.msgs[end-1]
@@ -308,7 +308,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, call
 		}
 		for _, f := range o.Faults {
 			if f.Code == fault.FlushSkipped {
-				tell(errors.New(f.Detail)) // what was asked to be remembered, above all
+				tell(errors.New(f.Detail)) // most important: memories that the user asked for
 			}
 		}
 		if o.Outcome == api.Conflict {
@@ -341,8 +341,8 @@ func (h *handler) boundary(r *record, n *news, reason string) api.Boundary {
 	return b
 }
 
-// compaction makes all durable before the host forgets, and returns to its summariser
-// what is to be kept.
+// compaction commits everything before the host forgets, and returns to its summariser the text
+// that says which facts to keep.
 func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	n, err := h.observe(ctx, r)
 	if err != nil || n == nil {
@@ -362,8 +362,8 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 }
 
 // idle reports whether the event announces a compaction that is none: Gemini CLI makes one before
-// every call, and only then looks whether the context is full. What it does then is seen
-// in its transcript by the next prompt.
+// every call, and only then looks whether the context is full. Its next prompt shows in the
+// transcript whether it compacted.
 func (h *handler) idle() bool { return h.Host.row().late && h.e.Trigger == "auto" }
 
 // announced reports whether the compaction at hand was announced before: hosts do so up
@@ -377,7 +377,7 @@ func (h *handler) announced(r *record) bool {
 	return err == nil && st.Size() == c.Size
 }
 
-// summariserText returns what the summary has to keep.
+// summariserText tells the summariser which facts the summary has to keep.
 func summariserText(checkpointID string) string {
 	saved := "memkernel has kept this conversation, every turn of it."
 	if checkpointID != "" {
@@ -388,14 +388,14 @@ In the summary keep, in the words that were used: the goal and the current step;
 `
 }
 
-// end commits what is new, and that the session has ended.
+// end commits the new messages and the end of the session.
 func (h *handler) end(ctx context.Context, r *record) error {
 	n, err := h.observe(ctx, r)
 	if err != nil || n == nil {
 		return err
 	}
 	b := h.boundary(r, n, cmp.Or(h.e.Reason, "ended"))
-	_, errCheckpoint := h.setup.Kernel.Checkpoint(ctx, b) // what another conversation goes on from
+	_, errCheckpoint := h.setup.Kernel.Checkpoint(ctx, b) // another conversation continues from it
 	_, err = h.setup.Kernel.EndSession(ctx, b)
 	return errors.Join(errCheckpoint, err)
 }

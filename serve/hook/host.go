@@ -22,24 +22,25 @@ const (
 // host is all that the package has to know of one.
 type host struct {
 	name  Host
-	title string // what it calls itself
-	// settings is the file of its hooks, in the folder of its name; comments may stand in it.
+	title string // the host's own name for itself
+	// settings is the file of its hooks, in the folder of its name; it may have comments.
 	settings string
 	comments bool
 	// project is the variable that names the project's folder, "" if there is none.
 	project string
 	moments map[string]moment
-	// dialect is that of its transcript, a record a line that only grows. With whole, records
-	// change what earlier ones said, and all of it is read each time.
+	// dialect is the dialect of its transcript, a file of one record a line that only grows. With
+	// whole, records may change earlier ones, and the file is read as a whole each time.
 	dialect transcript.Dialect
 	whole   bool
-	// text: what the summariser is told is plain text, and no answer is nothing. Others
-	// read JSON, of which the empty object is every schema's.
+	// text: the summariser's instructions are plain text, and an empty answer is no text at all.
+	// Other hosts read JSON, and the empty object fits each of their schemas.
 	text bool
-	// late: what it is told at the start it puts before the words of the first prompt, so
-	// that this is told with the prompt; and it announces compactions that may not come.
+	// late: the host puts the text of the start before the words of the first prompt, so the hook
+	// sends it with the prompt. The host also announces compactions that may not come.
 	late bool
-	// tip is what else the user has to do before a hook runs, "" for what all need.
+	// tip tells the user which further step is needed before a hook runs, "" if there is none but
+	// the usual one.
 	tip string
 	// loads are the files of instructions that it shows its model by itself.
 	loads []string
@@ -64,7 +65,7 @@ var hosts = []host{
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
 
-// row returns what is known of a host; nothing of one that is not known.
+// row returns the row of a host, an empty one if the host is unknown.
 func (h Host) row() *host {
 	for i := range hosts {
 		if hosts[i].name == h {
@@ -99,10 +100,10 @@ func ParseHost(name string) (Host, error) {
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))
 }
 
-// Title returns what the host calls itself.
+// Title returns the host's own name for itself.
 func (h Host) Title() string { return h.row().title }
 
-// Tip returns what the user has to do before hooks that were installed run.
+// Tip tells the user which step is needed before installed hooks run.
 func (h Host) Tip() string {
 	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
 }

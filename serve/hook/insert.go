@@ -11,8 +11,8 @@ type command struct {
 	Timeout int `json:"timeout"`
 }
 
-// group is what is in the list of an event. Without a matcher it is for all
-// sources and triggers.
+// group is an element in the list of an event. Without a matcher it is for all sources and
+// triggers.
 type group struct {
 	Matcher string    `json:"matcher,omitempty"`
 	Hooks   []command `json:"hooks"`

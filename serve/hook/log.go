@@ -9,7 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// logFile is where the hooks record what went wrong and what the model wrote down, in the state directory.
+// logFile is the file in the state directory in which the hooks record failures and the model's
+// memories.
 const logFile = "hook.log"
 
 // maxLog is the size at which the log is put aside as hook.log.1, in bytes; so that

@@ -24,7 +24,7 @@ type seam struct {
 	Offset int64  `json:"offset,omitempty"`
 	// Line is how many lines are before Offset.
 	Line int `json:"line,omitempty"`
-	// Before is the hash of what comes right before Offset.
+	// Before is the hash of the bytes right before Offset.
 	Before string `json:"before,omitempty"`
 	// Compactions is the number of the host's compactions before Offset.
 	Compactions int `json:"compactions,omitempty"`
@@ -33,7 +33,7 @@ type seam struct {
 	Message string `json:"message,omitempty"`
 }
 
-// news is the end of a transcript: what is new, and the turn before it.
+// news is the end of a transcript: its new messages, and the turn before them.
 type news struct {
 	msgs []memkernel.Message
 	// model is the last that spoke, "" if none is named.
@@ -55,7 +55,7 @@ type news struct {
 // yet.
 var errNoTranscript = errors.New("there is no transcript yet")
 
-// readNews reads what is new of a transcript since the seam.
+// readNews reads a transcript's new messages since the seam.
 func readNews(h Host, path string, from seam) (*news, error) {
 	if path == "" {
 		return nil, errNoTranscript
@@ -90,7 +90,7 @@ func readNews(h Host, path string, from seam) (*news, error) {
 // maxWhole is the largest transcript that is read whole, in bytes.
 const maxWhole = 128 << 20 // 128 MiB
 
-// wholeNews reads a transcript whole and returns what follows from the seam's message on.
+// wholeNews reads a whole transcript and returns the messages from the seam's on.
 func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	if size > maxWhole {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxWhole)
@@ -225,8 +225,7 @@ func opensTurn(m *memkernel.Message) bool {
 // seamBytes is how much before a seam is hashed.
 const seamBytes = 4 << 10 // 4 KiB
 
-// hashBefore returns the hash of what comes right before an offset, "" if it can't be
-// read.
+// hashBefore returns the hash of the bytes right before an offset, "" if they can't be read.
 func hashBefore(f io.ReaderAt, offset int64) string {
 	b := make([]byte, min(offset, seamBytes))
 	if _, err := f.ReadAt(b, offset-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
@@ -258,7 +257,7 @@ func nameMessages(msgs []memkernel.Message) {
 	}
 }
 
-// writeParts writes what makes parts differ.
+// writeParts writes the fields by which parts differ.
 func writeParts(w io.Writer, parts []memkernel.Part) {
 	for _, p := range parts {
 		fmt.Fprintf(w, "%s\x00%s\x00%s\x00", p.Kind, p.Text, p.Raw)
@@ -282,7 +281,7 @@ func (n *news) used() int {
 	return 0
 }
 
-// since estimates the tokens of what was added behind that call: three bytes each.
+// since estimates the tokens that were added after that call, at three bytes each.
 func (n *news) since() int {
 	size := 0
 	for i := len(n.msgs) - 1; i >= 0 && n.msgs[i].Usage == nil; i-- {

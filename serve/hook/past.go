@@ -18,10 +18,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// TakeIn commits what is new of a transcript that a host wrote without hooks, under the key
-// that they give the session, so that one that is resumed goes on from there. It reports
-// whether there was anything to read, and what of it was not taken; the kernel decides what
-// else is written. A host that runs no hooks goes by the name that its plugin puts into keys.
+// TakeIn commits the new messages of a transcript that a host wrote without hooks. It uses the
+// key that hooks give the session, so that a resumed session continues from there. It reports
+// whether there was anything to read, and returns an error for each thing that the kernel did not
+// take; the kernel decides which other files are written. A host that runs no hooks goes by the
+// name that its plugin puts into keys.
 func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (read bool, lost []error, err error) {
 	id, err := sessionID(h, path)
 	if err != nil {
@@ -114,8 +115,8 @@ func Unread(stateDir string, h Host, path string, size int64) bool {
 	return r.Taken != size
 }
 
-// Look reads what [TakeIn] would read, and changes nothing: how many messages that are, and
-// the lines that can't be read.
+// Look reads the messages that [TakeIn] would read, and changes nothing. It returns their number,
+// and an error for each line that can't be read.
 func Look(stateDir string, h Host, path string) (messages int, lost []error, err error) {
 	id, err := sessionID(h, path)
 	if err != nil {

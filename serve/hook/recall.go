@@ -19,7 +19,7 @@ import (
 // recallPool is how many hits are looked at for a prompt.
 const recallPool = 24
 
-// recall returns what memory holds on the user's words and was not shown since the last
+// recall returns the notes in memory about the user's words that were not shown since the last
 // compaction, as the fenced block that plans have.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
@@ -52,7 +52,7 @@ func strong(hits []retrieval.Hit) []retrieval.Hit {
 	return hits
 }
 
-// pack renders what fits of hits and notes that it was shown.
+// pack renders the hits that fit and notes that they were shown.
 func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: h.setup.RecallTokens, Shown: r.shows})
 	for _, it := range packed.Items {
@@ -61,15 +61,15 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 	return retrieval.Render(packed.Items)
 }
 
-// intro says what memory is. When to search it and what to keep, the rules and the descriptions of
-// the tools say.
+// intro explains memory. The rules and the descriptions of the tools say when to search it and
+// which facts to keep.
 const intro = `Memory of this project: MEMORY.md, memory/*.md. memory_search or "memkernel search QUESTION" searches it.`
 
-// memory returns what a session that begins gets to know: that there is a memory, and the
-// files that represent it. "" if there is none.
+// memory returns the text about memory for a session that begins: that there is a memory, and the
+// files that represent it. It returns "" if there is none.
 //
-// A log that has nothing but what the session from wrote is left out: its checkpoint follows.
-// So the newest that it wrote counts as shown.
+// It leaves out a log that has nothing but entries of the session from, because the checkpoint of
+// from follows. So the newest entry of from counts as shown.
 func (h *handler) memory(ctx context.Context, r *record, from string) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
@@ -133,7 +133,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 	return hits, missing, errors.Join(errs...)
 }
 
-// onlyOf reports whether a log has nothing but what checkpoints of a session wrote: blocks that
+// onlyOf reports whether a log has nothing but entries of one session's checkpoints: blocks that
 // begin with the session's name, and the day's heading.
 func onlyOf(text, session string) bool {
 	lead, own := "Session "+session+", cp_", false
@@ -151,7 +151,7 @@ func onlyOf(text, session string) bool {
 }
 
 // newestOf returns the lines of a log that the newest checkpoint of a session wrote, with the
-// day's heading if nothing else stands before them, 0 for none.
+// day's heading if nothing else precedes them. It returns 0 for none.
 func newestOf(text, session string) (first, last int) {
 	n, others := 0, false
 	for line := range strings.Lines(text) {

@@ -18,8 +18,8 @@ import (
 // recordFormat is the version of a record. 1 is the first.
 const recordFormat = 1
 
-// record is what is known of a session between its events. It is derived: without
-// it the transcript is read from its beginning and a note may be shown again.
+// record is the hooks' state of a session between its events. It is derived: without it the
+// transcript is read from its beginning and a note may be shown again.
 type record struct {
 	Format int    `json:"format"`
 	Key    string `json:"key"`
@@ -29,16 +29,17 @@ type record struct {
 	Model string `json:"model,omitempty"`
 	// Level is the gauge's level that was reported.
 	Level int `json:"level,omitempty"`
-	// Shown is what was recalled since the last compaction, by id and newest last,
-	// Lines what the session began with.
+	// Shown has the ids of the notes that were recalled since the last compaction, the newest
+	// last. Lines has the lines that the session began with.
 	Shown []string    `json:"shown,omitempty"`
 	Lines []lineRange `json:"lines,omitempty"`
 	// Told is the reason of the last search.
 	Told string `json:"told,omitempty"`
 	// Compaction is the last one that was announced.
 	Compaction *compaction `json:"compaction,omitempty"`
-	// Begin is what the next prompt is to bring, for hosts that lose what is said where a
-	// session starts; Brought is what a prompt brought, until the transcript shows it.
+	// Begin is the beginning to send with the next prompt, for hosts that lose the text of a
+	// session's start. Brought is the beginning that was sent with a prompt, until the transcript
+	// shows it.
 	Begin   *beginning `json:"begin,omitempty"`
 	Brought *brought   `json:"brought,omitempty"`
 	// Compactions is how many of them, as the transcript counts, were answered for.
@@ -53,11 +54,11 @@ type record struct {
 	// Taken is how large the transcript was when it was read last, in bytes.
 	Taken int64 `json:"taken,omitempty"`
 
-	// borrowed: another hook holds the session's lock, and what it writes counts.
+	// borrowed: another hook holds the session's lock, and its version of the record counts.
 	borrowed bool
 }
 
-// compaction is one that was announced, by what the transcript was then.
+// compaction is an announced compaction, with the state of the transcript at that time.
 type compaction struct {
 	Path string    `json:"path"`
 	Size int64     `json:"size"`
@@ -78,10 +79,10 @@ func (r *record) shows(hit retrieval.Hit) bool {
 	})
 }
 
-// maxShown bounds what is remembered of recalled notes.
+// maxShown bounds how many recalled notes are remembered.
 const maxShown = 400
 
-// show notes what was shown.
+// show notes that the model has seen these notes.
 func (r *record) show(ids []string) {
 	r.Shown = append(r.Shown, ids...)
 	if n := len(r.Shown) - maxShown; n > 0 {
@@ -89,7 +90,7 @@ func (r *record) show(ids []string) {
 	}
 }
 
-// cut is what a compaction does to what the model has seen.
+// cut forgets which notes the model has seen, after a compaction.
 func (r *record) cut() {
 	r.Level, r.Shown, r.Lines = 0, nil, nil
 }
@@ -140,8 +141,8 @@ func (r *record) write(stateDir string) error {
 	return writeJSON(folder(stateDir), safeName(r.Key)+".json", r)
 }
 
-// writeJSON replaces a file whole. It is not synced: what is lost with the power is
-// found again in the transcript.
+// writeJSON replaces a file whole. It is not synced: after a power failure the transcript still
+// has the lost data.
 func writeJSON(dir store.Store, name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {

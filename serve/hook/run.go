@@ -23,7 +23,7 @@ import (
 // person waits with them.
 const DefaultDeadline = 5 * time.Second
 
-// Setup is what a workspace's settings make of it.
+// Setup is a workspace opened with its settings.
 type Setup struct {
 	Kernel *kernel.Kernel
 	// Store is the workspace's Markdown as a private session sees it; nil if memory is
@@ -31,8 +31,7 @@ type Setup struct {
 	Store *markdownstore.Store
 	// Private: see [api.Turn.Private].
 	Private bool
-	// RecallTokens bounds what is recalled, 0 for the kernel's default, negative for
-	// nothing.
+	// RecallTokens bounds the recalled text, 0 for the kernel's default, negative for none.
 	RecallTokens int
 	// Prices know the models' windows; Window, if not 0, replaces all of them.
 	Prices *cachelayout.Book
@@ -50,15 +49,15 @@ type Options struct {
 	Workspace, StateDir string
 	// Open opens a workspace. It is asked once, and only if the event needs it.
 	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)
-	// Behind, if not nil, is handed the end of a turn as an event of its own, to be
-	// answered without it behind the host's back: to commit takes as long as the
-	// session is large. Where it fails the turn is committed at once.
+	// Behind, if not nil, gets the end of a turn as an event of its own and must arrange that
+	// another process handles it, with Behind nil. The host need not wait for it: a commit takes
+	// longer the larger the session is. If Behind fails, the turn is committed at once.
 	Behind func(event []byte) error
 	// Deadline is DefaultDeadline by default.
 	Deadline time.Duration
 	Now      func() time.Time
 	Getenv   func(string) string
-	// Problems gets what the log could not take; nil for nobody.
+	// Problems gets the lines that could not be written to the log; nil discards them.
 	Problems io.Writer
 }
 
@@ -98,8 +97,8 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// handOver leaves a turn's end to Behind, and reports whether that worked. Of the event
-// only what the commit needs goes on, which is small.
+// handOver leaves a turn's end to Behind, and reports whether that worked. It passes on only the
+// members that the commit needs, which are small.
 func (h *handler) handOver() bool {
 	if h.Behind == nil || h.Host.row().moments[h.e.Name] != turnEnd {
 		return false
@@ -154,9 +153,8 @@ func (h *handler) logText(text string) {
 	}
 }
 
-// within handles the event and is back before the deadline, whatever the handling
-// does: what is half done then is what a kill would leave, and is made good by the
-// next event.
+// within handles the event and always returns before the deadline. Work that is half done then is
+// left as a kill would leave it, and the next event completes it.
 func (h *handler) within(ctx context.Context) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Deadline)
 	defer cancel()

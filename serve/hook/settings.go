@@ -23,7 +23,7 @@ func SettingsPath(h Host, dir string) string {
 	return filepath.Join(dir, "."+string(h), h.row().settings)
 }
 
-// Change is what would become of a settings file. Nothing is written before Apply.
+// Change is a planned change of a settings file. Nothing is written before Apply.
 type Change struct {
 	// Path is the file, with links followed.
 	Path string
@@ -34,7 +34,7 @@ type Change struct {
 	keep, dropsBackup bool
 }
 
-// backupSuffix is behind the name of what was there before.
+// backupSuffix ends the name of the copy of the previous file.
 const backupSuffix = ".before-memkernel"
 
 // Install adds the hooks, or brings those that are there up to date.
@@ -53,8 +53,8 @@ func (s Settings) Install() (*Change, error) {
 	return c, err
 }
 
-// Uninstall takes the hooks out. A file that differs from what was there before by
-// the hooks alone becomes that, byte for byte; one that only held them goes.
+// Uninstall removes the hooks. A file that differs from the kept copy by the hooks alone becomes
+// that copy, byte for byte. A file that held only the hooks is removed.
 func (s Settings) Uninstall() (*Change, error) {
 	c, err := s.read()
 	if err != nil || c.Before == nil {
@@ -93,8 +93,8 @@ func (s Settings) Add(data []byte) ([]byte, error) {
 	return d.Bytes(), nil
 }
 
-// TakeOut returns a settings file's content without the hooks: what was kept when they
-// were put in, where nothing else sets it apart; nil if they were all that it held.
+// TakeOut returns a settings file's content without the hooks. That is the content that Install
+// kept if nothing else differs, and nil if the file held nothing else.
 func (s Settings) TakeOut(data []byte) ([]byte, error) {
 	d, err := parseSettings(s.Host, s.Path, data)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s Settings) TakeOut(data []byte) ([]byte, error) {
 	return after, nil
 }
 
-// kept returns what stood in the file before an Install, nil if that is not kept.
+// kept returns the content of the file before an Install, nil if no copy was kept.
 func (s Settings) kept() ([]byte, error) {
 	path, err := settings.Follow(s.Path)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s Settings) kept() ([]byte, error) {
 	return settings.Read(path + backupSuffix)
 }
 
-// DropKept removes what an Install kept, once the hooks are out.
+// DropKept removes the copy that an Install kept. Call it after the hooks are removed.
 func (s Settings) DropKept() error {
 	path, err := settings.Follow(s.Path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s Settings) DropKept() error {
 	return atomicfile.Remove(path + backupSuffix)
 }
 
-// without returns a file less the hooks and what is empty without them.
+// without returns a file without the hooks and without the members that are empty then.
 func without(h Host, data []byte) []byte {
 	d, err := parseSettings(h, "", data)
 	if err != nil || d.uninstall(h, true) != nil {
@@ -146,11 +146,10 @@ func without(h Host, data []byte) []byte {
 	return d.Bytes()
 }
 
-// command returns what the host runs.
+// command returns the command that the host runs.
 func (s Settings) command() string { return s.Program + suffix(s.Host) }
 
-// suffix returns what the commands of a host's hooks end with, by which they are known
-// again.
+// suffix returns the end of the commands of a host's hooks, by which they are recognised.
 func suffix(h Host) string { return " hook --host " + string(h) }
 
 func (s Settings) read() (*Change, error) {
@@ -166,8 +165,8 @@ func (s Settings) read() (*Change, error) {
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return !settings.Same(c.Before, c.After) }
 
-// Apply writes the change: first what was there before, then the file, each whole
-// or not at all.
+// Apply writes the change: first the copy of the previous content, then the file, each whole or
+// not at all.
 func (c *Change) Apply() error {
 	if !c.Changed() {
 		return nil

@@ -24,10 +24,10 @@ const smallEvent = 8000
 // shapeWait is how long a tool's result waits for the session at most.
 const shapeWait = 2 * time.Second
 
-// tool is how a host hands over the result of a tool, and takes another one for it. Only
-// tools that were tried on the host have a row: what it thinks of another structure is its own.
+// tool describes how a host hands over a tool's result, and how it takes a replacement. Only
+// tools that were tried on the host have a row, because a host may reject another structure.
 type tool struct {
-	// name is the tool's, or what the names of all such tools begin with.
+	// name is the tool's name, or the prefix of the names of all such tools.
 	name string
 	// field is the member that holds the text, "" where the result is the text itself, or a
 	// list of one block of text.
@@ -43,9 +43,9 @@ type tool struct {
 	drop    []string
 }
 
-// claudeTools were tried with Claude Code 2.1.332. Read has no row, since the host numbers the
-// lines of what replaces a file; nor have Glob, which lists at most a hundred files, and
-// Agent, whose result is what a model wrote.
+// claudeTools were tried with Claude Code 2.1.332. Read has no row, because the host numbers the
+// lines of a file's replacement. Glob has none, because it lists at most a hundred files, and
+// Agent has none, because a model wrote its result.
 var claudeTools = []tool{
 	{name: "Bash", field: "stdout", plain: map[string]string{"stderr": `""`, "interrupted": "false", "isImage": "false", "backgroundTaskId": ""},
 		saved: "persistedOutputPath", preview: 2000, drop: []string{"persistedOutputPath", "persistedOutputSize"}},
@@ -65,9 +65,9 @@ func matcher(tools []tool) string {
 	return strings.Join(names, "|")
 }
 
-// shape stores a large result that the model has not seen yet and returns what it is to see
-// instead. The answer is empty where nothing changes: other hooks of the event may
-// replace the result, too, and the last answer wins.
+// shape stores a large result that the model has not seen yet and returns its replacement. The
+// answer is empty if nothing changes: other hooks of the event may also replace the result, and
+// the last answer wins.
 func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	text, shown, put := h.result()
 	if len(text) < smallEvent {
@@ -94,8 +94,9 @@ func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	return a, err
 }
 
-// result returns the text of the event's result, "" for one that is not shaped, how much of it the
-// host shows by itself, 0 for all, and what puts another text in its place.
+// result returns the text of the event's result, "" for a result that is not shaped. shown is how
+// much of the text the host shows by itself, 0 for all. put returns the result with another text
+// in its place.
 func (h *handler) result() (text string, shown int, put func(string) json.RawMessage) {
 	i := slices.IndexFunc(h.Host.row().tools, func(t tool) bool {
 		return t.name == h.e.Tool || strings.HasSuffix(t.name, "_") && strings.HasPrefix(h.e.Tool, t.name)
@@ -150,7 +151,7 @@ func unescaped(v any) json.RawMessage {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("hook: " + err.Error()) // what was read is written
+		panic("hook: " + err.Error()) // the value was just read from JSON
 	}
 	return bytes.TrimSpace(b.Bytes())
 }

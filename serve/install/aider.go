@@ -14,8 +14,8 @@ import (
 const (
 	aiderConfig = ".aider.conf.yml"
 	aiderKey    = "read"
-	// aiderRules is the file of rules that a project gets which has none read, and
-	// aiderNote stands behind the line that has it read.
+	// aiderRules is the file of rules for a project that reads none yet. aiderNote ends the line
+	// that makes Aider read it.
 	aiderRules = "CONVENTIONS.md"
 	aiderNote  = "memkernel"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Action is what becomes of a file.
+// Action is the change to a file.
 type Action string
 
 // The actions.
@@ -27,25 +27,25 @@ const (
 	Create  Action = "create"   // it is made
 	Modify  Action = "modify"   // entries are added, or brought up to date
 	Keep    Action = "keep"     // nothing has to change
-	Restore Action = "restore"  // it becomes what it was before
+	Restore Action = "restore"  // it gets its earlier content back
 	TakeOut Action = "take_out" // it was touched since: our entries leave
 	Delete  Action = "delete"   // it held nothing but our entries
 )
 
-// Change is a file, and what becomes of it.
+// Change is a file and the change to it.
 type Change struct {
 	// Host is "" for SESSION-STATE.md.
 	Host string `json:"host"`
 	Path string `json:"path"`
-	// Target is the file behind a link, "" if there is no link.
+	// Target is the file that a link points to, "" if there is no link.
 	Target string `json:"target"`
 	Action Action `json:"action"`
 	// Adds are hooks, tools, plugin or rules.
 	Adds []string `json:"adds"`
 	// Done: it is written.
 	Done bool `json:"done"`
-	// Error is why the file was left alone, "" if it was not; ByHand is what a person can
-	// put into it then.
+	// Error is the reason why the file was not changed, "" if it was. ByHand is then the text
+	// that a person can add.
 	Error  string   `json:"error"`
 	ByHand []string `json:"by_hand"`
 }
@@ -55,8 +55,7 @@ type Installer struct {
 	*Site
 	// State is the workspace's state directory.
 	State store.Store
-	// OwnConfig tells whether the text of the configuration in it is only what the program
-	// wrote by itself.
+	// OwnConfig reports whether the configuration's text was written by the program alone.
 	OwnConfig func(text []byte) bool
 	// OwnState tells the same of SESSION-STATE.md.
 	OwnState func(text string) bool
@@ -78,9 +77,9 @@ func (in *Installer) Lock(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// Put puts memkernel into the files of these hosts; without write it only says what it
-// would do. What can't be done of one file is told with it, and the others go on. The
-// caller holds the lock.
+// Put adds memkernel to the files of these hosts. Without write it only returns the changes that
+// it would make. A file that can't be changed has an Error, and Put continues with the others.
+// The caller must hold the lock.
 func (in *Installer) Put(names []string, write bool) ([]Change, error) {
 	r, err := readRecord(in.State)
 	if err != nil {
@@ -94,8 +93,9 @@ func (in *Installer) Put(names []string, write bool) ([]Change, error) {
 	return in.each(names, false, func(f *file, c *Change) error { return in.put(f, c, r, write) }), nil
 }
 
-// TakeOut takes memkernel out of the files of these hosts, of all without a name; without
-// write it only says what it would do. The caller holds the lock, or there is no state.
+// TakeOut removes memkernel from the files of these hosts, or of all hosts without names. Without
+// write it only returns the changes that it would make. The caller must hold the lock, unless
+// there is no state.
 func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	r, err := readRecord(in.State)
 	if err != nil {
@@ -150,7 +150,7 @@ func (in *Installer) why(err error, path string) string {
 	return fmt.Sprintf("%s: %v", path, err)
 }
 
-// byHand is what a file would have if there were nothing else in it.
+// byHand returns the content of a file that has nothing but our entries.
 func (f *file) byHand() []string {
 	if f.hand != nil {
 		return f.hand
@@ -178,8 +178,8 @@ func (f *file) add(data []byte) (after []byte, err error) {
 	return data, nil
 }
 
-// takeOut returns a content without our entries, nil if they were all that it held. e is
-// what is recorded of the file, nil if nothing is.
+// takeOut returns a content without our entries, nil if they were all that it held. e is the
+// file's record, nil if there is none.
 func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
 	after := data
 	for _, p := range slices.Backward(f.parts) {
@@ -205,14 +205,14 @@ func (f *file) empty(data []byte) bool {
 	return len(bytes.TrimSpace(data)) == 0 || f.json && settings.SameJSON(data, []byte("{}")) && !bytes.ContainsRune(data, '/')
 }
 
-// look finds the file behind a path and what is in it. With tidy, what killed processes
-// left half written beside it goes.
+// look returns the file that a path leads to, and its content. With tidy it removes half-written
+// files that killed processes left next to it.
 func look(f *file, c *Change, tidy bool) (path string, data []byte, err error) {
 	if path, err = settings.Follow(f.path); err != nil {
 		return "", nil, err
 	}
 	if tidy {
-		_, _ = atomicfile.CleanTemps(filepath.Dir(path)) // what can't be removed is in nobody's way
+		_, _ = atomicfile.CleanTemps(filepath.Dir(path)) // a file that can't be removed does no harm
 	}
 	if st, err := os.Lstat(f.path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 		c.Target = path
@@ -266,7 +266,7 @@ func (in *Installer) inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// writeNew records what a file holds, and gives it its new content.
+// writeNew records a file's content, and then writes the new one.
 func (in *Installer) writeNew(f *file, r *record, path string, data, after []byte) error {
 	var was *recorded
 	if e := r.of(path); e != nil {
@@ -299,8 +299,8 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 	return errors.Join(err, r.write(in.State))
 }
 
-// original is what a file is to become when memkernel leaves it: what was there before,
-// or, if it was touched since, what it holds now without our entries.
+// original returns the content that a file gets when memkernel is removed: its earlier content
+// or, if it was changed since, its present content without our entries.
 func (f *file) original(data []byte, was *recorded) ([]byte, error) {
 	if was != nil && (was.untouched(data) || was.notYet(data)) {
 		return was.before(), nil

@@ -15,15 +15,14 @@ import (
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
-// file is a settings file of one host, and what is put in.
+// file is a settings file of one host, and the entries to add.
 type file struct {
 	host  *host
 	path  string
 	parts []part
 	// json: the file is JSON; else it is TOML, YAML or a text.
 	json bool
-	// hand is what a person adds where the file is left alone, nil for all that it would
-	// get.
+	// hand is the text for a person to add if the file is not changed, nil for all entries.
 	hand []string
 	// hooks are those that one of the parts puts in, nil if none does.
 	hooks *hook.Settings
@@ -36,11 +35,11 @@ type part struct {
 	add, takeOut func(data []byte) ([]byte, error)
 }
 
-// serverName is what hosts call memkernel among their servers.
+// serverName is memkernel's name among a host's servers.
 const serverName = "memkernel"
 
-// arguments are what a host starts the server with: it runs on its user's machine, for
-// its user alone.
+// arguments returns the arguments with which a host starts the server, which runs on its user's
+// machine and for that user alone.
 func arguments(hostName string) []string {
 	args := []string{"mcp", "--private"}
 	if hostName != "" {
@@ -87,7 +86,7 @@ func codexFiles(s *Site) []file {
 	return []file{s.hookFile(hook.Codex), {path: path, parts: []part{s.tomlServer(path, "mcp_servers", arguments("codex"))}}}
 }
 
-// opencodeNames are the files that OpenCode reads of a project, by what it reads last.
+// opencodeNames are the files of a project that OpenCode reads, the last read first.
 var opencodeNames = []string{"opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json"}
 
 // opencodeFiles is the file that the project has, or a new one.
@@ -241,7 +240,7 @@ func commandLine(command any, args []string) (out []string) {
 // ours tells whether a command line starts memkernel's server.
 func ours(words []string) bool { return len(words) > 1 && words[1] == "mcp" }
 
-// errForeign is what is said where another program has the name.
+// errForeign is returned if another program has the name.
 var errForeign = errors.New("a server that is called memkernel is there, and it is another program")
 
 // stays tells whether an entry's program needs no other in its place: it is there, and in

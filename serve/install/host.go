@@ -34,7 +34,8 @@ type host struct {
 	user *userServers
 	// byHand are the commands that a person has to run, nil if there are none.
 	byHand func(s *Site) []string
-	// next is what the user has to do before it works, "" for what all need.
+	// next tells the user which further step is needed before it works, "" if there is only the
+	// usual one.
 	next string
 	// sessions are the recorded sessions of the workspace; nil if they can't be told apart.
 	sessions func(s *Site, homes []string) []string
@@ -65,7 +66,7 @@ type Site struct {
 // Host is a host that was found, or asked for.
 type Host struct {
 	Name string `json:"name"`
-	// Title is what it calls itself.
+	// Title is the host's own name for itself.
 	Title string `json:"title"`
 	// FoundBy are the traces of it: folders in the home, its program, files of the project;
 	// empty if it was only asked for.
@@ -84,7 +85,7 @@ type Host struct {
 	// ByHand are commands that a person has to run to complete it, and lines that only a
 	// person adds to files of all of the user's projects.
 	ByHand []string `json:"by_hand"`
-	// Next is what the user does then.
+	// Next tells the user the next step.
 	Next string `json:"next"`
 }
 
@@ -121,7 +122,7 @@ func (s *Site) Find(names []string) ([]Host, error) {
 	return out, nil
 }
 
-// traces are what shows that a host is used here.
+// traces returns the folders, programs and files that show that a host is used here.
 func (s *Site) traces(h *host) []string {
 	out := []string{}
 	for _, dir := range s.homes(h) {
@@ -142,7 +143,7 @@ func (s *Site) traces(h *host) []string {
 	return out
 }
 
-// homes are the folders in which a host keeps what is the user's.
+// homes returns the folders in which a host keeps the user's own files.
 func (s *Site) homes(h *host) (out []string) {
 	if dir := s.Getenv(h.homeEnv); h.homeEnv != "" && dir != "" {
 		return []string{dir}

@@ -9,10 +9,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Markdown counts the Markdown files of a workspace by what they are for.
+// Markdown counts the Markdown files of a workspace by their use.
 type Markdown struct {
-	// Memory is what a search looks in, apart from Instructions: what hosts read by
-	// themselves, such as AGENTS.md and CLAUDE.md. Other is what is left out of both.
+	// Memory counts the files that a search looks in, without the Instructions. Instructions
+	// counts the files that hosts read by themselves, such as AGENTS.md and CLAUDE.md. Other
+	// counts the files that are in neither.
 	Memory       int `json:"memory"`
 	Instructions int `json:"instructions"`
 	Other        int `json:"other"`
@@ -28,8 +29,8 @@ func (m *Markdown) Total() int { return m.Memory + m.Instructions + m.Other }
 var instructionNames = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md",
 	".cursorrules", "copilot-instructions.md"}
 
-// Look counts a workspace's Markdown by what the store lists and what it leaves out. It
-// calls progress now and then.
+// Look counts a workspace's Markdown files, listed by the store or not. It calls progress now and
+// then.
 func Look(ctx context.Context, st *markdownstore.Store, progress func(looked int)) (*Markdown, error) {
 	m := &Markdown{}
 	for f, err := range st.Walk(ctx) {
@@ -39,7 +40,7 @@ func Look(ctx context.Context, st *markdownstore.Store, progress func(looked int
 		case errors.Is(err, markdownstore.ErrTooMany):
 			m.More = true
 		case err != nil:
-			continue // the index names what can't be read
+			continue // the index names files that can't be read
 		case slices.Contains(instructionNames, path.Base(f.Path)):
 			m.Instructions++
 		case f.Indexed && !f.Shadowed && !f.TooLarge:

@@ -8,7 +8,7 @@ import (
 
 // Memories is a folder in which a host keeps memories of its own.
 type Memories struct {
-	// Title is what the host calls itself.
+	// Title is the host's own name for itself.
 	Title  string `json:"host"`
 	Folder string `json:"folder"`
 	// Files is how many Markdown files are in it, at most maxSessionFiles.

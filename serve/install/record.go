@@ -18,8 +18,8 @@ const (
 	lockName   = "install.lock"
 )
 
-// record is what stood in the files that were changed, before they were. It has
-// somebody's settings in it, and is for its user alone, as all of the state is.
+// record has the earlier contents of the files that were changed. It contains a user's settings
+// and, like all of the state, only that user may read it.
 type record struct {
 	Version int        `json:"version"`
 	Files   []recorded `json:"files"`
@@ -32,14 +32,14 @@ type recorded struct {
 	Host string `json:"host"`
 	// Path is the file, with links followed.
 	Path string `json:"path"`
-	// Absent: there was no file; else Before is what was in it.
+	// Absent: there was no file. Otherwise Before is its content.
 	Absent bool   `json:"absent"`
 	Before []byte `json:"before"`
-	// After is the hash of what was written.
+	// After is the hash of the written content.
 	After string `json:"after"`
 }
 
-// before is what was there, nil if there was no file.
+// before returns the earlier content, nil if there was no file.
 func (r *recorded) before() []byte {
 	switch {
 	case r.Absent:
@@ -50,11 +50,11 @@ func (r *recorded) before() []byte {
 	return r.Before
 }
 
-// untouched reports whether a file still holds what was written.
+// untouched reports whether a file still has the content that was written.
 func (r *recorded) untouched(data []byte) bool { return data != nil && store.Sum(data) == r.After }
 
-// notYet reports whether a file still holds what was there before: the process that had
-// recorded it was killed.
+// notYet reports whether a file still has its earlier content, because the process was killed
+// after it recorded the file.
 func (r *recorded) notYet(data []byte) bool { return settings.Same(data, r.before()) }
 
 func readRecord(s store.Store) (*record, error) {
@@ -89,7 +89,7 @@ func (r *record) write(s store.Store) error {
 	return err
 }
 
-// of returns what is recorded of a file, nil if nothing is.
+// of returns the record of a file, nil if there is none.
 func (r *record) of(path string) *recorded {
 	for i := range r.Files {
 		if r.Files[i].Path == path {
@@ -116,9 +116,8 @@ func (r *record) made(dirs []string) {
 	}
 }
 
-// unmake removes the folders above a file that were made for it or its like and have
-// nothing in them any more. What a record names that is not above the file is no matter
-// of its.
+// unmake removes the folders above a file that were made for such files and are empty now. It
+// ignores recorded folders that are not above the file.
 func (r *record) unmake(path string) {
 	for dir := filepath.Dir(path); slices.Contains(r.Made, dir) && gone(os.Remove(dir)); dir = filepath.Dir(dir) {
 		r.Made = slices.DeleteFunc(r.Made, func(d string) bool { return d == dir })

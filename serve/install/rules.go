@@ -10,11 +10,11 @@ import (
 )
 
 // rules are a file of its own with which a host tells its model something in every session. A new
-// file has front before the section. A host whose requests hold the description of each tool needs
-// none: the descriptions say when to search memory and what to keep.
+// file has front before the section. A host whose requests hold the description of each tool
+// needs none: the descriptions say when to search memory and which facts to keep.
 type rules struct{ own, front string }
 
-// section is what memkernel has in files of rules.
+// section is memkernel's section in files of rules.
 var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkernel uninstall removes it)"}
 
 const (

@@ -15,8 +15,8 @@ import (
 // servers is an object of servers in a JSON file of a project, comments or not.
 type servers struct {
 	path, key string
-	// folder is what the host puts the project's folder in the place of; "" for one that
-	// starts its servers there.
+	// folder is the placeholder that the host replaces by the project's folder; "" for a host
+	// that starts its servers there.
 	folder string
 	// typed: an entry says how the server is spoken to.
 	typed bool
@@ -84,8 +84,8 @@ func (v *userServers) path(s *Site) string {
 	return all[0]
 }
 
-// look returns the file if a person has put the server for this folder into it, or else
-// what to add to it.
+// look returns the file if a person has added the server for this folder to it. Otherwise it
+// returns the lines to add.
 func (v *userServers) look(s *Site) (has string, byHand []string) {
 	path := v.path(s)
 	names, there := v.entries(s, path)

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// What is looked at to find sessions: so many files, and so much of each.
+// The bounds of the search for sessions: how many files, and how much of each.
 const (
 	maxSessionFiles = 5000
 	maxFirstLine    = 1 << 20 // bytes

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// stateNames are what names in a state directory begin with, but for the configuration.
+// stateNames are the prefixes of the names in a state directory, without the configuration.
 var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
 
 // configName is the configuration in a state directory.
@@ -37,14 +37,14 @@ func (in *Installer) StateFiles() (own, others []string, err error) {
 	return own, others, err
 }
 
-// configIsOwn tells whether the configuration has only what the program wrote by itself.
+// configIsOwn reports whether the program alone wrote the configuration.
 func (in *Installer) configIsOwn() bool {
 	text, err := in.State.Get(configName)
 	return err == nil && in.OwnConfig(text)
 }
 
-// SessionState returns what becomes of SESSION-STATE.md without the state: it goes if the
-// kernel alone wrote to it. Without write nothing is done.
+// SessionState returns the change to SESSION-STATE.md when the state is removed: the file is
+// removed if the kernel alone wrote to it. Without write it changes nothing.
 func (in *Installer) SessionState(write bool) (out []Change, err error) {
 	path := filepath.Join(in.Workspace, "SESSION-STATE.md")
 	data, err := settings.Read(path)
@@ -62,8 +62,8 @@ func (in *Installer) SessionState(write bool) (out []Change, err error) {
 // daemonLock is the lock that a running 'memkernel serve' holds.
 const daemonLock = "serve.lock"
 
-// RemoveState removes what is memkernel's own in the state directory, and the directory if
-// nothing else is there. What the files of hosts were before goes with it, so they come
+// RemoveState removes memkernel's own files in the state directory, and the directory if nothing
+// else is in it. It fails while the record names a host's file, so callers must call TakeOut
 // first.
 func (in *Installer) RemoveState() error {
 	release, err := in.State.Lock(daemonLock, store.Alone)

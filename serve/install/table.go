@@ -2,8 +2,8 @@ package install
 
 import "github.com/memkernel/memkernel/serve/hook"
 
-// hosts has them all, in the order in which they are named. doc/hosts.md has what each of
-// them gets as a table, and where its formats are known from.
+// hosts has them all, in the order in which they are named. doc/hosts.md has a table of the files
+// that each of them gets, and the sources of its formats.
 var hosts = []host{
 	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
 		hooks: hook.Claude, files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
@@ -50,8 +50,8 @@ var hosts = []host{
 			key: "mcpServers", folder: true, allTools: true}},
 }
 
-// clineStore is where Cline's extension keeps what is the user's, and clineServers its
-// servers in there.
+// clineStore is the folder in which Cline's extension keeps the user's files. clineServers is the
+// file of its servers in there.
 var clineStore = perSystem{"Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev",
 	"AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"}
 

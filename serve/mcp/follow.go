@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// follower notifies clients when resources to which they subscribed have changed. It
-// watches from the first subscription on; where the system can't watch, only what
-// this server writes is announced.
+// follower notifies clients when resources to which they subscribed have changed. It watches from
+// the first subscription on; if the system can't watch, it announces only this server's own
+// writes.
 type follower struct {
 	s *Server
 

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// prefix is what the URIs of memory files begin with.
+// prefix begins the URIs of memory files.
 const prefix = "memkernel://memory/"
 
 const markdown = "text/markdown"

@@ -6,19 +6,18 @@
 //	                              └───────► kernel.Read              resources/read
 //	        ◄── frames ── notifications: a resource was written to, the list changed
 //
-// What a tool answers is JSON as text. Some hosts show a model both that and structured
-// content, so the same JSON is structured content, which keeps the tool's output schema,
-// only with [Options.AllTools]. An answer always has a reason; a call whose arguments are
-// wrong is a tool error with the reason SCHEMA_INVALID, so that the model can mend it. Whose
-// session it is and whether it is private are decided when the server is made and never by
-// a client.
+// A tool's answer is JSON as text. Some hosts show a model both that and structured content, so
+// the same JSON is structured content, which keeps the tool's output schema, only with
+// [Options.AllTools]. An answer always has a reason; a call whose arguments are wrong is a tool
+// error with the reason SCHEMA_INVALID, so that the model can mend it. The session and whether it
+// is private are set when the server is made. A client can't choose them.
 //
 // Resources are memkernel://memory/PATH. MEMORY.md, USER.md and the logs of days are
 // listed as they are at that moment, and every file of memory can be read. A
 // shared server lists and reads neither MEMORY.md nor USER.md.
 //
-// The package plans nothing and writes nothing but what memory_append keeps, through
-// the journal. A Server is safe for several clients at once. Sizes are bytes.
+// The package plans nothing, and writes nothing but the entries of memory_append, through the
+// journal. A Server is safe for several clients at once. Sizes are bytes.
 package mcp
 
 import (
@@ -38,7 +37,7 @@ import (
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// Options set what a server offers. Nil means the defaults.
+// Options set which tools and resources a server offers. Nil means the defaults.
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
@@ -121,9 +120,9 @@ func unlist(rare map[string]bool) sdk.Middleware {
 	}
 }
 
-// Serve speaks the protocol over a pair of streams, a frame a line, until the client
-// hangs up or ctx ends; what it asked before it hung up is answered. Nothing but frames is
-// written to w.
+// Serve speaks the protocol over a pair of streams, a frame a line, until the client hangs up or
+// ctx ends. It still answers the requests that were sent before the client hung up. It writes
+// nothing but frames to w.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	return s.Run(ctx, newStream(r, w))
 }

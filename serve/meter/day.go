@@ -33,8 +33,8 @@ func (m *Meter) turn(began time.Time) {
 	}
 }
 
-// tell tells of the recorded days that were not told of as they are now: those before
-// today, and at the end today's so far. Where nothing was told before, it is the last alone.
+// tell tells of the recorded days that were not told of as they are now: those before today, and
+// at the end today's so far. If nothing was told before, it tells of the last one only.
 func (m *Meter) tell(end bool) error {
 	if m.Day == nil || m.keep == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package meter adds up what a proxy's calls were billed, and what they would have cost
-// without it. Of a session's calls both are the figures of its record, which the kernel
-// made once, with the bill; a call that is in no record costs the same in both. Sums are kept
-// in the state directory, a document for each run of a proxy; they hold no content.
+// Package meter adds up the bills of a proxy's calls, and the cost of the same calls without it.
+// For a session's calls both figures come from its record, which the kernel made once, with the
+// bill. A call that is in no record counts the same in both. Sums are kept in the state
+// directory, a document for each run of a proxy; they hold no content.
 //
 // It adds: it estimates nothing, plans nothing and sends nothing.
 package meter
@@ -18,12 +18,12 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// Sum is what calls came to.
+// Sum is the sum of some calls.
 type Sum struct {
 	// Calls were billed. Unpriced are those of models without a price: they are in no cost.
 	Calls    int `json:"calls"`
 	Unpriced int `json:"unpriced_calls"`
-	// Usage adds up what was billed, in tokens; BilledUSD is its price, answers included.
+	// Usage adds up the billed tokens. BilledUSD is their price, answers included.
 	Usage     memkernel.Usage `json:"usage"`
 	BilledUSD float64         `json:"billed_usd"`
 	// WithoutUSD is the estimate for the same calls. Those that are in no session's record
@@ -65,8 +65,8 @@ type Meter struct {
 	keep   store.Store
 	name   string
 
-	// Each, if not nil, is told of every call and what it adds to the sum. It is set before
-	// the first.
+	// Each, if not nil, is called with every call and its part of the sum. It must be set before
+	// the first call.
 	Each func(proxy.Billed, Sum)
 	// Day, if not nil, is told once of every day that has been recorded by whatever process:
 	// with the first call of a later day, and by Close of the day that is not over yet. It is
@@ -82,21 +82,22 @@ type Meter struct {
 	err   error
 }
 
-// line is what the newest plan of a conversation showed.
+// line is the newest plan of a conversation.
 type line struct {
 	recalled string          // the block of memory
 	pages    map[string]bool // not shown in full
 }
 
-// New makes a meter of a run that begins now; command names what is run. A keep of nil writes
-// nothing down. Days are those of now's location; a day's calls are a run of their own.
+// New makes a meter of a run that begins now; command is the name of the program that is run.
+// With a nil keep it writes nothing. Days are those of now's location; a day's calls are a run of
+// their own.
 func New(prices *cachelayout.Book, keep store.Store, command string, now time.Time) *Meter {
 	m := &Meter{in: now.Location(), prices: prices, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
 	m.name = runName(now)
 	return m
 }
 
-// Sum is what there is so far; the error is the first that kept it from being written down.
+// Sum returns the sum so far, and the first error that kept it from being written down.
 func (m *Meter) Sum() (Sum, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,7 +170,7 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	return s
 }
 
-// did fills in what a call's plan did.
+// did fills in the effects of a call's plan.
 func (m *Meter) did(b *proxy.Billed, s *Sum) {
 	l := m.lines[b.Conversation]
 	if l == nil {
@@ -186,7 +187,7 @@ func (m *Meter) did(b *proxy.Billed, s *Sum) {
 	s.Restored = l.restored(b.Plan.Reduced)
 }
 
-// restored counts the pages that stood shortened before and stand in full again.
+// restored counts the pages that were shortened before and are shown in full again.
 func (l *line) restored(reduced []api.Reduced) (n int) {
 	now := make(map[string]bool, len(reduced))
 	for i := range reduced {

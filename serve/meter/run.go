@@ -21,14 +21,14 @@ type Run struct {
 	Started time.Time `json:"started"`
 	// Ended is when its last call came.
 	Ended time.Time `json:"ended"`
-	// Command is what ran behind it, by name, "" for a proxy by itself.
+	// Command is the name of the program that ran through the proxy, "" for a proxy by itself.
 	Command string `json:"command,omitempty"`
-	// Models says what was unknown of each model when it was last called.
+	// Models has the unknown properties of each model when it was last called.
 	Models map[string]Lack `json:"models,omitempty"`
 	Sum
 }
 
-// Lack is what nobody knew of a model.
+// Lack has the unknown properties of a model.
 type Lack struct {
 	Window bool `json:"window,omitempty"`
 	Price  bool `json:"price,omitempty"`
@@ -42,7 +42,8 @@ type Unknown struct {
 	Price  []string `json:"models_without_price"`
 }
 
-// unknownIn returns what the newest of some runs lack of each model. Runs are oldest first.
+// unknownIn returns the unknown properties of each model in its newest run. Runs must be oldest
+// first.
 func unknownIn(runs ...Run) Unknown {
 	newest := map[string]Lack{}
 	for i := range runs {
@@ -63,8 +64,8 @@ func unknownIn(runs ...Run) Unknown {
 // maxModels bounds the models of a run: clients choose their names.
 const maxModels = 100
 
-// lacks notes what a call showed of its model. A call without a plan says nothing of the
-// window.
+// lacks notes which properties of a call's model are unknown. A call without a plan says nothing
+// about the window.
 func (r *Run) lacks(b *proxy.Billed, unpriced bool) {
 	old, met := r.Models[b.Model]
 	if b.Model == "" || !met && len(r.Models) >= maxModels {
@@ -87,8 +88,8 @@ func runName(now time.Time) string {
 	return fmt.Sprintf("%s-%d.json", now.UTC().Format("20060102T150405.000000000"), os.Getpid())
 }
 
-// write replaces the document of a run. It is not synced: what power takes is a few calls of
-// a sum.
+// write replaces the document of a run. It is not synced: a power failure loses a few calls of a
+// sum.
 func (r *Run) write(s store.Store, name string) error {
 	data, err := json.Marshal(r)
 	if err == nil {
@@ -131,7 +132,7 @@ func Runs(s store.Store, since time.Time) ([]Run, error) {
 	return out, errors.Join(bad...)
 }
 
-// Day is what the runs of a day came to, by when they began.
+// Day is the sum of the runs that began on a day.
 type Day struct {
 	// Name is YYYY-MM-DD.
 	Name string `json:"day"`
@@ -151,7 +152,7 @@ func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
 	return days, all
 }
 
-// Gain is what all runs came to.
+// Gain is the sum of all runs.
 type Gain struct {
 	Schema string `json:"schema"`
 	// Total is over all calls that went through wrap and proxy.

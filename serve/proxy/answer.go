@@ -10,16 +10,16 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// answer is what a copy of an answer contains.
+// answer is the content of a copied answer.
 type answer struct {
 	// whole reports whether it came to its end as its API has it.
 	whole bool
 	// open reports whether the turn goes on: tools are called, or the provider paused.
 	open bool
-	// message is what was said; nil if the copy does not tell.
+	// message is the model's message; nil if the copy does not have it whole.
 	message *memkernel.Message
 	usage   *memkernel.Usage
-	// reported is what the provider told of the request, nil for nothing.
+	// reported is the provider's report on the request, nil for none.
 	reported *memkernel.Reported
 	// unread is why there is no usage where the provider wrote one.
 	unread error
@@ -31,8 +31,8 @@ func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadU
 // final reports whether the answer ends its turn.
 func (a *answer) final() bool { return !a.open && a.message != nil }
 
-// readAnswer reads the copy of an answer, streamed or not. What it does not
-// understand is no whole answer.
+// readAnswer reads the copy of an answer, streamed or not. An answer that it does not understand
+// is not whole.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	kind := strings.ToLower(contentType)
 	if strings.HasPrefix(kind, eventStreamType) {

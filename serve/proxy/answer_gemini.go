@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// geminiCall takes the path of a call of Gemini's apart: …/models/MODEL:METHOD. Those of
-// Vertex, whose models stand in a project or with a publisher, are none.
+// geminiCall splits the path of a Gemini call: …/models/MODEL:METHOD. It refuses Vertex paths, in
+// which a project or a publisher precedes the model.
 func geminiCall(path string) (model, method string, ok bool) {
 	at := strings.LastIndexByte(path, '/')
 	before, last := path[:max(at, 0)], path[at+1:]
@@ -37,7 +37,7 @@ type geminiChunk struct {
 	Error    json.RawMessage `json:"error"`
 }
 
-// geminiSum is what the pieces come to.
+// geminiSum is the answer put together from its pieces.
 type geminiSum struct {
 	parts            []json.RawMessage
 	calls            bool
@@ -52,7 +52,7 @@ func (s *geminiSum) add(data []byte) {
 		return
 	}
 	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	s.usage = over(s.usage, c.Usage) // each has what the call came to so far
+	s.usage = over(s.usage, c.Usage) // each piece has the call's total so far
 	for i := range c.Candidates {
 		if c.Candidates[i].Index != 0 {
 			continue
@@ -121,7 +121,7 @@ func geminiStream(data []byte) answer {
 	return s.answer()
 }
 
-// geminiHolds returns what a part holds; "" for several things and for none.
+// geminiHolds returns the kind of content that a part holds; "" for several kinds and for none.
 func geminiHolds(raw string) (what string) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &m) != nil {
@@ -139,7 +139,7 @@ func geminiHolds(raw string) (what string) {
 	return what
 }
 
-// geminiDoubt returns why a request passes: what is asked for is in generationConfig.
+// geminiDoubt returns the reason why a request passes unplanned. It reads generationConfig.
 func geminiDoubt(b *transcript.Body) string {
 	var c struct {
 		Choices      int    `json:"candidateCount"`

@@ -28,7 +28,7 @@ type chatMessage struct {
 	Function  json.RawMessage   `json:"function_call"`
 }
 
-// chatSum is what the pieces come to.
+// chatSum is the answer put together from its pieces.
 type chatSum struct {
 	content, refusal, reasoning strings.Builder
 	calls, finished, failed     bool

@@ -12,18 +12,18 @@ import (
 
 // Billed is a call that was answered and billed.
 type Billed struct {
-	// Conversation is what the log calls it, "" for a request that passed.
+	// Conversation is the conversation's name in the log, "" for a request that passed.
 	Conversation string
 	// Model is the request's, "" if it was not read.
 	Model string
-	// Plan is what was sent in its place, nil where none was made.
+	// Plan is the plan that was sent in its place, nil if none was made.
 	Plan *api.ContextPlan
 	// Row is the call in the record of its session, nil if it is in none.
 	Row *billing.Call
 	// Usage is the bill; Began is when the request came.
 	Usage memkernel.Usage
-	// WholeTokens is about what the input had come to as the client wrote it; 0 for a request
-	// that passed.
+	// WholeTokens estimates the tokens of the input as the client wrote it; 0 for a request that
+	// passed.
 	WholeTokens int
 	Began       time.Time
 }
@@ -42,7 +42,7 @@ func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
 	}
 	if body == nil {
 		var r *transcript.BodyReader
-		body, _ = r.ReadFor(e.format, e.model, e.data) // what can't be read has a bill all the same
+		body, _ = r.ReadFor(e.format, e.model, e.data) // an unreadable request has a bill, too
 	}
 	if body != nil {
 		b.Model = body.Model

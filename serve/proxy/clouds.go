@@ -35,8 +35,8 @@ func signed(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature")
 }
 
-// anthropicDoubt returns why a request passes: files of a container are not in it, and what
-// a path names the model of may be no request of Anthropic's.
+// anthropicDoubt returns the reason why a request passes unplanned. A request with a container
+// lacks the container's files, and one whose path names the model may not be Anthropic's.
 func anthropicDoubt(b *transcript.Body) string {
 	var c struct {
 		ID string `json:"id"`

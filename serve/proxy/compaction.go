@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Where a cut of the kernel's is near, the proxy asks the provider to compact the conversation, by a
-// request of its own with the client's path, model and key. The conversation goes on meanwhile. The
+// When a cut is near, the proxy asks the provider to compact the conversation. It sends a request
+// of its own with the client's path, model and key. The conversation goes on meanwhile. The
 // kernel replaces the covered messages by the compaction before the next plan. If none comes, the
 // kernel makes its own cut.
 
@@ -216,7 +216,8 @@ func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []str
 // errChanged is returned if the conversation no longer begins with the covered messages.
 var errChanged = errors.New("the client has changed the messages that it covers")
 
-// take has the kernel show the compaction, if the conversation still begins with what it covers.
+// take has the kernel show the compaction, if the conversation still begins with the messages
+// that it covers.
 func (c *compacting) take(ctx context.Context, k compactor, to api.Boundary) error {
 	c.line.slot <- struct{}{}
 	defer func() { <-c.line.slot }()

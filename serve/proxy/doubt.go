@@ -18,7 +18,7 @@ const (
 	passBlock      = "unknown_block"  // nothing but blocks of types that we don't know
 	passMarkers    = "client_markers" // OpenAI's own breakpoints
 	passProbe      = "probe"          // asks for no answer
-	passSide       = "side_call"      // no tools, beside the session's conversation
+	passSide       = "side_call"      // no tools, outside the session's conversation
 	passDeadline   = "deadline"       // the plan took too long
 	passBusy       = "busy"           // another request of the conversation is planned
 	passPlan       = "plan_error"     // the kernel refused
@@ -26,7 +26,7 @@ const (
 	passInvalid    = "invalid_plan"   // the planned request breaks a rule of the API
 	passSystem     = "system_message" // nothing but system messages
 	passOneShot    = "one_shot"       // a question of a program, without a conversation
-	passFragment   = "fragment"       // a count of what no conversation begins with
+	passFragment   = "fragment"       // a count of messages that no conversation begins with
 	passSigned     = "signed"         // a rewritten body would break its signature
 	passString     = "string_input"   // Responses with words in place of a list
 	passDraining   = "draining"       // a count of the client's own, which is to be told
@@ -74,12 +74,12 @@ func isSystem(m *memkernel.Message) bool {
 	return m.Role == memkernel.RoleSystem || m.Role == memkernel.RoleDeveloper
 }
 
-// oneShot reports whether a request is one that a program makes beside conversations or without one:
-// for a title, a topic, a check whether the API is there. It has one user's turn and no
-// tools; and either no system prompt and no session, or the session of an agent, whose
-// conversations have tools. Nothing of a person's memory is its business, and nothing
-// of it is worth keeping; if it was the first question of a conversation after all, that
-// is planned from the next one on.
+// oneShot reports whether a request belongs to no conversation: a program asks for a title, for a
+// topic, or whether the API is there. Such a request has one user's turn and no tools. It has
+// either no system prompt and no session, or the session of an agent, whose conversations have
+// tools. It must not see a person's memory, and nothing in it is worth keeping. If it was the
+// first question of a conversation after all, the conversation is planned from the next question
+// on.
 func oneShot(b *transcript.Body, id identity) bool {
 	if len(b.Tools) > 0 {
 		return false

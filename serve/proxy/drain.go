@@ -36,8 +36,8 @@ func (a *account) tellsWhole(e *exchange) bool {
 	return e.draining && e.line != nil && !e.count && a.growth(e) > 1
 }
 
-// tellWhole has an answer say what the client's own request would have come to. What can't
-// be read passes as it is.
+// tellWhole puts the input count of the client's own request into an answer. An answer that can't
+// be read passes unchanged.
 func tellWhole(e *exchange, res *http.Response) {
 	if enc := res.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return

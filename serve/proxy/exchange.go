@@ -42,7 +42,7 @@ type exchange struct {
 	watched *watched
 }
 
-// providerAPI is all that the proxy has to know of a provider's API beside its format.
+// providerAPI is all that the proxy must know of a provider's API in addition to its format.
 type providerAPI struct {
 	format transcript.Format
 	// path and count are those of calls and of questions for a size, by how they end:
@@ -163,8 +163,8 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// settle decides what goes out for a request whose body is read. It returns nil if the client
-// has gone. The caller must call answeredAll once the answer has ended.
+// settle makes the request to send for one whose body is read. It returns nil if the client has
+// gone. The caller must call answeredAll once the answer has ended.
 func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	e.to = to.to
 	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
@@ -235,7 +235,7 @@ func readAll(r io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-// decide settles what goes out.
+// decide chooses the body to send.
 func (x *Proxy) decide(r *http.Request, e *exchange) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		e.out = passed(e.data, passEncoded, nil)
@@ -301,8 +301,8 @@ func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool)
 	return ln, ""
 }
 
-// logDecision writes the line of a request. It holds no content and no key; the
-// conversation has a hash, since clients choose what they call it.
+// logDecision writes the line of a request. It holds no content and no key; the conversation is a
+// hash, because clients choose its name.
 func (x *Proxy) logDecision(e *exchange) {
 	level, msg := slog.LevelInfo, "planned"
 	attrs := []slog.Attr{slog.String("api", string(e.format)), slog.Bool("count", e.count), slog.Int("bytes_in", len(e.data)),

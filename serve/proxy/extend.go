@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// planned is the newest plan of a conversation, as much of it as it takes to send it
-// again with what is new behind it: no text that is in the client's request anyhow.
+// planned is the part of a conversation's newest plan that is needed to send it again with new
+// messages after it. It has no text that is also in the client's request.
 //
 //	host   ─ m0 ─ m1 ─ m2 ─ m3 ─ m4        what the client sent, by fingerprint
 //	shown  ─ carry ─ m2' ─ m3 ─ m4 ─ note  what went out for it
@@ -57,8 +57,8 @@ func newPlanned(b *transcript.Body, p *api.ContextPlan) *planned {
 	return s
 }
 
-// settle finds which of the client's messages stand at the end. In front of those a
-// message that was said twice could be either.
+// settle finds which of the client's messages are at the end of the plan. Before those, a message
+// that was said twice is ambiguous.
 func (s *planned) settle(b *transcript.Body) {
 	at := len(b.Messages) - 1
 	for s.sure = len(s.shown); s.sure > 0 && at >= 0; s.sure-- {
@@ -75,9 +75,9 @@ func (s *planned) settle(b *transcript.Body) {
 // ours reports whether the kernel added a message.
 func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
 
-// extended returns what went out with the messages behind it that are new in b, and the
-// markers for it. It is nil if b does not go on from there: the client took back or
-// changed what does not stand as it wrote it.
+// extended returns the sent messages followed by the new ones of b, and the markers for them. It
+// returns nil if b does not continue the plan: the client removed or changed a message that the
+// plan does not show as written.
 func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message, []transcript.Marker) {
 	if s.model != b.Model {
 		return nil, nil
@@ -99,8 +99,8 @@ func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message,
 	return out, s.marks(keep, len(out), marked-same+keep)
 }
 
-// upTo returns how much of what went out covers the first n messages of the client, 0
-// if that can't be told.
+// upTo returns how many of the sent messages cover the first n messages of the client, 0 if that
+// is unknown.
 func (s *planned) upTo(n int) int {
 	switch n {
 	case 0:
@@ -120,8 +120,8 @@ func (s *planned) upTo(n int) int {
 	return 0
 }
 
-// marks returns the plan's cache markers that stand, and one each at the ends of what was
-// sent last, with the plan and behind it, and of what is sent now.
+// marks returns the plan's cache markers that are still valid, and one marker each at the end of
+// the plan, at the end of the last request after it, and at the end of this request.
 func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	end := -1
 	for _, mk := range s.markers {
@@ -189,9 +189,9 @@ func (ln *line) plannedAs(s *planned, told *api.Unplanned) {
 	}
 }
 
-// planWait returns how long a plan of the line is waited for. Each that was not ready in time
-// doubles it, up to four times: what is too much for one deadline, such as a cut on a
-// machine that is too busy, would never be made.
+// planWait returns how long to wait for a plan of the line. Each plan that was not ready in time
+// doubles the wait, up to four times. Otherwise a plan that takes longer than one deadline, such
+// as a cut on a busy machine, would never be made.
 func (ln *line) planWait(deadline time.Duration) time.Duration {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -207,8 +207,8 @@ func (ln *line) timed(err error) {
 	}
 }
 
-// newest returns the newest plan of a line, and the newest request that went out behind it;
-// nil if there is none.
+// newest returns the newest plan of a line, and the newest request that was sent after it without
+// a plan; nil if there is none.
 func (ln *line) newest() (*planned, *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -222,9 +222,9 @@ func (ln *line) sentUnplanned(u *api.Unplanned) {
 	ln.unplanned = u
 }
 
-// extend settles what goes out where there is no plan, and why: what the newest plan
-// sent with the new messages behind it, which costs what they cost. Where there is no
-// such plan the client's own bytes pass.
+// extend chooses the body to send for a request without a plan, and gives the reason. It sends
+// the newest plan's messages followed by the new ones, which costs only the new ones. Without
+// such a plan the client's own bytes pass.
 func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	o := passed(e.data, reason, err)
 	s, before := e.line.newest()

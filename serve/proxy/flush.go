@@ -16,12 +16,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// A flush turn of the proxy's is a request of its own, by the client's way to the API: its
-// path, its model, its key. The client, who asked for none, hears nothing of it. It is not
-// put into the client's request instead, since what the model answered to it would be shown
-// to whoever reads the client's answer.
+// A flush turn of the proxy is a request of its own with the client's path, model and key. The
+// client did not ask for it and does not see it. The proxy does not put the question into the
+// client's request, because the client would then show the model's answer to its user.
 
-// flusher is a planner that knows what to ask; a [kernel.Kernel] does.
+// flusher is a planner that can make the question, such as a [kernel.Kernel].
 type flusher interface {
 	FlushTurn(context.Context, api.FlushRequest) (*api.FlushTurn, error)
 	ObserveFlush(context.Context, api.FlushReply) (*api.Flushed, error)
@@ -48,7 +47,7 @@ func ownWay(sent *http.Request) wayOut {
 	return way
 }
 
-// flushDue has the model asked what should outlive the next cut, behind the client's back.
+// flushDue asks the model which facts should outlive the next cut. The client does not see it.
 func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	f, ok := x.planner.(flusher)
 	atCloud := e.format == transcript.FormatAnthropic && e.model != "" // whose body would be another

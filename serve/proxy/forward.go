@@ -229,8 +229,8 @@ func (x *Proxy) unanswered(r *http.Request, err error) {
 	}
 }
 
-// kind returns what may be reported of an error of the network: its text names addresses, and
-// those may hold what a client asked for.
+// kind returns the kind of a network error. The error's own text must not be reported: it names
+// addresses, and these may contain parts of a client's request.
 func kind(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch {

@@ -74,9 +74,9 @@ func (g *guard) refusal(r *http.Request) (int, string) {
 	return 0, ""
 }
 
-// knowsHost reports whether a request was meant for this machine. Where others may reach
-// it they name it as they like; but a browser may have learnt from a page's own name
-// server that the page's name is this address.
+// knowsHost reports whether a request was meant for this machine. If other machines may reach the
+// proxy, their programs may use any name. A browser must use an IP address or come from an
+// allowed origin, because a page's own name server may give this address to the page's name.
 func (g *guard) knowsHost(r *http.Request) bool {
 	host := hostOnly(r.Host)
 	switch {

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// jobs counts what runs beside the requests. Unlike a [sync.WaitGroup] it may be
-// waited for while more is begun.
+// jobs counts the work that runs in parallel with the requests. Unlike a [sync.WaitGroup] it may
+// be waited for while more is begun.
 type jobs struct {
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // closed when n comes down to 0; nil if nobody waits
 }
 
-// begin counts what done ends.
+// begin counts a job, which must end with done.
 func (j *jobs) begin() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -53,9 +53,8 @@ func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
 	return err
 }
 
-// observe hands the kernel what an answer came to: after the last call of a turn the
-// turn, before it the conversation so far and the bill. Of an answer that broke off the bill
-// alone is new.
+// observe hands an answer to the kernel: the turn after its last call, before that the
+// conversation so far and the bill. Of an answer that broke off it hands over only the bill.
 func (x *Proxy) observe(e *exchange, a answer) {
 	e.heard(a)
 	if a.whole || a.usage != nil {

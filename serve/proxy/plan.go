@@ -21,17 +21,17 @@ const MemkernelGet = "memkernel-get"
 var shells = map[string]bool{"bash": true, "shell": true, "exec": true, "exec_command": true, "run_command": true, "terminal": true,
 	"run_shell_command": true, "execute_command": true, "run_terminal_cmd": true, "local_shell": true, "shell_command": true}
 
-// outcome is what became of a request.
+// outcome is the decision on a request.
 type outcome struct {
-	body []byte // what goes out
+	body []byte // the body to send
 	// messages are those in it, nil if they are the client's.
 	messages []memkernel.Message
 	plan     *api.ContextPlan // nil if there was none
 	reason   string           // why there was none
 	detail   string           // for the log; never a word of the body
 	same     bool             // sent as it came, though not for want of a plan
-	// extends: without a plan, what the newest one sent goes out with the new messages
-	// behind it.
+	// extends: there is no plan, and the newest plan's messages are sent with the new ones after
+	// them.
 	extends bool
 }
 
@@ -57,7 +57,7 @@ func cutOf(p *api.ContextPlan) string {
 	return string(p.Layout.Made.Reason)
 }
 
-// request returns what the kernel is asked.
+// request returns the plan request for the kernel.
 func (o *Options) request(e *exchange) api.PlanRequest {
 	ln, b := e.line, e.body
 	req := api.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
@@ -146,10 +146,10 @@ var errBusy = errors.New("the conversation is being planned or observed")
 // recorded should be sent, and one that is not ends at once.
 const giveUp = time.Second
 
-// plan asks the kernel and waits for as long as the deadline allows. Then the plan is
-// cancelled: what it has taken in is lost, and the observation of the answer takes it in
-// again without anybody waiting. The line is held until the kernel has let go; a plan
-// that is recorded all the same goes to late.
+// plan asks the kernel and waits for as long as the deadline allows. Then it cancels the plan.
+// The messages that the plan has read are lost, and the observation of the answer reads them
+// again while no client waits. The line is held until the kernel has let go; a plan that is
+// recorded all the same goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req api.PlanRequest, ask func(context.Context, api.PlanRequest) (*api.ContextPlan, error), late func(*api.ContextPlan)) (*api.ContextPlan, error) {
 	deadline := ln.planWait(x.opt.Deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
@@ -207,8 +207,8 @@ func passed(data []byte, reason string, err error) *outcome {
 	return o
 }
 
-// planned asks for a plan and settles what goes out: the plan's messages, or without one
-// what [Proxy.extend] makes.
+// planned asks for a plan and chooses the body to send: the plan's messages, or without a plan
+// the result of [Proxy.extend].
 func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *outcome {
 	_, told := e.line.newest()
 	if over != nil && e.out.extends {
@@ -248,8 +248,8 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *o
 	return o
 }
 
-// written returns the body with the messages of an edit. Where they stay as they are, so do
-// the client's own markers. An error names a rule of the API that the edit breaks.
+// written returns the body with the messages of an edit. If the messages are unchanged, the
+// client's own markers stay, too. An error names a rule of the API that the edit breaks.
 func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool) (*outcome, error) {
 	b := e.body
 	if b.Format != transcript.FormatAnthropic {

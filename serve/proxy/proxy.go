@@ -8,27 +8,27 @@
 //	                                    │ a copy, in bounded memory
 //	                                 observe, when the answer has ended
 //
-// What it keeps to:
+// Its rules:
 //
 //   - Only the Anthropic Messages API (with count_tokens, and as Bedrock and Vertex have
 //     it), OpenAI's chat completions and responses, and Gemini's generateContent are
 //     read. Every other path passes as it is.
-//   - In doubt a request goes out with the bytes that the client wrote: what can't be
-//     read, what has its history elsewhere, what is no conversation. The answer's
+//   - In doubt the proxy sends the bytes that the client wrote: for a request that can't be
+//     read, that has its history elsewhere, or that is no conversation. The answer's
 //     X-Memkernel header and the log name the reason.
-//   - Where the kernel has no plan, or not in time (Options.Deadline), what the newest
-//     plan sent goes out with the new messages behind it, so that the provider's cache
-//     is read; and the next plan is told. Without a plan before, it is the bytes that
-//     the client wrote.
-//   - A planned request keeps all but its conversation byte for byte, and of the
-//     conversation every message that is kept in full. One that the plan leaves as it
-//     is goes out as it is.
+//   - If the kernel has no plan, or not in time (Options.Deadline), the proxy sends the
+//     newest plan's messages followed by the new ones, so that the provider's cache is
+//     read, and tells the next plan. Without an earlier plan it sends the bytes that the
+//     client wrote.
+//   - A planned request keeps everything but its conversation byte for byte, and in the
+//     conversation every message that is kept in full. A request that the plan does not
+//     change is sent unchanged.
 //   - The answer is never changed, held back or decoded on its way, but for the count of
 //     its input while the proxy drains.
 //   - The usage in an answer, and the turn that it ends, is observed once it has
 //     come whole. An answer that was broken off is not.
-//   - Upstreams are fixed when the proxy is made. Keys pass through and are neither
-//     kept nor logged, and so are bodies.
+//   - Upstreams are fixed when the proxy is made. Keys and bodies pass through and
+//     are neither kept nor logged.
 //
 // It decides nothing about prompts: that is package kernel's.
 package proxy
@@ -50,7 +50,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Planner is what the proxy asks: a [kernel.Kernel], or something that speaks to one.
+// Planner makes the proxy's plans: a [kernel.Kernel], or a client of one.
 type Planner interface {
 	PlanContext(context.Context, api.PlanRequest) (*api.ContextPlan, error)
 	Peek(context.Context, api.PlanRequest) (*api.ContextPlan, error)
@@ -72,9 +72,9 @@ type Options struct {
 	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
 	// path precedes every request's.
 	Upstream string
-	// Upstreams are others, for some of the requests. A glob of models goes before a path, a
-	// longer one before a shorter. A client's key goes to the upstream of the path alone:
-	// what a model leads elsewhere goes there without.
+	// Upstreams are further upstreams for some of the requests. A glob of models has priority
+	// over a path, and a longer one over a shorter one. A client's key goes only to the upstream
+	// of the path: a request that its model leads to another upstream goes there without the key.
 	Upstreams []Upstream
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
@@ -93,12 +93,13 @@ type Options struct {
 	// it. [MemkernelGet] means a shell tool that runs Command, to which the
 	// session is added. "" shows nothing as a pointer.
 	Resolver, Command string
-	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
-	// what the newest one sent goes out with the new messages behind it.
+	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and the
+	// newest plan's messages are sent with the new ones after them.
 	Deadline time.Duration
-	// FlushTurns has the model asked, where a plan says that it is due, what should outlive the
-	// next cut: a request of its own with the client's path, model and key, for whose tokens the client pays. Of
-	// it the client hears nothing, and a request that fails is not made again.
+	// FlushTurns lets the proxy ask the model, when a plan says that it is due, which facts
+	// should outlive the next cut. It sends a request of its own with the client's path, model
+	// and key, and the client pays for its tokens. The client does not see it, and a request that
+	// fails is not made again.
 	FlushTurns bool
 	// ProviderCompaction has the provider compact a conversation where a cut is near, by a
 	// request of its own with the client's path, model and key, for whose tokens the client pays.
@@ -106,7 +107,7 @@ type Options struct {
 	// Billed is told of every call that was answered with a bill, also of those that passed,
 	// once it was. It is called by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)
-	// Bill says in [Status] what the calls came to so far; it may be nil.
+	// Bill returns the bill of the calls so far, for [Status]; it may be nil.
 	Bill func() Bill
 	// Watch is told of every request that is read as a call of a model; nil tells nobody.
 	Watch Watcher
@@ -119,8 +120,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits for what it
-// still has to observe.
+// Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits until all answers are
+// observed.
 type Proxy struct {
 	planner   Planner
 	opt       Options
@@ -210,8 +211,8 @@ func (x *Proxy) Close(ctx context.Context) error {
 	return nil
 }
 
-// releaseIdle is after how long without a request Tend lets go of what memory holds of
-// a conversation.
+// releaseIdle is the time without a request after which Tend releases a conversation's data in
+// memory.
 const releaseIdle = 15 * time.Minute
 
 // Tend frees memory now and then until ctx ends: that of conversations without a request for

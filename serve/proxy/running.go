@@ -18,7 +18,7 @@ import (
 
 // Running is a proxy that serves, as it is written down in the state directory while it does.
 type Running struct {
-	// URL is its address on this machine, Instance what its status calls this run.
+	// URL is its address on this machine. Instance is the id of this run in its status.
 	URL      string `json:"url"`
 	Instance string `json:"instance"`
 }
@@ -26,8 +26,8 @@ type Running struct {
 // runningFolder is where they are written down.
 const runningFolder = "proxies"
 
-// Register writes down where this proxy is reached, until the function that it returns is
-// called. What listens where this machine's own address does not lead is not written down.
+// Register writes down this proxy's address. The caller must call remove when the proxy stops. A
+// listener that can't be reached by this machine's own address is not written down.
 func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, err error) {
 	at, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !at.IP.IsLoopback() && !at.IP.IsUnspecified() {
@@ -58,8 +58,8 @@ func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, er
 // dialTime is how long a killed proxy's address may take to refuse.
 const dialTime = 200 * time.Millisecond
 
-// dropKilled removes what killed proxies left: who listens at their address is this one,
-// or nobody.
+// dropKilled removes the files of killed proxies: this proxy listens at their address, or nobody
+// does.
 func dropKilled(in store.Store, own string) error {
 	list, err := in.List("")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,9 +89,9 @@ func dropKilled(in store.Store, own string) error {
 	return err
 }
 
-// FindRunning returns the proxies of a state directory that run, with their status. What
-// killed ones left is removed. Those that don't answer are named by the error, which comes
-// with the others.
+// FindRunning returns the proxies of a state directory that run, with their status. It removes
+// the files of killed proxies. The error names proxies that don't answer, and is returned
+// together with the others.
 func FindRunning(ctx context.Context, s store.Store) (out []Running, states []*Status, err error) {
 	in := s.In(runningFolder)
 	list, err := in.List("")

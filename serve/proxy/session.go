@@ -27,7 +27,7 @@ const (
 	headerFile    = "X-Memkernel-Session-File"
 	headerChannel = "X-Memkernel-Channel"
 	headerAgent   = "X-Memkernel-Agent"
-	// headerOutcome is the header of an answer that names what became of the request.
+	// headerOutcome is the header of an answer that names the request's outcome.
 	headerOutcome = "X-Memkernel"
 )
 
@@ -43,8 +43,8 @@ type identity struct {
 	root, fixed string
 }
 
-// identify finds the session of a request: the header's, else what the API has for
-// it, else a hash of system prompt and first message.
+// identify finds the session of a request: the header's, else the API's own field for it, else a
+// hash of system prompt and first message.
 func identify(h http.Header, b *transcript.Body) identity {
 	id := identity{root: hashMessages(b.Messages[:min(1, len(b.Messages))]), fixed: hashFixed(b)}
 	if key := h.Get(headerSession); key != "" {
@@ -115,16 +115,16 @@ func clientKey(b *transcript.Body) (key string, exact bool) {
 // line is one conversation of a session.
 type line struct {
 	session, branch string
-	// name is what the log calls both.
+	// name is the log's name for both.
 	name string
-	// slot is held by what works on the line, so that a turn is observed before the
-	// next request is planned.
+	// slot must be held to work on the line, so that a turn is observed before the next request
+	// is planned.
 	slot chan struct{}
 	used int64 // when, counted in requests
 
 	mu        sync.Mutex
 	planned   *planned       // the newest plan, nil if there is none
-	unplanned *api.Unplanned // the newest request behind it, nil if there is none
+	unplanned *api.Unplanned // the newest request after it without a plan, nil if there is none
 	missed    int            // plans in a row that were not ready in time
 	compacted int            // the generation after which a provider's compaction was asked for
 	course    course
@@ -151,8 +151,8 @@ type mainLine struct {
 	sides  map[string]bool
 }
 
-// goesOn reports whether a conversation is the main one, perhaps under another first
-// message. If the one before is met again, the other was beside it.
+// goesOn reports whether a conversation is the main one, perhaps under another first message. If
+// the previous one comes again, the other was a side conversation.
 func (m *mainLine) goesOn(id identity) bool {
 	switch {
 	case m.root == id.root:
@@ -171,7 +171,7 @@ func (m *mainLine) goesOn(id identity) bool {
 	return true
 }
 
-// maxLines bounds what is remembered; the state directory has the rest.
+// maxLines bounds the remembered lines; the state directory has the rest.
 const maxLines = 2048
 
 // of finds the line of a request. Within a session that the client shares among
@@ -201,10 +201,10 @@ func (l *lines) of(id identity, tools bool) *line {
 	return ln
 }
 
-// begun finds the conversation that a request which only asks for its size goes on
-// from: the one whose newest plan was made for the most of its messages; nil if there is
-// none. What such a request is of can't be determined from it alone: clients have files,
-// tool definitions and prompts counted in the form of a conversation.
+// begun finds the conversation that a request which only asks for its size goes on from: the one
+// whose newest plan was made for the most of its messages; nil if there is none. The request
+// alone does not say whether it belongs to a conversation: clients count files, tool definitions
+// and prompts in the form of a conversation.
 func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -260,9 +260,9 @@ func (l *lines) trim() {
 	}
 }
 
-// release lets go of the requests behind plans of conversations that had none since it
-// was last called: the provider's cache has forgotten them, too. The plans stay, since
-// the first request after a pause is the one that has to wait for everything.
+// release drops the requests after plans, for conversations without a request since it was last
+// called: the provider's cache has forgotten them, too. It keeps the plans, because the first
+// request after a pause has to wait the longest.
 func (l *lines) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,8 +290,8 @@ func hashParts(parts []memkernel.Part) string {
 	return hashMessages([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: parts}})
 }
 
-// speakerBytes is how much of a system prompt identifies who speaks: what changes from call
-// to call (dates, versions, the state of a tree) is in blocks of its own or
+// speakerBytes is the number of bytes of a system prompt that identify the speaker. Text that
+// changes from call to call (dates, versions, the state of a tree) is in blocks of its own or
 // further down.
 const speakerBytes = 256
 

@@ -26,7 +26,7 @@ const (
 // statusSchema is that of [Status].
 const statusSchema = "memkernel/proxy_status/v1"
 
-// Status is what a proxy has done since it was started, without a word of what was said.
+// Status describes a proxy's work since its start. It has no text of a conversation.
 type Status struct {
 	Schema string `json:"schema"`
 	// Instance tells this run from all others.
@@ -50,7 +50,7 @@ type Status struct {
 	// were billed, of the sessions.
 	WholeTokens int `json:"whole_tokens"`
 	SentTokens  int `json:"sent_tokens"`
-	// Bill is what the calls were billed, those that passed counted.
+	// Bill is the bill of all calls, including those that passed.
 	Bill *Bill `json:"bill,omitempty"`
 	// Sessions are conversations that had an answer, the newest first.
 	Sessions []Session `json:"sessions"`
@@ -70,21 +70,21 @@ type StatusPassed struct {
 	Count  int    `json:"count"`
 }
 
-// Bill is what the calls of a proxy came to.
+// Bill is the sum of a proxy's calls.
 type Bill struct {
 	Calls int `json:"calls"`
 	// Unpriced are those of models without a price, which are in no cost.
 	Unpriced  int     `json:"unpriced_calls"`
 	BilledUSD float64 `json:"billed_usd"`
-	// WithoutUSD is about what the same calls would have cost, Saved the share of it that
-	// was not billed.
+	// WithoutUSD estimates the cost of the same calls without memkernel. Saved is the share of it
+	// that was not billed.
 	WithoutUSD float64 `json:"without_usd"`
 	Saved      float64 `json:"saved"`
 }
 
 // Session is a conversation that this run of the proxy has seen.
 type Session struct {
-	// Session and Branch are the kernel's keys; Conversation is what the log calls both.
+	// Session and Branch are the kernel's keys; Conversation is the log's name for both.
 	Session      string `json:"session"`
 	Branch       string `json:"branch"`
 	Conversation string `json:"conversation"`
@@ -97,24 +97,25 @@ type Session struct {
 	SentTokens  int `json:"sent_tokens"`
 	// Last is when the newest answer came.
 	Last time.Time `json:"last"`
-	// NowTokens is about what the client would send without the proxy, the newest answer
-	// counted; OverTokens by how much that is more than the model's window has room for
-	// beside an answer. 0 fits.
+	// NowTokens estimates the tokens that the client would send without the proxy, including the
+	// newest answer. OverTokens is the part of it that does not fit into the model's window
+	// together with an answer; 0 if it fits.
 	NowTokens int `json:"now_tokens"`
 	// WindowTokens is the model's window, or that of --context-window; 0 if nothing was
 	// planned.
 	WindowTokens int `json:"window_tokens"`
-	// ReserveTokens is what an answer needs of the window.
+	// ReserveTokens is the part of the window that an answer needs.
 	ReserveTokens int `json:"reserve_tokens"`
 	// OverTokens is by how much the tokens of now are more than the window has room for; 0
 	// fits.
 	OverTokens int `json:"over_tokens"`
-	// Note is what to do before it goes on without the proxy, "" if nothing.
+	// Note tells the user which step is needed before the conversation continues without the
+	// proxy, "" if none is.
 	Note string `json:"note,omitempty"`
 }
 
-// compacts is how a person has a host summarise what it keeps, by how the host's requests
-// begin to call themselves.
+// compacts tells a person how to make a host summarise its conversation. client is the prefix by
+// which the host's requests name themselves.
 var compacts = []struct{ client, note string }{
 	{"claude-cli", "run /compact in Claude Code, then say one more thing"},
 	{"codex", "run /compact in Codex, then say one more thing"},
@@ -137,7 +138,7 @@ func product(agent string) string {
 	return name[:min(len(name), 40)]
 }
 
-// account is what is known of the requests that were made so far.
+// account adds up the requests so far.
 type account struct {
 	instance string
 	since    time.Time
@@ -187,7 +188,7 @@ func (a *account) take(o *outcome) {
 	}
 }
 
-// report fills in what became of requests.
+// report fills in the outcomes of requests.
 func (a *account) report(s *Status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -198,7 +199,7 @@ func (a *account) report(s *Status) {
 	}
 }
 
-// Status says what there is so far.
+// Status returns the status so far.
 func (x *Proxy) Status() *Status {
 	s := &Status{Schema: statusSchema, Draining: x.draining.Load(),
 		Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}

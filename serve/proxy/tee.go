@@ -16,9 +16,9 @@ var (
 	errBroken   = errors.New("the answer was broken off")
 )
 
-// tee keeps a copy of what is read, and hands it on when the body has ended: whole,
-// or broken off. It holds back nothing and reads nothing by itself. As with any answer's
-// body, Close may be called during a Read.
+// tee copies the bytes that are read, and hands the copy on when the body has ended: whole, or
+// broken off. It holds back nothing and reads nothing by itself. As with any answer's body, Close
+// may be called during a Read.
 type tee struct {
 	io.ReadCloser
 	limit int

@@ -15,8 +15,8 @@ import (
 
 // Upstream is an API for some of the requests.
 type Upstream struct {
-	// For is a path, such as /v1/messages, a folder, such as /openai/, or a glob of models,
-	// such as gpt-*, in which a star stands for anything. "" is for all others.
+	// For is a path, such as /v1/messages, a folder, such as /openai/, or a glob of models, such
+	// as gpt-*, in which a star matches anything. "" is for all others.
 	For string
 	// URL is where they go.
 	URL string
@@ -51,8 +51,8 @@ func ownLead(at *url.URL) *lead {
 	return &lead{to: &target{url: &url.URL{Scheme: at.Scheme, Host: at.Host}}, own: true}
 }
 
-// newUpstreams reads where requests go. The path alone says whose key a request has, so that
-// a glob of models takes a path or an upstream for all beside it.
+// newUpstreams reads the configured upstreams. Only the path tells to which upstream a request's
+// key belongs, so a glob of models must come with a path or with an upstream for all requests.
 func newUpstreams(rest string, list []Upstream, insecure bool) (*upstreams, error) {
 	if rest != "" || len(list) == 0 {
 		list = append(slices.Clip(list), Upstream{URL: rest})
@@ -94,7 +94,7 @@ func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.H
 // lead is where a request goes.
 type lead struct {
 	to *target
-	// from is what is taken off the path: a folder that stands for an upstream.
+	// from is the prefix to remove from the path: a folder that selects an upstream.
 	from string
 	// moved: the model leads elsewhere than the path, whose key it has.
 	moved bool
@@ -110,8 +110,9 @@ func (u *upstreams) byPath(path string) *target {
 	return nil
 }
 
-// of finds where a request goes by its path as it was sent, and its model; nil if nowhere. A
-// path that leads elsewhere by another spelling leads nowhere: whose key it brings is in doubt.
+// of returns a request's upstream by its path as it was sent, and its model; nil if there is
+// none. It returns nil if another spelling of the path leads to another upstream, because the
+// owner of the request's key is in doubt.
 func (u *upstreams) of(at *url.URL, model string) *lead {
 	var l *lead
 	to := u.byPath(at.EscapedPath())
@@ -172,8 +173,8 @@ func modelOf(e *exchange) string {
 	return m.Model
 }
 
-// knownHeaders and knownQuery are what an upstream gets of a request that its model led
-// there: the key of the upstream that its client meant may be in any other.
+// knownHeaders and knownQuery are the headers and query members that are forwarded to an upstream
+// that the model selected. Any other may contain the key of the upstream that the client meant.
 var (
 	knownHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Type", "User-Agent",
 		"Anthropic-Version", "Anthropic-Beta", "Openai-Beta"}

@@ -23,7 +23,7 @@ type Watcher interface {
 	End(context.Context, *Call)
 }
 
-// What became of a request, as [Call.Outcome] has it.
+// The outcomes of a request, for [Call.Outcome].
 const (
 	outcomePlanned  = "planned"
 	outcomeExtended = "extended"
@@ -36,7 +36,7 @@ type Call struct {
 	Model string // "" if the request was not read
 	// Count asks for a request's size only, Stream for an answer as it comes.
 	Count, Stream bool
-	// Outcome says what went out, Reason why it was no plan.
+	// Outcome names the body that was sent. Reason is the reason why it was not a plan.
 	Outcome, Reason string
 	// Host is the upstream's, with its port if it has one.
 	Host string
@@ -52,7 +52,7 @@ type Call struct {
 	Usage *memkernel.Usage
 }
 
-// watched is what is noted of an exchange for who watches.
+// watched is the state of an exchange for Options.Watch.
 type watched struct {
 	ctx     context.Context
 	began   time.Time
@@ -61,7 +61,7 @@ type watched struct {
 	status  int
 	failure string
 	usage   *memkernel.Usage
-	// left is what still works on the exchange: its end is told by the last.
+	// left counts the parts that still work on the exchange. The last one reports its end.
 	left atomic.Int32
 }
 
@@ -109,7 +109,7 @@ func (x *Proxy) release(e *exchange) {
 	}
 	b := e.body
 	if b == nil {
-		b, _ = transcript.ReadBody(e.format, e.data) // what can't be read has no name
+		b, _ = transcript.ReadBody(e.format, e.data) // an unreadable body names no model
 	}
 	if b != nil {
 		c.Model, c.Stream = b.Model, b.Member("stream") == "true"
@@ -124,7 +124,8 @@ func (w *watched) fail(why string) {
 	}
 }
 
-// Why an answer did not come to its end, as [Call.Failure] has it beside what the network says.
+// The reasons why an answer did not end properly, for [Call.Failure], in addition to the
+// network's errors.
 const (
 	FailGone   = "client_gone"
 	failBroken = "broken_off"

@@ -9,11 +9,12 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// imageTokens is about what a picture or a page costs.
+// imageTokens is about the cost of a picture or a page.
 const imageTokens = 1600
 
-// scale weighs requests to a model, in tokens by an estimate. What stands in two requests
-// weighs the same in both: they are compared, and the bill of one says what the other came to.
+// scale weighs requests to a model, in tokens by an estimate. Content that is in two requests
+// must weigh the same in both: they are compared, and the bill of one gives the tokens of the
+// other.
 type scale struct {
 	seen     *budget.Cache
 	counter  budget.Counter
@@ -65,8 +66,8 @@ func (s *scale) parts(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// growth is how many times as large as what went out the client's own request is; 1 where
-// they are the same, and where what was added is more than what left.
+// growth returns the size of the client's own request divided by the size of the sent one. It is
+// 1 if they are the same, and if the plan added more than it removed.
 func (a *account) growth(e *exchange) float64 {
 	if e.grows > 0 {
 		return e.grows
@@ -85,7 +86,7 @@ func (a *account) growth(e *exchange) float64 {
 	return e.grows
 }
 
-// sent weighs what went out.
+// sent weighs the sent request.
 func (s *scale) sent(e *exchange) int {
 	if e.out.messages == nil {
 		return s.request(e.body, e.body.Messages)

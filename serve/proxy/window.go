@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// windows are what servers listed as the windows of models, each asked for once.
+// windows are the windows of models as servers list them. Each list is asked for once.
 type windows struct {
 	opt     *Options
 	several bool // upstreams
@@ -116,7 +116,7 @@ func (w *windows) ask(r *http.Request, e *exchange) int {
 	return found.best()
 }
 
-// ask reads one list of models. What can't be had or read says nothing.
+// ask reads one list of models. It ignores a list that can't be fetched or read.
 func (l listed) ask(via http.RoundTripper, r *http.Request, path, body, model string) {
 	r = r.Clone(r.Context())
 	r.Method, r.URL.Path = http.MethodGet, path
@@ -169,8 +169,7 @@ func (l listed) note(key string, n float64) {
 	}
 }
 
-// read takes in what an answer says of a model. Elements of lists that name another model
-// are left out.
+// read takes a model's window from an answer. It skips elements of lists that name another model.
 func (l listed) read(v any, model string) {
 	switch v := v.(type) {
 	case map[string]any:

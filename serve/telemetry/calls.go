@@ -58,7 +58,7 @@ func (p proxied) End(ctx context.Context, c *proxy.Call) {
 	}
 }
 
-// OperationOf returns the conventions' name of what a call asks for.
+// OperationOf returns the conventions' name of a call's operation.
 func OperationOf(c *proxy.Call) string {
 	if c.Count {
 		return "count_tokens"
@@ -66,8 +66,7 @@ func OperationOf(c *proxy.Call) string {
 	return "chat"
 }
 
-// OutcomeOf returns what became of a request: "none" if it was given up before anything went
-// out.
+// OutcomeOf returns the outcome of a request: "none" if it was given up before anything was sent.
 func OutcomeOf(c *proxy.Call) string {
 	if c.Outcome == "" {
 		return "none"
@@ -97,7 +96,7 @@ func ProviderOfAPI(c *proxy.Call) string {
 	return "openai"
 }
 
-// Metered counts what a proxy's meter took in ([meter.Meter.Each]).
+// Metered counts a call that a proxy's meter has added ([meter.Meter.Each]).
 func (t *Telemetry) Metered(b proxy.Billed, s meter.Sum) {
 	if t == nil {
 		return

@@ -1,4 +1,4 @@
-// Package telemetry measures what a daemon or a proxy does, for who operates it: metrics that
+// Package telemetry measures the work of a daemon or a proxy for its operator: metrics that
 // Prometheus scrapes, named by the conventions for generative AI where there are some. A program
 // may export the same measurements and the work itself through an [Exporter].
 //

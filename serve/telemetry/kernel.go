@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-// Kernel is what a kernel tells of its work ([kernel.Options.Watch]), nil for nil.
+// Kernel returns the function for [kernel.Options.Watch], nil for a nil Telemetry.
 func (t *Telemetry) Kernel() func(context.Context, *kernel.Done) {
 	if t == nil {
 		return nil
@@ -103,7 +103,7 @@ func (t *Telemetry) count(m *Metric, list []fault.Fault) {
 	}
 }
 
-// wrote tells of what was made durable.
+// wrote counts the writes that were made durable.
 func (t *Telemetry) wrote(s *api.Stats) {
 	if s.Syncs > 0 {
 		t.record(appendTime, s.SyncTime.Seconds())
@@ -120,7 +120,7 @@ func (t *Telemetry) model(name string) string {
 	return "other"
 }
 
-// usage counts a call and its tokens, each once: what is cached is no input.
+// usage counts a call and its tokens, each once: cached tokens are not counted as input.
 func (t *Telemetry) usage(model string, u *memkernel.Usage) {
 	model = t.model(model)
 	t.add(calls, 1, model)

@@ -23,7 +23,7 @@ type Metric struct {
 	Unit string
 	// Labels are the names of its attributes, whose values are few by construction.
 	Labels []string
-	// Help says what it is.
+	// Help describes it.
 	Help string
 	// Bounds are the upper bounds of a histogram's buckets.
 	Bounds []float64
@@ -61,7 +61,7 @@ const (
 	attrError     = "error.type"
 )
 
-// What is measured. Nothing else names a metric.
+// All metrics. Nothing else names one.
 var (
 	requests  = &Metric{Name: "memkernel.proxy.requests", Kind: Counter, Labels: []string{"api", "outcome", "reason"}, Help: "Requests of the APIs that are read, by what became of them"}
 	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", Bounds: callBounds}
@@ -104,5 +104,5 @@ var metrics = []*Metric{requests, firstByte, rpc, failures,
 	recalls, recalled, search, lagFiles, lagBytes, indexRead,
 	turns, appendTime, journalBytes}
 
-// Metrics lists what is measured. Callers must not change the metrics.
+// Metrics returns all metrics. Callers must not change them.
 func Metrics() []*Metric { return slices.Clone(metrics) }

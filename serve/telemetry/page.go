@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// page is what Prometheus scrapes.
+// page is the page that Prometheus scrapes.
 type page struct {
 	listener net.Listener
 	server   *http.Server

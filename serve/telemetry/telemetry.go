@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// Options say what is measured, and for whom.
+// Options set which measurements are made, and for whom.
 type Options struct {
 	// Listen is the address of /metrics; "" has none. Remote lets it be one that other
 	// machines reach.
@@ -28,12 +28,12 @@ type Options struct {
 	Version string
 	// Prices is the price book; nil is the embedded one.
 	Prices *cachelayout.Book
-	// Hosts: the hosts report what was billed, as they do to a daemon. Without it the
-	// proxy's own meter does, by [Telemetry.Metered].
+	// Hosts: the hosts report the bills, as they do to a daemon. Without it the proxy's own meter
+	// does, by [Telemetry.Metered].
 	Hosts bool
 	// Export opens the program's exporter; nil for a program that has none.
 	Export Opener
-	// Logger is told what can't be exported. Nil discards.
+	// Logger logs errors of the export. Nil discards them.
 	Logger *slog.Logger
 }
 
@@ -126,8 +126,7 @@ func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	}
 }
 
-// lagReader reads how far the index is behind, not more often than it is worth: it looks at
-// every file's stat.
+// lagReader reads the index's lag. It limits how often, because it must stat every file.
 type lagReader struct {
 	mu  sync.Mutex
 	ask func(context.Context) api.IndexStatus

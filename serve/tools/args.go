@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxResults bounds what one search returns.
+// maxResults bounds the results of one search.
 const maxResults = 100
 
 // maxArgs bounds the arguments of one call, in bytes.
 const maxArgs = 2 << 20
 
-// ArgumentError describes which argument of a call is wrong, and what would do.
+// ArgumentError names the wrong argument of a call, and the values that are allowed.
 type ArgumentError struct {
 	Tool string
 	// Argument is its name, "" for all of them.
@@ -116,7 +116,7 @@ func sorted[V any](m map[string]V) []string {
 	return out
 }
 
-// check returns what is wrong with a value, "" if nothing is.
+// check returns the fault of a value, "" if it has none.
 func (p property) check(raw json.RawMessage) string {
 	if p.Type == "string" {
 		var v *string

@@ -27,7 +27,7 @@ type Definition struct {
 	Rare bool
 	// ReadOnly tools change nothing.
 	ReadOnly bool
-	// Destructive tools change what stands there, which can be taken back.
+	// Destructive tools change existing text. The change can be undone.
 	Destructive bool
 }
 
@@ -63,7 +63,7 @@ type schema struct {
 	Type       string              `json:"type"`
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required,omitempty"`
-	// Additional is false where all arguments are listed: what is unknown is an error.
+	// Additional is false if all arguments are listed: an unknown argument is an error.
 	Additional *bool `json:"additionalProperties,omitempty"`
 }
 
@@ -146,8 +146,8 @@ func Writes(name string) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return s.write && name == s.name })
 }
 
-// definition is the tool with all arguments and what is known of each, or with those that most
-// calls need, by name and type.
+// definition returns the tool with all arguments and their descriptions or, without all, with the
+// name and type of those that most calls need.
 func (s *spec) definition(all bool) Definition {
 	in := schema{Type: "object", Properties: s.properties, Required: s.required}
 	if all {

@@ -9,22 +9,21 @@
 //	memory_undo     {edit?}                                    such a change taken back
 //	context_status  {}                                         the state of this session and its memory
 //
-// A [Set] is bound to one session by its host: whose it is, and whether it is
-// private, are never arguments. Arguments are checked strictly; one that is unknown,
-// missing or of the wrong kind is an [ArgumentError], which names what would do.
-// Everything else is an answer: a JSON object whose member reason is OK, NO_MATCH,
-// DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or INDEXING, and for
-// memory_append also the code of what refused it, with the reason in words in detail. The
-// tools that edit also answer CONFLICT, with what stands there now; PERSON, for what a person
-// wrote; SECRET, for a file that no backup may hold; and REFUSED. What is not
-// there is empty text, not a failure:
+// A [Set] is bound to one session by its host: the session and whether it is private are never
+// arguments. Arguments are checked strictly; one that is unknown, missing or of the wrong kind is
+// an [ArgumentError], which names the allowed values. Everything else is an answer: a JSON object
+// whose member reason is OK, NO_MATCH, DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or
+// INDEXING, and for memory_append also the code of a refusal, with the reason in words in detail.
+// The tools that edit also answer CONFLICT, with the present text; PERSON, for text that a person
+// wrote; SECRET, for a file that no backup may hold; and REFUSED. A missing file is empty text,
+// not a failure:
 //
 //	{"text":"","path":"memory/gone.md","reason":"NO_MATCH","detail":"there is no such file"}
 //
-// Beside these, [Set.Memory] answers Anthropic's memory tool from the same files, by the same
+// In addition, [Set.Memory] answers Anthropic's memory tool from the same files, by the same
 // rules.
 //
-// Names of arguments and of members in answers are those of OpenClaw's tools of the
-// same names, so that prompts written for these do. An answer's text is at most
-// [MaxText] bytes; nextFrom is where to go on.
+// Names of arguments and of members in answers are those of OpenClaw's tools of the same names,
+// so that prompts written for these do. An answer's text is at most [MaxText] bytes; nextFrom is
+// the line from which to continue.
 package tools

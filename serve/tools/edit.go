@@ -12,26 +12,26 @@ import (
 type edited struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Edit names what was done, for memory_undo.
+	// Edit is the id of the edit, for memory_undo.
 	Edit string `json:"edit,omitempty"`
 	Path string `json:"path,omitempty"`
-	// Version is the file's after it, "" if it is gone. StartLine and EndLine are what was
-	// written.
+	// Version is the file's version after the edit, "" if the file is gone. StartLine and EndLine
+	// are the written lines.
 	Version   string `json:"version,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
 	// Files are those that an undo brought back.
 	Files []string `json:"files,omitempty"`
-	// Duplicate: it was done before, and still stands. Masked counts secrets that were
+	// Duplicate: the edit was made before and is still in place. Masked counts secrets that were
 	// masked.
 	Duplicate bool `json:"duplicate,omitempty"`
 	Masked    int  `json:"masked,omitempty"`
-	// Current is what stands there now, with CONFLICT.
+	// Current is the present state of the file, with CONFLICT.
 	Current  *current `json:"current,omitempty"`
 	Disabled bool     `json:"disabled,omitempty"`
 }
 
-// current is how a file stands that is not what was read.
+// current is the present state of a file that has changed since it was read.
 type current struct {
 	Version string `json:"version,omitempty"`
 	Text    string `json:"text"`

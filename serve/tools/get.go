@@ -17,7 +17,7 @@ const MaxText = 32 << 10
 // lines is the answer of memory_get.
 type lines struct {
 	Text string `json:"text"`
-	// Path or ID is what was asked for.
+	// Path or ID is the one that was asked for.
 	Path   string `json:"path,omitempty"`
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
@@ -87,7 +87,7 @@ func (l *lines) fill(text string, from int, more bool) {
 			}
 			l.Detail = fmt.Sprintf("line %d is longer than an answer may be: its end is missing", from)
 		}
-		// Behind a line that was cut, another follows or not.
+		// After a line that was cut there may be another one.
 		more = more || !l.Truncated || strings.ContainsRune(strings.TrimSuffix(text[cut:], "\n"), '\n')
 		text = text[:cut]
 	}
@@ -98,7 +98,7 @@ func (l *lines) fill(text string, from int, more bool) {
 	}
 }
 
-// page reads what an id in the conversation points to.
+// page reads the content that an id in the conversation points to.
 func (s *Set) page(ctx context.Context, id string, from, count int) (*lines, error) {
 	out := &lines{ID: id}
 	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)

@@ -20,7 +20,7 @@ import (
 // workspace's memory as files below /memories: MEMORY.md is /memories/MEMORY.md, and
 // memory/deploys.md is /memories/deploys.md.
 const (
-	// MemoryTool is the tool's name, MemoryToolType what a request names it by.
+	// MemoryTool is the tool's name. MemoryToolType is its type in a request.
 	MemoryTool     = "memory"
 	MemoryToolType = "memory_20250818"
 )
@@ -43,7 +43,7 @@ const (
 	mostTries = 5
 )
 
-// wrong is what a command answers with is_error.
+// wrong is an answer of a command with is_error.
 type wrong struct{ text string }
 
 func (w *wrong) Error() string { return w.text }
@@ -51,9 +51,9 @@ func (w *wrong) Error() string { return w.text }
 func wrongf(format string, a ...any) error { return &wrong{fmt.Sprintf(format, a...)} }
 
 // Memory answers a call of Anthropic's memory tool with the text of its result, and reports
-// whether the call failed. Texts are those of Anthropic's own implementations; what these
-// don't know, such as lines that a person wrote, is refused in words of this package. The
-// error is the context's, or a closed kernel's.
+// whether the call failed. The texts are those of Anthropic's own implementations. Refusals that
+// these don't have, such as for lines that a person wrote, use this package's words. The error is
+// the context's, or a closed kernel's.
 func (s *Set) Memory(ctx context.Context, input json.RawMessage) (text string, isError bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
@@ -128,7 +128,7 @@ type spot struct {
 	file string // the workspace's
 }
 
-// spotOf reads a path. What might lead anywhere else is refused by its form.
+// spotOf reads a path. It refuses by its form any path that might lead out of memory.
 func spotOf(said string) (spot, error) {
 	out := spot{said: said}
 	rest, ok := strings.CutPrefix(said, memoryRoot)
@@ -185,7 +185,7 @@ type listed struct {
 	size      int64
 }
 
-// files lists what is below /memories, by path.
+// files lists the files below /memories, by path.
 func (s *Set) files(ctx context.Context) ([]listed, error) {
 	all, err := s.k.Editor().Files(ctx, s.opts.Private)
 	if err != nil {
@@ -217,7 +217,7 @@ func below(files []listed, dir string) []listed {
 	return out
 }
 
-// look is what a place is: a file, a folder, or neither.
+// look finds whether a place is a file, a folder, or neither.
 func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, isFolder bool, err error) {
 	files, err := s.files(ctx)
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []l
 	return c, nil, false, err
 }
 
-// file is what a file says that is to be changed.
+// file returns the content of a file that is to be changed.
 func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
 	c, _, isFolder, err := s.look(ctx, at)
 	switch {
@@ -306,7 +306,7 @@ func listing(at *spot, files []listed) string {
 			sizes[name] += f.size
 		}
 	}
-	// A folder stands among its neighbours by its name, and what is in it behind it.
+	// A folder is sorted by its name, and its files follow it.
 	slices.SortFunc(names, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
 	said := strings.TrimRight(at.said, "/")
 	items = append(items, item{fileSize(total), said})
@@ -331,7 +331,7 @@ func fileSize(n int64) string {
 	return strings.TrimSuffix(text, ".0") + "BKMG"[unit:unit+1]
 }
 
-// numbered shows lines of a file. What one answer has no room for is named.
+// numbered shows lines of a file. It names the lines for which an answer has no room.
 func numbered(said, text string, view []int) (string, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) > mostLines {
@@ -366,12 +366,12 @@ func numbered(said, text string, view []int) (string, error) {
 	return b.String(), nil
 }
 
-// rewrite carries out a change, and says what was wrong with it.
+// rewrite makes a change of files for the session.
 func (s *Set) rewrite(ctx context.Context, files ...api.EditFile) (*api.Edited, error) {
 	return s.k.Editor().Rewrite(ctx, api.EditRequest{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
 }
 
-// again carries out a change of what stands there, anew if somebody was faster.
+// again carries out a change of existing text, and repeats it if another writer came first.
 func (s *Set) again(ctx context.Context, try func() error) error {
 	for n := 1; ; n++ {
 		err := try()
@@ -470,7 +470,7 @@ func (s *Set) replace(ctx context.Context, c *command) (string, error) {
 	return out, err
 }
 
-// linesWith are the lines on which a text stands in another one.
+// linesWith returns the lines of text on which s begins.
 func linesWith(text, s string) string {
 	var out []string
 	for i := 0; ; {
@@ -483,7 +483,7 @@ func linesWith(text, s string) string {
 	}
 }
 
-// snippet shows a line, counted from 0, with two before and two behind it.
+// snippet shows a line, counted from 0, with two lines before and two after it.
 func snippet(text string, line int) string {
 	lines := strings.Split(text, "\n")
 	var out []string

@@ -20,8 +20,8 @@ const (
 	reasonDenied   = string(retrieval.Denied)
 	reasonDisabled = string(retrieval.Disabled)
 	reasonBackend  = string(retrieval.BackendError)
-	// Of edits: something else stands there than was read; a person wrote it; it holds a
-	// secret; it can't be done as it was asked.
+	// Of edits: the text has changed since it was read; a person wrote it; it holds a secret; the
+	// edit can't be made as requested.
 	reasonConflict = "CONFLICT"
 	reasonPerson   = "PERSON"
 	reasonSecret   = "SECRET"
@@ -40,19 +40,19 @@ type found struct {
 	Mode      string    `json:"mode,omitempty"`
 	Fallback  bool      `json:"fallback,omitempty"`
 	Citations Citations `json:"citations"`
-	// Behind is by how much the index is behind the files.
+	// Behind is the index's lag after the files.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is how far the index is, with INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that this session may not see, whether or not they
 	// hold an answer.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
-	// Weak reports whether the results are likely beside the question.
+	// Weak reports whether the results likely do not answer the question.
 	Weak bool `json:"weak,omitempty"`
-	// Also is what was asked for beside words of the question.
+	// Also lists the spellings that were searched in addition to the question's words.
 	Also []retrieval.Also `json:"alsoAsked,omitempty"`
-	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
-	// what the model can do.
+	// Disabled, Unavailable and TimedOut are the reasons why nothing could be searched. Action
+	// tells the model how to proceed.
 	Disabled    bool   `json:"disabled,omitempty"`
 	Unavailable bool   `json:"unavailable,omitempty"`
 	TimedOut    bool   `json:"timedOut,omitempty"`
@@ -62,8 +62,8 @@ type found struct {
 
 // result is one hit.
 type result struct {
-	// Path is what memory_get takes, with StartLine and EndLine; "" for what left
-	// this session's prompt, whose ID it takes as path.
+	// Path is the path for memory_get, with StartLine and EndLine. It is "" for content that left
+	// this session's prompt: memory_get takes its ID as path.
 	Path      string  `json:"path"`
 	ID        string  `json:"id,omitempty"`
 	StartLine int     `json:"startLine"`
@@ -82,9 +82,9 @@ type result struct {
 	// SupersededBy is where its replacement is, its own place if it states
 	// itself that it no longer holds.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// ByFact is where the fact stands by whose words the lines were found.
+	// ByFact is the place of the fact by whose words the lines were found.
 	ByFact string `json:"byFact,omitempty"`
-	// More is what else answers in its place, in the order of its lines.
+	// More lists the other answers in the same file, in the order of their lines.
 	More []more `json:"more,omitempty"`
 }
 

@@ -123,8 +123,8 @@ func (s *Set) spec(name string) *spec {
 	return nil
 }
 
-// has reports whether a tool is one of the set: not what writes where nothing may, nor what
-// edits where agents may not.
+// has reports whether a tool is in the set: no tool that writes if writing is not allowed, and no
+// tool that edits if agents may not edit.
 func (s *Set) has(sp *spec) bool {
 	switch {
 	case sp.write && s.opts.ReadOnly:

@@ -12,7 +12,7 @@ import (
 type standing struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Session is what is kept of this session, and nothing of others.
+	// Session is the state of this session, and never of others.
 	Session *sessionStanding `json:"session,omitempty"`
 	Memory  *memoryStanding  `json:"memory,omitempty"`
 }

@@ -127,12 +127,12 @@ type Sessions struct {
 	StateDir  string `json:"state_dir"`
 	// Time is when it was asked for.
 	Time time.Time `json:"time"`
-	// Write: what the last night did can be taken back here.
+	// Write: the last night's changes can be undone here.
 	Write bool `json:"write"`
 	// Sessions have the one that changed last first.
 	Sessions []SessionRow `json:"sessions"`
-	// Today is what today's calls cost, of the sessions that are planned by now: with
-	// memkernel, and under append-late.
+	// Today is the cost of today's calls in the sessions that are planned so far: with memkernel,
+	// and under append-late.
 	Today Today `json:"today"`
 }
 
@@ -160,7 +160,7 @@ type SessionRow struct {
 	Head *Head `json:"head"`
 }
 
-// Head is how a session stands.
+// Head is the present state of a session.
 type Head struct {
 	Model string `json:"model"`
 	// Calls is how many it has, Planned how many are planned by now; Done that all are.
@@ -168,8 +168,8 @@ type Head struct {
 	Planned int    `json:"planned"`
 	Done    bool   `json:"done"`
 	Error   string `json:"error"`
-	// Window is what the model takes, Input the newest prompt, Regions its parts; a session
-	// in the state folder has fixed and messages alone.
+	// Window is the model's window, Input the size of the newest prompt, Regions the sizes of its
+	// parts. A session in the state folder has only fixed and messages.
 	Window  int      `json:"context_window"`
 	Input   int      `json:"input_tokens"`
 	Regions []Region `json:"regions"`
@@ -265,7 +265,7 @@ func (d *Today) add(t *track, now time.Time, where *time.Location) {
 	})
 }
 
-// head is how a track stands.
+// head returns the present state of a track.
 func (t *track) head() *Head {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -323,7 +323,7 @@ func (h *Head) count(w *row) {
 	h.Faults += w.faults
 }
 
-// headOf is how a session of the state folder stands.
+// headOf returns the present state of a session of the state folder.
 func headOf(f *found) *Head {
 	h := &Head{Regions: []Region{}, Done: true}
 	for _, l := range f.status.Lines {
@@ -344,7 +344,7 @@ type Session struct {
 	SessionRow
 	// Plan is how it is planned; 0 and "" are defaults.
 	Plan PlanSetting `json:"plan"`
-	// Recorded is what the provider billed the host, null for a session of the state folder.
+	// Recorded is the provider's bill to the host, null for a session of the state folder.
 	Recorded *replay.Recorded `json:"recorded"`
 	// Command prints the same figures.
 	Command string `json:"command"`
@@ -446,7 +446,7 @@ func (s *Server) row(f found) *Session {
 	return &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: s.o.Now().Sub(f.modified) < liveFor}}
 }
 
-// command is what prints the same figures in a terminal.
+// command returns the command that prints the same figures in a terminal.
 func (t *track) command() string {
 	c := "memkernel replay -t " + t.path + " --policy memkernel,append-late"
 	if t.plan.Window > 0 {
@@ -647,17 +647,17 @@ func (t *track) unplanned(n int, err error) error {
 	return err
 }
 
-// WhatIf is a call beside the same call planned in another way.
+// WhatIf compares a call with the same call planned in another way.
 type WhatIf struct {
 	Schema  string     `json:"schema"`
 	Session string     `json:"session"`
 	Call    int        `json:"call"`
 	Was     WhatIfSide `json:"was"`
 	Would   WhatIfSide `json:"would"`
-	// Plan is what was wished for, Pin a rule that must stay.
+	// Plan is the wished plan. Pin is a rule that must stay.
 	Plan PlanSetting `json:"plan"`
 	Pin  string      `json:"pin"`
-	// Changes are the pages that would stand otherwise.
+	// Changes are the pages whose level would differ.
 	Changes []Change `json:"changes"`
 }
 
@@ -706,7 +706,7 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The session as it is looked at is that of the page; what is wished for stands beside.
+	// The page shows the session as it is planned; the wished plan is compared with it.
 	t, err := s.shelf.track(f, s.o.Plan)
 	if err != nil {
 		return nil, err
@@ -720,7 +720,7 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// whatIf plans call n in another way, behind the calls before as they were.
+// whatIf plans call n in another way, after the earlier calls as they were.
 func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf, error) {
 	t.cursor.mu.Lock()
 	defer t.cursor.mu.Unlock()
@@ -746,7 +746,7 @@ func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf,
 	return out, nil
 }
 
-// pinned has a rule stand in every prompt of a session that is thrown away.
+// pinned puts a rule into every prompt of a session that is thrown away.
 func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
 	if text == "" {
 		return nil
@@ -763,7 +763,7 @@ func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
 	return err
 }
 
-// differ are the pages that stand otherwise in one plan than in another.
+// differ returns the pages whose level differs between two plans.
 func differ(was, would *api.ContextPlan) []Change {
 	out := []Change{}
 	before := map[string]int{}
@@ -810,7 +810,7 @@ type Page struct {
 	Pin    string `json:"pin"`
 	// Created is the host's time of the content.
 	Created time.Time `json:"created,omitzero"`
-	// Life are the levels at which it stood, by the call from which on.
+	// Life has the page's levels, each with the call from which on it had it.
 	Life []stage `json:"life"`
 	// Calls is how many the session has.
 	Calls int `json:"calls"`
@@ -909,7 +909,7 @@ func (s *Server) keptPage(ctx context.Context, f found, id string) (any, error) 
 	return out, err
 }
 
-// pageDocument is what a kernel has of a page.
+// pageDocument returns a kernel's data of a page.
 func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id string) (*Page, error) {
 	c, err := k.Get(ctx, key, id)
 	if err != nil {

@@ -26,7 +26,7 @@ var (
 	door  = template.Must(template.New("door").Parse(doorText))
 )
 
-// assetHandler serves what the page is made of. It holds nothing of the user's.
+// assetHandler serves the page's own files. They have no data of the user.
 func assetHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")

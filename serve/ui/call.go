@@ -39,15 +39,15 @@ type Call struct {
 	Blocks []Block `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
-	// Out are pages that do not stand in the prompt and can be had, the newest first; OutCount
-	// counts all of them.
+	// Out are pages that are not in the prompt and can be read, the newest first. OutCount counts
+	// all of them.
 	Out      []OutPage `json:"out"`
 	OutCount int       `json:"out_count"`
 	// Answer is how the model's answer begins.
 	Answer string `json:"answer"`
 }
 
-// Block is a page as it stands in a prompt.
+// Block is a page as a prompt shows it.
 type Block struct {
 	// Role is system, user, assistant or tool.
 	Role string `json:"role"`
@@ -55,30 +55,30 @@ type Block struct {
 	// the fixed part.
 	Kind   string `json:"kind"`
 	Region string `json:"region"`
-	// Page is what memkernel get takes, Type its type, Tool the tool that made it, Path the
-	// path that its call names.
+	// Page is the page's id for memkernel get. Type is its type. Tool is the tool that made it.
+	// Path is the path that the tool's call names.
 	Page   string       `json:"page"`
 	Type   string       `json:"type"`
 	Tool   string       `json:"tool"`
 	Path   string       `json:"path"`
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
-	// Levels are what it takes at each level, 0 for one that it doesn't have.
+	// Levels are its tokens at each level, 0 for a level that it doesn't have.
 	Levels LevelTokens `json:"level_tokens"`
 	// Floor is the least that may ever be shown.
 	Floor string `json:"floor"`
 	Pin   string `json:"pin"`
 	// Message is the index of the message in the prompt, -1 for the fixed part.
 	Message int `json:"message"`
-	// Since is the call from which on it stands so, Why says why, Refused what it was wished
-	// to be and may not.
+	// Since is the call from which on it has this level. Why is the reason. Refused is a level
+	// that was wished and is not allowed.
 	Since   int    `json:"since_call"`
 	Why     string `json:"why"`
 	Refused string `json:"refused"`
 	// Change is new, changed or same, against the call before.
 	Change string `json:"change"`
-	// Before is the prompt up to the block: what stands behind that is written again if the
-	// block changes.
+	// Before is the size of the prompt before the block. If the block changes, everything after
+	// that is written to the cache again.
 	Before int `json:"tokens_before"`
 	// Breakpoint is the cache marker at its end.
 	Breakpoint *api.Breakpoint `json:"breakpoint"`
@@ -87,7 +87,7 @@ type Block struct {
 	Bytes int    `json:"bytes"`
 }
 
-// LevelTokens is what a page takes at each level, 0 for one that it does not have.
+// LevelTokens are a page's tokens at each level, 0 for a level that it does not have.
 type LevelTokens struct {
 	Full       int `json:"full"`
 	Compressed int `json:"compressed"`
@@ -95,7 +95,7 @@ type LevelTokens struct {
 	Pointer    int `json:"pointer"`
 }
 
-// Change is a page that came, left or stands at another level than before.
+// Change is a page that came, left or changed its level.
 type Change struct {
 	Page string `json:"page"`
 	// Kind is came, changed, left or came back.
@@ -110,7 +110,7 @@ type Change struct {
 	Why    string       `json:"why"`
 }
 
-// OutPage is a page that does not stand in the prompt.
+// OutPage is a page that is not in the prompt.
 type OutPage struct {
 	Page   string `json:"page"`
 	Type   string `json:"type"`
@@ -187,7 +187,7 @@ func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]s
 	return out
 }
 
-// at is the stage at which a page stood at a call.
+// at returns the stage of a page at a call.
 func at(all []stage, call int) (s *stage) {
 	for i := range all {
 		if all[i].Call <= call {
@@ -246,7 +246,8 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 	return out
 }
 
-// of fills in what is known of the page; recalled is the one that was recalled for this call.
+// of fills in the block from its page's row and life. recalled is the page that was recalled for
+// this call.
 func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string) {
 	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), textutil.Visible(row.Tool), textutil.Visible(row.Path), row.Level, row.ShownTokens
 	b.Levels = LevelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
@@ -372,7 +373,7 @@ func (m *matcher) match(msg *memkernel.Message, part int) *paging.PageRow {
 	return m.byKey[msg.Key]
 }
 
-// partText is what a part says.
+// partText returns the text of a part.
 func partText(p *memkernel.Part) string {
 	switch {
 	case p.Call != nil:
@@ -391,7 +392,7 @@ func partText(p *memkernel.Part) string {
 	return p.Text
 }
 
-// sortChanges puts what weighs most first, by kind.
+// sortChanges sorts by kind, the largest first.
 func sortChanges(all []Change) {
 	slices.SortFunc(all, func(a, b Change) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), b.Tokens-a.Tokens, strings.Compare(a.Page, b.Page))

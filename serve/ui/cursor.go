@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// cursor stands somewhere in a session, so that a call can be planned there again, the next
-// one at once, and one in another way without a trace.
+// cursor is a kernel at some call of a session. That call can be planned again there, the next
+// one without a replay, and another plan of it leaves no trace.
 type cursor struct {
 	mu     sync.Mutex
 	kernel *kernel.Kernel
@@ -24,7 +24,7 @@ type cursor struct {
 	shown  *fork
 }
 
-// fork is a copy of the state behind one plan.
+// fork is a copy of the state for one plan.
 type fork struct {
 	call   int
 	kernel *kernel.Kernel
@@ -32,7 +32,7 @@ type fork struct {
 	plan   *api.ContextPlan
 }
 
-// close closes what it holds.
+// close closes its resources.
 func (c *cursor) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (f *fork) close() {
 	}
 }
 
-// stand brings the cursor before call n; its lock is held.
+// stand moves the cursor before call n. Callers must hold its lock.
 func (t *track) stand(ctx context.Context, n int) error {
 	c := &t.cursor
 	from := -1

@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// gate lets in one browser: the one that was given the link. What a page of another origin
-// asks for, or somebody by a name that was made to lead here, is refused before anything is
-// read.
+// gate lets in one browser: the one that was given the link. It refuses, before it reads
+// anything, requests of pages of another origin and requests by a name that was made to lead
+// here.
 type gate struct {
 	// hosts are the spellings of the address that is listened on.
 	hosts  map[string]bool
@@ -37,14 +37,14 @@ func newGate(addr net.Addr) *gate {
 	return g
 }
 
-// secret is what nobody can guess.
+// secret returns a random text that nobody can guess.
 func secret() string {
 	b := make([]byte, 32)
 	rand.Read(b) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// policy is what a page may do: run and read what comes from here, and nothing else.
+// policy allows a page to run and read files of this server, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // guard checks every request.
@@ -79,8 +79,8 @@ func (g *gate) guard(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether a request can only come from our own page, or from a person's
-// own hand. What changes something has to say that it is our page.
+// sameOrigin reports whether a request can only come from our own page, or from a person's own
+// hand. A request that changes something must show that it comes from our page.
 func (g *gate) sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && !strings.HasPrefix(r.URL.Path, "/api/")
@@ -139,7 +139,7 @@ func (g *gate) take(token string) (ticket string, ok bool) {
 	return ticket, true
 }
 
-// refusal is what a request is answered that is refused, or that failed.
+// refusal is the answer to a request that is refused or that failed.
 type refusal struct {
 	Error string `json:"error"`
 }

@@ -54,7 +54,7 @@ func (s *Server) files(r *http.Request) (any, error) {
 			return nil, r.Context().Err()
 		case err != nil:
 			out.More = out.More || errors.Is(err, markdownstore.ErrTooMany)
-			continue // what can't be read is for the audit to tell
+			continue // the audit reports files that can't be read
 		case len(out.Files) == mostFiles:
 			out.More = true
 			return out, nil
@@ -65,7 +65,7 @@ func (s *Server) files(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// rank puts what is read most before what is old.
+// rank returns a file's place in the list: the most read files come first, the old ones last.
 func rank(f FileRow) int {
 	for i, name := range []string{"MEMORY.md", "USER.md", "AGENTS.md"} {
 		if f.Path == name {
@@ -102,7 +102,7 @@ type Item struct {
 	Text  string   `json:"text"`
 	Date  string   `json:"date"`
 	Tags  []string `json:"tags"`
-	// State is "" for what holds, From where it comes from.
+	// State is "" for a fact that holds. From is its source.
 	State      string   `json:"state"`
 	From       []string `json:"from"`
 	Supersedes []string `json:"supersedes"`

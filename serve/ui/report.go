@@ -45,7 +45,7 @@ const (
 	reportPoints = 400
 )
 
-// report is what the page of a session shows.
+// report is the content of a session's page.
 type report struct {
 	Version   string
 	Session   *Session

@@ -110,7 +110,7 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 	return out, report, nil
 }
 
-// transcripts are those of a file or a folder. What can't be read is no session.
+// transcripts returns the transcripts of a file or a folder. It skips files that can't be read.
 func transcripts(ctx context.Context, path string) (out []found) {
 	add := func(path string, size int64, modified time.Time) {
 		if abs, err := filepath.Abs(path); err == nil {
@@ -186,7 +186,7 @@ func (s *shelf) track(f found, plan Plan) (*track, error) {
 	return h.track, h.err
 }
 
-// record finds what is kept of a session's bills. What can't be read is none.
+// record returns the report on a session's bills, nil if it can't be read.
 func (s *shelf) record(session string) *billing.Report {
 	st, _ := s.o.Kernel.Usage(context.Background(), billing.Options{Location: s.o.Location})
 	return st.Session(session)

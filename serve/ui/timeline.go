@@ -16,14 +16,14 @@ type Timeline struct {
 	To      int `json:"to"`
 	Calls   int `json:"calls"`
 	Planned int `json:"planned"`
-	// Window is what the model takes in one call.
+	// Window is the model's window in tokens.
 	Window int `json:"context_window"`
-	// First is the first call of each point, Count how many it stands for.
+	// First is the first call of each point. Count is the number of calls that the point covers.
 	First []int       `json:"first"`
 	Count []int       `json:"count"`
 	Time  []time.Time `json:"time"`
-	// Regions and Kinds have the tokens of a prompt by where they stand and by what they are,
-	// Cache by what they are billed as: means over the calls of a point.
+	// Regions has the tokens of a prompt by region, Kinds by the kind of content, Cache by the
+	// kind of bill. They are means over the calls of a point.
 	Regions []Series `json:"regions"`
 	Kinds   []Series `json:"kinds"`
 	Cache   []Series `json:"cache"`
@@ -32,12 +32,13 @@ type Timeline struct {
 	// Predicted and Billed are of the host's own prompts; null where nothing is recorded.
 	Predicted []*int `json:"predicted_input_tokens"`
 	Billed    []*int `json:"billed_input_tokens"`
-	// Cost is what the calls of a point cost, answers included, Running all up to its end and
-	// Without the same under append-late; null where a price is unknown.
+	// Cost is the cost of a point's calls, answers included. Running is the cost of all calls up
+	// to its end, and Without is the same under append-late. They are null where a price is
+	// unknown.
 	Cost    []*float64 `json:"cost_usd"`
 	Running []*float64 `json:"running_usd"`
 	Without []*float64 `json:"without_usd"`
-	// Marks are what happened.
+	// Marks are the events.
 	Marks []Mark `json:"marks"`
 	// LeftOut is how many marks are not in the list, since there are too many.
 	LeftOut int `json:"marks_left_out"`
@@ -49,7 +50,7 @@ type Series struct {
 	Tokens []int  `json:"tokens"`
 }
 
-// Mark is what happened at a call.
+// Mark is an event at a call.
 type Mark struct {
 	Call int `json:"call"`
 	// Kind is cut, compaction (the host's own), cold, fault or unplanned.
@@ -109,8 +110,8 @@ func timeline(rows []row, all, from, to, points int) *Timeline {
 	return out
 }
 
-// whole is what a call costs, answer included: as it was billed where that is known, else
-// nothing of one that was not planned.
+// whole returns the cost of a call, answer included: the bill if it is known, else 0 if it was
+// not planned, else the estimate.
 func (w *row) whole() *float64 {
 	if w.real != nil {
 		return w.real.BilledUSD
@@ -121,8 +122,8 @@ func (w *row) whole() *float64 {
 	return sum(w.cost, w.answer)
 }
 
-// withoutSum is what it costs without memkernel: the estimate that its record has, or under
-// append-late.
+// withoutSum returns the call's cost without memkernel: the estimate in its record, or the cost
+// under append-late.
 func (w *row) withoutSum() *float64 {
 	if w.real != nil {
 		return w.real.Without()
@@ -185,7 +186,7 @@ func (t *Timeline) point(p int, part []row, first int) {
 	}
 }
 
-// mark lists what happened; where that is too much, what is of least interest is left out.
+// mark lists the events. If there are too many, it leaves out the least interesting ones.
 func (t *Timeline) mark(rows []row, from, to int) {
 	by := map[string][]Mark{}
 	for i := from - 1; i < to; i++ {
@@ -248,7 +249,7 @@ type CallRow struct {
 	Running *float64 `json:"running_usd"`
 	// Without is the same without memkernel; under append-late if it is simulated.
 	Without *float64 `json:"without_usd"`
-	// Predicted is of the host's own prompt, Verdict what became of it.
+	// Predicted is the prediction for the host's own prompt. Verdict is its result.
 	Predicted *int   `json:"predicted_input_tokens"`
 	Billed    *int   `json:"billed_input_tokens"`
 	Verdict   string `json:"verdict"`

@@ -23,7 +23,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan is how a recorded session is planned again: what a visitor may choose.
+// Plan has the settings that a visitor may choose to plan a recorded session again.
 type Plan struct {
 	// Window in tokens, 0 for the price book's; Model "" for the recorded one.
 	Window   int
@@ -32,7 +32,7 @@ type Plan struct {
 	Resolver string
 }
 
-// row is a call of a session: what its prompt held and cost, and what was recorded of it.
+// row is a call of a session: the content and the cost of its prompt, and its record.
 type row struct {
 	time    time.Time
 	index   int // among all calls of the session, from 0
@@ -45,7 +45,7 @@ type row struct {
 	cost    *float64 // the input side
 	answer  *float64
 	output  int
-	// without is what the call costs under append-late, answer included; nil until known.
+	// without is the call's cost under append-late, answer included; nil until known.
 	without    *float64
 	cut        string
 	before     int // tokens of the messages, of a cut
@@ -66,7 +66,7 @@ type row struct {
 	real *billing.Call
 }
 
-// regionNames are the parts of a prompt, in its order; kindNames what stands in it.
+// regionNames are the parts of a prompt in its order. kindNames are the kinds of its content.
 var (
 	regionNames = [...]string{api.RegionTools, api.RegionSystem, api.RegionCarry, api.RegionWorkingSet, api.RegionRetrieval, api.RegionNewest}
 	kindNames   = [...]string{"fixed", "bootstrap", "plan", "carry", "preference", "retrieval", "conversation", "evidence", "other"}
@@ -84,7 +84,7 @@ func kindOf(kind string) int {
 	return len(kindNames) - 1
 }
 
-// stage is a level at which a page stood from a call on.
+// stage is a level that a page had from a call on.
 type stage struct {
 	Call   int          `json:"call"`
 	Level  pagevm.Level `json:"level"`
@@ -99,7 +99,7 @@ type track struct {
 	plan Plan
 	book *cachelayout.Book
 	dir  string // its folder
-	// record finds what is kept of a session's bills; nil without a state folder.
+	// record returns the report on a session's bills; nil without a state folder.
 	record func(session string) *billing.Report
 
 	mu       sync.Mutex
@@ -239,7 +239,7 @@ func (t *track) options() replay.Options {
 // time that grows with their square.
 const mostPredicted = 5000
 
-// predict puts what the host was billed beside the calls, and what was predicted of it.
+// predict adds to the calls the host's bill and its prediction.
 func (t *track) predict() error {
 	if len(t.rows) > mostPredicted {
 		return nil
@@ -282,7 +282,7 @@ func (t *track) look(f func(planned []row, all int)) {
 // idle is how long a session that does not change is looked at again after.
 const idle = time.Second
 
-// follow plans what there is, and then what is written to the transcript.
+// follow plans the present calls, and then those that are written to the transcript later.
 func (t *track) follow(ctx context.Context) {
 	var k *kernel.Kernel
 	main := filepath.Join(t.dir, "main")
@@ -426,7 +426,7 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 	}
 }
 
-// live writes down at which levels pages stand that stood at others before.
+// live records the pages that changed their level.
 func (t *track) live(n int, plan *api.ContextPlan) {
 	cut := "what came new"
 	if c := plan.Layout.Made; c != nil {
@@ -454,7 +454,7 @@ func (t *track) live(n int, plan *api.ContextPlan) {
 	}
 }
 
-// append fills in what the calls cost under append-late.
+// append fills in the calls' cost under append-late.
 func (t *track) append(ctx context.Context) error {
 	res, err := replay.Run(ctx, t.session, replay.AppendLate, t.options())
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package ui is the window on a memkernel: a web page on this machine that shows what a model
-// gets to see, why, and what it costs; and the same of one session in a file. It lets one
-// browser in, by a link that holds once, and reads: it changes nothing unless it is allowed
-// to. What a page shows comes from /api/ as documents of doc/json.md. Text of sessions is
-// data here: it is masked, and never markup, nor a link.
+// Package ui is the window on a memkernel: a web page on this machine that shows a model's input,
+// the reasons for it and its cost. It can also write this page of one session to a file. It lets
+// one browser in, by a link that holds once, and reads: it changes nothing unless it is allowed
+// to. A page reads its data from /api/, as documents of doc/json.md. Text of sessions is data
+// here: it is masked, and never markup, nor a link.
 //
 // It plans nothing by itself: a recorded session is planned by the kernel that package replay
 // asks, in folders that are thrown away.
@@ -26,7 +26,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Options are what a window looks at.
+// Options are the sources and the settings of a window.
 type Options struct {
 	Kernel *kernel.Kernel
 	// Files are the workspace's, nil if memory is off.
@@ -38,7 +38,7 @@ type Options struct {
 	Location *time.Location
 	// Private: MEMORY.md and USER.md may be shown.
 	Private bool
-	// Write lets a visitor take back what the last night did.
+	// Write lets a visitor undo the last night's changes.
 	Write bool
 	// Transcripts are files and folders of recorded sessions; nil is none.
 	Transcripts func() []string
@@ -74,12 +74,12 @@ func (o *Options) settle() {
 	}
 }
 
-// mask takes secrets out of a text, and shows what can't be seen, or turns the order of
-// writing round.
+// mask masks secrets in a text, and makes visible the characters that can't be seen or that
+// reverse the order of writing.
 func (o *Options) mask(s string) string { return textutil.Visible(o.Masker.Text(s)) }
 
-// begin is how a text begins, secrets taken out. What lies far behind the end is not looked
-// at: a text may have many megabytes.
+// begin returns the beginning of a text with its secrets masked. It does not read text far beyond
+// that, because a text may have many megabytes.
 func (o *Options) begin(s string, most int) string {
 	return clip(o.mask(clip(s, most+longestSecret)), most)
 }
@@ -160,7 +160,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// once has what is slow made by one caller at a time, and keeps what it came to for a while.
+// once makes a slow value by one caller at a time, and keeps it for a while.
 type once struct {
 	mu   sync.Mutex
 	kept map[string]*kept
@@ -175,7 +175,7 @@ type kept struct {
 // mostKept is how many answers are kept.
 const mostKept = 64
 
-// get is what make1 comes to, at most so old.
+// get returns the value that make1 made at most age ago.
 func (o *once) get(name string, age time.Duration, make1 func() (any, error)) (any, error) {
 	o.mu.Lock()
 	k := o.kept[name]
