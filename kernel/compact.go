@@ -8,12 +8,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Compact makes room now. The conversation is taken in and committed
-// first; then the prompt is cut, durably, so that the next plan begins with what
-// [api.Passed.Compaction] says. It asks no model and needs no messages if the session
-// was planned in this process: OpenClaw's compact hands none. A host that compacts
-// its own history calls it before, and takes the texts. Without messages a session that
-// is not there is a [api.NoSessionError].
+// Compact makes room now. It first takes in and commits the conversation. Then it cuts the
+// prompt, durably, so that the next plan begins with the result in [api.Passed.Compaction]. It
+// asks no model and needs no messages if the session was planned in this process: OpenClaw's
+// compact passes none. A host that compacts its own history must call it before, and takes the
+// texts. Without messages, and if the session does not exist, it returns an [api.NoSessionError].
 func (k *Kernel) Compact(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	if err := b.Compact.Check(); err != nil {
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, b.SessionKey, err)

@@ -33,10 +33,10 @@ func (c *MessageCounter) Message(m *memkernel.Message) int {
 	return n
 }
 
-// Fixed is the size of the system prompt and the tools that a transcript does not have:
-// what the first call with recorded usage was billed, less the messages before it and
-// what of system prompt and tools is known. 0 if no usage is recorded. What comes after
-// a summary that is younger was billed for another prompt, and says nothing.
+// Fixed returns the size of the system prompt and the tools that a transcript lacks: the bill of
+// the first call with recorded usage, less the messages before it and the known part of system
+// prompt and tools. 0 if no usage is recorded. Usage after a younger summary was billed for
+// another prompt, and does not count.
 func (c *MessageCounter) Fixed(msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool) int {
 	var summed time.Time
 	before := 0

@@ -6,9 +6,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// Doctor looks at a workspace and its state folder and says what is wrong and how
-// to mend it. It reads, and changes nothing. That the workspace can't be opened is
-// a symptom too; the only error is the context's end.
+// Doctor checks a workspace and its state folder, and reports each fault with its remedy. It
+// reads, and changes nothing. A workspace that can't be opened is a finding too. It returns an
+// error only if the context ends.
 func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *health.DoctorOptions) (*health.Report, error) {
 	r := &health.Report{Findings: []health.Finding{}}
 	if o == nil {

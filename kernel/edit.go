@@ -26,12 +26,12 @@ type MemoryEditor struct{ k *Kernel }
 // Editor gives the kernel's editor of memory.
 func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 
-// Passage replaces a passage of a file of memory, or takes it out, if it still is what was
-// read: else the error is an [editing.StaleError], which says what stands there. What the
-// file was is backed up first, and the change is promised in the project's journal before the
-// file is touched, so that a kill between is made good. What a person wrote is left alone
-// with an [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in
-// the text are masked. The same request is carried out once.
+// Passage replaces a passage of a file of memory, or removes it. If the passage is no longer the
+// one that was read, it returns an [editing.StaleError] with the current text. The file is backed
+// up first, and the change is recorded in the project's journal before the file is touched, so
+// that the next run completes it after a kill. A person's entry is left alone with an
+// [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in the text are
+// masked. The same request is carried out once.
 func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
 	if !textutil.IsVisible(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
@@ -39,9 +39,8 @@ func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 	return e.k.desk.EditPassage(ctx, &req)
 }
 
-// Rewrite makes whole files of memory what is asked for, makes new ones and removes
-// others, by the same rules as [MemoryEditor.Passage]. Where one of them is not what was read,
-// none is changed.
+// Rewrite replaces whole files of memory, creates new ones and removes others, by the same rules
+// as [MemoryEditor.Passage]. If one of them is not as it was read, none is changed.
 func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	for i := range req.Files {
 		if p := req.Files[i].Path; !textutil.IsVisible(p) {
@@ -51,8 +50,8 @@ func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Ed
 	return e.k.desk.Edit(ctx, &req)
 }
 
-// Undo takes an edit of memory back: its files become what they were. If one of them
-// has changed since, nothing is done, and the error is an [editing.StaleError].
+// Undo undoes an edit of memory: its files get their earlier text back. If one of them has
+// changed since, nothing is done, and it returns an [editing.StaleError].
 func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
 	return e.k.desk.UndoEdit(ctx, &req)
 }
@@ -66,8 +65,8 @@ func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*
 	return turn.Content(ctx, e.k.desk, path, private)
 }
 
-// Files lists the workspace's files of memory, by path: MEMORY.md, USER.md, memory/ and
-// what is included beside them. What may not be looked at is left out.
+// Files lists the workspace's files of memory, by path: MEMORY.md, USER.md, memory/ and the other
+// included files. Files that may not be read are left out.
 func (e MemoryEditor) Files(ctx context.Context, private bool) ([]markdownstore.File, error) {
 	if e.k.memory == nil {
 		return nil, errors.New("list memory: memory is switched off")
@@ -87,7 +86,7 @@ func (e MemoryEditor) Files(ctx context.Context, private bool) ([]markdownstore.
 	return out, ctx.Err()
 }
 
-// Rule says what agents may change of memory.
+// Rule returns the rule for which entries of memory agents may change.
 func (e MemoryEditor) Rule() api.EditRule {
 	if e.k.memory == nil {
 		return api.EditNone

@@ -17,10 +17,10 @@ func (k *Kernel) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushT
 	return k.desk.FlushTurn(ctx, r)
 }
 
-// ObserveFlush appends what a model wrote down to the day's log, by the rules of the
-// journal: secrets masked, every item once, nothing that is there changed. The entry's mark
-// says that it is the agent's. A bill is recorded with those of the session's calls: without
-// memkernel there would be no such call, so it would have cost nothing.
+// ObserveFlush appends a model's answer to the day's log, by the rules of the journal: secrets
+// masked, every item once, no existing line changed. The entry's mark names the agent as its
+// author. A bill is recorded with those of the session's calls. Without memkernel there would be
+// no such call, so its cost without memkernel is zero.
 func (k *Kernel) ObserveFlush(ctx context.Context, r api.FlushReply) (*api.Flushed, error) {
 	return k.desk.Flushed(ctx, r)
 }

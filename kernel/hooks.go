@@ -14,8 +14,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// The six moments at which a harness meets the kernel, and what each of them is to
-// the state that is kept:
+// The six moments at which a harness calls the kernel, and their effect on the stored state:
 //
 //	session start       StartSession       the session is read, or made; its pins are shown from the first plan
 //	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first
@@ -26,8 +25,8 @@ import (
 //
 // ObserveTurn is the commit point "turn", Flush one on demand.
 
-// StartSession is to be called when a session begins or is taken up again. It
-// reads what is kept of it; Messages may be empty.
+// StartSession must be called when a session begins or is resumed. It reads the session's stored
+// state; Messages may be empty.
 func (k *Kernel) StartSession(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	if b.Reason == "" {
 		b.Reason = turn.StartReason
@@ -38,19 +37,19 @@ func (k *Kernel) StartSession(ctx context.Context, b api.Boundary) (*api.Passed,
 	return k.desk.Pass(ctx, b, journal.PointFlush)
 }
 
-// Flush makes durable what is known now. Without messages and updates a session that is
-// not there is a [api.NoSessionError], here and at the boundaries below.
+// Flush makes the known state durable now. Without messages and updates, and if the session does
+// not exist, it returns an [api.NoSessionError]. So do the boundaries below.
 func (k *Kernel) Flush(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	return pass(ctx, k, b, journal.PointFlush)
 }
 
-// Reset commits what is known and begins the session anew: summary and projections
-// are empty after it; journal, pages, pins and blobs stay.
+// Reset commits the known state and begins the session anew: summary and projections are empty
+// after it; journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	return pass(ctx, k, b, journal.PointReset)
 }
 
-// EndSession commits what is known. The session can be taken up again.
+// EndSession commits the known state. The session can be resumed.
 func (k *Kernel) EndSession(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	return pass(ctx, k, b, journal.PointSessionEnd)
 }
@@ -62,8 +61,8 @@ func pass(ctx context.Context, k *Kernel, b api.Boundary, point journal.CommitPo
 	return k.desk.Pass(ctx, b, point)
 }
 
-// begun refuses a boundary of a session that is not there: one begins with what a host says
-// or writes, and not with its end.
+// begun refuses a boundary of a session that does not exist: a session begins with a host's
+// message or write, and not with its end.
 func begun(k *Kernel, b *api.Boundary) error {
 	if len(b.Messages) > 0 || len(b.Updates) > 0 {
 		return nil
@@ -71,10 +70,9 @@ func begun(k *Kernel, b *api.Boundary) error {
 	return known(k.state, k.sessions, b.SessionKey)
 }
 
-// Checkpoint writes the working state of the session's main line now, if it says
-// anything that the newest checkpoint does not, and returns what is newest; nil if
-// nothing has been captured. A session that is not there, and of which no messages are
-// handed in, is a [api.NoSessionError].
+// Checkpoint writes the working state of the session's main line now, if it differs from the
+// newest checkpoint, and returns the newest one; nil if nothing has been captured. If the session
+// does not exist and no messages are handed in, it returns an [api.NoSessionError].
 func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Checkpoint, error) {
 	if err := begun(k, &b); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
@@ -82,8 +80,8 @@ func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Ch
 	return k.desk.Checkpoint(ctx, b)
 }
 
-// Beside returns the line by which a new conversation under a key learns which other
-// session was at work in the workspace, "" if none was.
+// Beside returns the line by which a new conversation under a key learns which other session was
+// at work in the workspace, "" if none was.
 func Beside(k *Kernel, key string, now time.Time) string {
 	n := neighbour(k, key, now)
 	if n == nil {
@@ -112,9 +110,10 @@ func neighbour(k *Kernel, key string, now time.Time) *plan.Neighbour {
 	return turn.Neighbour(k.state, k.memory.Private, keyOr(key), now)
 }
 
-// Restore gives the text from which a session goes on after a compaction, or in a
-// new conversation: what a plan shows by itself. It changes nothing. A session of which
-// nothing is kept, in the state directory or the workspace, is a [api.NoSessionError].
+// Restore returns the text from which a session continues after a compaction, or in a new
+// conversation. A plan shows it by itself. Restore changes nothing. It returns an
+// [api.NoSessionError] for a session without stored state, in the state directory or the
+// workspace.
 func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Restored, error) {
 	if req.Neighbour {
 		out := &api.Restored{Damaged: []string{}}

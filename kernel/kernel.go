@@ -16,8 +16,8 @@
 // prompt must show. [Kernel.Search], [Kernel.Read], [Kernel.Get] and [Kernel.Remember] reach
 // memory; package tools offers them to models.
 //
-// [pagevm.Next] alone decides what a prompt contains. The kernel collects the wishes of the
-// cut planner, the selector, the summary and the budget for it.
+// [pagevm.Next] alone decides the content of a prompt. The kernel collects the wishes of the cut
+// planner, the selector, the summary and the budget for it.
 //
 // A Kernel is safe for concurrent use, and several processes may share one state
 // directory: a call locks its session. The kernel calls no model and opens no network
@@ -68,29 +68,28 @@ type Options struct {
 	// Counter asks the provider for the size of every planned prompt that can't be
 	// counted exactly here. Off by default: nil asks nobody.
 	Counter PromptCounter
-	// Represent says how results are shortened when they are ingested, and by whom:
-	// a Compressor of the host's is asked by every call that ingests, Peek too, and
-	// all its work for one call of the kernel's has CompressTime. What has been
-	// ingested stays as it is.
+	// Represent sets how results are shortened when they are ingested, and by which compressor. A
+	// host's Compressor is asked by every call that ingests, Peek too, and has CompressTime for
+	// all its work in one call of the kernel's. Results that have been ingested stay as they are.
 	Represent represent.Options
-	// Memory says what is taken from the workspace's Markdown.
+	// Memory sets the parts of the workspace's Markdown that a kernel uses.
 	Memory MemoryOptions
-	// Schema has page types of the host's own beside those of pagevm, Policies are
-	// its rules for what may be written. Both bind every writeback of this kernel.
+	// Schema has page types of the host's own in addition to those of pagevm. Policies are the
+	// host's rules for which updates may be written. Both bind every writeback of this kernel.
 	Schema   journal.Schema
 	Policies []journal.Policy
 	// Life says how the working state of a session is kept.
 	Life LifeOptions
-	// Redact says what is no secret, of what is masked otherwise before anything is
-	// kept.
+	// Redact lists texts that are no secrets, among those that are otherwise masked before
+	// anything is kept.
 	Redact mask.Options
-	// Trace says what is kept of how plans were decided.
+	// Trace sets the records that are kept of a plan's decisions.
 	Trace TraceOptions
 	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
 	// leaves it to the cut planner.
 	LowWater int
-	// Economy says what a session prefers where memory costs money, unless a request
-	// does: save, balanced, keep, or a number from 0 to 1. Default: balanced.
+	// Economy is a session's preference where memory costs money, unless a request sets its own:
+	// save, balanced, keep, or a number from 0 to 1. Default: balanced.
 	Economy cachelayout.Economy
 	// Summary says whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
@@ -103,9 +102,9 @@ type Options struct {
 	// with its context: several at once. It has to be quick, and must not call the kernel.
 	Watch func(context.Context, *Done)
 
-	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and
-	// locks. What is of this machine alone, as the index, stays in StateDir. Whoever opened
-	// it closes it, after the kernel.
+	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and locks.
+	// State of this machine alone, such as the index, stays in StateDir. The caller that opened
+	// the store must close it, after the kernel.
 	Store Store
 }
 
@@ -119,10 +118,10 @@ type Store interface {
 // Kernel plans prompts for the sessions of one workspace.
 type Kernel struct {
 	stateDir string
-	state    store.Store // what is kept there
+	state    store.Store // the state in it
 	now      func() time.Time
 	memory   *mem.Memory // nil if it is off
-	// lockTells: with a session's lock comes what was written to the workspace elsewhere.
+	// lockTells: the session's lock also returns the writes to the workspace by other processes.
 	lockTells bool
 	watch     watcher
 
@@ -203,7 +202,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		place = cmp.Or(markdownstore.PlaceOf(m.Private), abs)
 	}
 	blobs := store.BlobsIn(state.In(folder.Blobs))
-	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
+	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
 	none := func(key string) error { return noSession(state, key) }
 	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
@@ -227,7 +226,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		k.desk.Notes = notes.NewTaker(notes.Options(so), state, o.Now)
 		if m != nil {
 			k.desk.Facts = func(ctx context.Context, now time.Time) {
-				// What fails is asked for at the next flush, or by a night's upkeep.
+				// A failed request is repeated at the next flush, or by a night's upkeep.
 				_, _ = runs.Facts(ctx, &upkeep.FactOptions{Day: m.Private.Today(now), Model: so.Model, Tokens: so.DeltaTokens, Least: flushFactLines, Apply: true})
 			}
 		}

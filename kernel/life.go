@@ -101,6 +101,6 @@ func (o *BufferOptions) check() error {
 
 // FlushOptions say when memory is written by itself.
 type FlushOptions struct {
-	// Off writes nothing but what is remembered by [Kernel.Remember].
+	// Off writes nothing except the texts of [Kernel.Remember].
 	Off bool
 }

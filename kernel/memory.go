@@ -20,24 +20,22 @@ import (
 
 // The defaults of [MemoryOptions].
 const (
-	// DefaultWorkspaceTokens bounds what the workspace's own files take of a
-	// prompt: OpenClaw's bound of 24,000 characters for all of them, at three
-	// characters to the token.
+	// DefaultWorkspaceTokens limits the workspace's own files in a prompt: OpenClaw's limit of
+	// 24,000 characters for all of them, at three characters to the token.
 	DefaultWorkspaceTokens = 8000
-	// DefaultRecallTokens bounds what is recalled for a user turn, in six items at most.
+	// DefaultRecallTokens limits the memory recalled for a user turn, in six items at most.
 	DefaultRecallTokens = retrieval.DefaultPackTokens
-	// DefaultRecallShare is the share of the best hit's score below which a hit is
-	// not recalled: a weak match beside a strong one is not worth its tokens. On
-	// seven sets of questions with known answers .3 loses at most .3 points of the
-	// evidence that is packed into 2,000 tokens, .4 up to 3.2 (BenchmarkChoices of
-	// bench/relevance).
+	// DefaultRecallShare is the share of the best hit's score below which a hit is not recalled:
+	// a weak match next to a strong one is not worth its tokens. On seven sets of questions with
+	// known answers .3 loses at most .3 points of the evidence that is packed into 2,000 tokens,
+	// .4 up to 3.2 (BenchmarkChoices of bench/relevance).
 	DefaultRecallShare = 0.3
 	// DefaultRecallScore is the score below which the best hit is as nothing.
 	DefaultRecallScore = retrieval.DefaultMinBest
 )
 
-// MemoryOptions say what a kernel takes from the Markdown of its workspace. The
-// zero value means the defaults.
+// MemoryOptions set the parts of the workspace's Markdown that a kernel uses. The zero value
+// means the defaults.
 type MemoryOptions struct {
 	// Off leaves the workspace's files alone: none is shown in a prompt, none is
 	// searched.
@@ -51,13 +49,13 @@ type MemoryOptions struct {
 	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
 	Bootstrap []string
-	// WorkspaceTokens bounds what the workspace's files take of a prompt; default
-	// DefaultWorkspaceTokens, negative for none of them.
+	// WorkspaceTokens limits the workspace's files in a prompt; default DefaultWorkspaceTokens,
+	// negative for none of them.
 	WorkspaceTokens int
 	// NoRemembered leaves MEMORY.md and USER.md, NoDailyLogs the logs of today and
 	// yesterday, to be found by searching.
 	NoRemembered, NoDailyLogs bool
-	// RecallTokens bounds what is recalled for a user turn. Default DefaultRecallTokens;
+	// RecallTokens limits the memory recalled for a user turn. Default DefaultRecallTokens;
 	// negative recalls nothing.
 	RecallTokens int
 	// RecallScore is the score that the best hit needs for anything to be recalled, 0 to
@@ -66,22 +64,22 @@ type MemoryOptions struct {
 	// RecallShare is the share of the best hit's score that a hit needs to be
 	// recalled, 0 to 1; default DefaultRecallShare, negative for none.
 	RecallShare float64
-	// NoSpans searches files only, and not what left the session's prompts.
+	// NoSpans searches files only, and not the messages that left the session's prompts.
 	NoSpans bool
 	// Ranking are the settings of the search; its Embedder is set by Embedder.
 	Ranking retrieval.Options
-	// Edits says what agents may change of memory's files; default [editing.Own].
+	// Edits is the rule for which entries of memory agents may change; default [editing.Own].
 	Edits api.EditRule
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
 	// anywhere.
 	Embedder embed.Provider
-	// EmbedLimit is what a reindex may send to the Embedder unasked.
+	// EmbedLimit is the amount that a reindex may send to the Embedder without asking.
 	EmbedLimit api.EmbedLimit
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
-	// Folders are searched beside the workspace, and never written to. Store.Include says
-	// what of the workspace is, beside memory's own files: [markdownstore.Everything] is
+	// Folders are searched in addition to the workspace, and never written to. Store.Include
+	// selects the workspace's files in addition to memory's own: [markdownstore.Everything] is
 	// all of its Markdown.
 	Folders []api.MemoryFolder
 	// IndexPath is the index file; default index.sqlite in the state directory.
@@ -92,7 +90,7 @@ type MemoryOptions struct {
 	AutoSync bool
 	// Sync says when the index is brought up to date in the background.
 	Sync SyncOptions
-	// Sessions says whether what was said in other sessions is searched.
+	// Sessions sets whether the messages of other sessions are searched.
 	Sessions SessionOptions
 }
 
@@ -147,7 +145,7 @@ func (o *MemoryOptions) status(workspace string) api.MemoryStatus {
 
 func (o *MemoryOptions) edits() api.EditRule { return cmp.Or(o.Edits, api.EditOwn) }
 
-// carry is what of memory a prompt shows.
+// carry returns the parts of memory that a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {
 	out := plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens}
 	if o.Off {
@@ -162,8 +160,8 @@ func (o *MemoryOptions) carry() plan.Memory {
 	return out
 }
 
-// openMemory opens the workspace, nil if memory is off. The index is opened when it is wanted;
-// it is of this machine, as what is kept in local.
+// openMemory opens the workspace, nil if memory is off. The index is opened when it is first
+// needed. Like all of local, it belongs to this machine.
 func openMemory(ctx context.Context, dir string, local, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
 	if o.Off {
 		return nil, nil
@@ -187,15 +185,13 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 }
 
-// Search finds what memory has on a question. The result says why it is empty,
-// or what part of the search is missing; only a session that can't be read is an
-// error.
+// Search finds memory for a question. The result says why it is empty, or which part of the
+// search is missing. It returns an error only if a session can't be read.
 //
-// The index is made by the first search, without vectors, and what was written since is
-// in it before a search looks. Where that takes longer than the search waits, the result
-// is what there is by then, with the reason INDEXING, and the rest follows in the
-// background until Close. Where no index can be written and the files are few, they are
-// searched themselves.
+// The first search makes the index, without vectors. Every search first adds the files written
+// since. If that takes longer than the search waits, the result holds the hits found by then,
+// with the reason INDEXING, and indexing continues in the background until Close. If no index can
+// be written and the files are few, they are searched themselves.
 func (k *Kernel) Search(ctx context.Context, req api.SearchRequest) (*retrieval.Result, error) {
 	done := k.watch.begin(OpSearch)
 	r, err := search(ctx, k, req)
@@ -237,7 +233,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	return &res, ctx.Err()
 }
 
-// Withheld lists what sessions that are not private may not see of what is there.
+// Withheld lists the files that sessions that are not private may not see.
 func Withheld(k *Kernel, private bool) []retrieval.Withheld {
 	if k.memory == nil {
 		return nil
@@ -245,9 +241,8 @@ func Withheld(k *Kernel, private bool) []retrieval.Withheld {
 	return k.memory.Withheld(private, "")
 }
 
-// Read returns lines of a memory file. That the file is not there is no error:
-// the content says why it is empty. What is not memory is denied with a
-// [markdownstore.DeniedError].
+// Read returns lines of a memory file. A missing file is no error: the content says why it is
+// empty. For a file that is no memory it returns a [markdownstore.DeniedError].
 func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)

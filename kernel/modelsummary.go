@@ -15,8 +15,8 @@ type SummaryOptions struct {
 	// 15 minutes.
 	Tokens int
 	After  time.Duration
-	// DeltaTokens bounds how much of a delta is sent in one request, about; what
-	// is left goes with the next. Default: 24,000.
+	// DeltaTokens limits how much of a delta is sent in one request, approximately. The rest goes
+	// with the next. Default: 24,000.
 	DeltaTokens int
 	// Timeout bounds one request. Default: a minute.
 	Timeout time.Duration

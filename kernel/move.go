@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
-// kept are the documents and folders of a kernel's state. What else a state directory has
-// belongs to a machine: the index, what was read of transcripts, sockets, settings.
+// kept are the documents and folders of a kernel's state. The rest of a state directory belongs
+// to a machine: the index, the read positions of transcripts, sockets, settings.
 var kept = append([]string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", habit.Name, session.CalibrationName, notes.CooldownsFile, api.JobsFile}, folder.Ended()...)
 
 // Files is the state in files of a state directory, as a kernel has it whose Options have
@@ -44,9 +44,9 @@ type MoveOptions struct {
 }
 
 // MoveState copies a kernel's state to a store that has none: journals, blobs, checkpoints,
-// what was pruned. All of it is compared by hash at the end. Nobody writes to either
-// meanwhile. One that is cut short leaves the source as it was, and a target that no
-// kernel opens; the next goes on there.
+// pruned files. All of it is compared by hash at the end. Callers must keep both from being
+// written meanwhile. A move that is cut short leaves the source as it was, and a target that no
+// kernel opens; the next move continues there.
 func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*api.MoveReport, error) {
 	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: slices.Concat(kept, o.Also), RemoveSource: o.RemoveSource,
 		Wait: cmp.Or(o.Wait, 20*time.Second), Progress: o.Progress, Now: time.Now()})

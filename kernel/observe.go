@@ -15,8 +15,8 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation,
 	return observed(ctx, k, OpTurn, t, k.desk.Observe)
 }
 
-// ObserveToolResult ingests what a host has so far, in the middle of a turn, so
-// that a kill loses at most the running call. Nothing that is shown changes.
+// ObserveToolResult ingests a host's messages so far, in the middle of a turn, so that a kill
+// loses at most the running call. It changes nothing that is shown.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return observed(ctx, k, OpToolResult, t, k.desk.Ingest)
 }

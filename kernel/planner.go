@@ -16,16 +16,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// PlanContext decides what to send for one model call. It ingests what is new,
-// plans, and records what it planned. A context that is cancelled before the
-// first write leaves nothing behind, and is noticed within the work on one message; a
-// plan that is being recorded is recorded, and returned.
+// PlanContext decides the messages to send for one model call. It ingests the new messages,
+// plans, and records the plan. A context that is cancelled before the first write leaves no
+// trace, and is noticed within the work on one message. A plan whose recording has begun is
+// recorded, and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
 }
 
-// Peek plans without writing anything: what it would ingest counts as committed,
-// and its pointers do not resolve yet.
+// Peek plans without writing anything: the messages that it would ingest count as committed, and
+// its pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
 }

@@ -29,7 +29,7 @@ func openDeferred(ctx context.Context, k *Kernel, key string, resume bool, lost 
 	return fresh(ctx, k, key, true, s, unlock, err)
 }
 
-// fresh looks at what was written to memory since, unless the session's lock told.
+// fresh looks for later writes to memory, unless the session's lock reported them.
 func fresh(ctx context.Context, k *Kernel, key string, write bool, s *session.Session, unlock func(), err error) (*session.Session, func(), error) {
 	if err != nil || k.memory == nil || write && k.lockTells && !s.Resumed {
 		return s, unlock, err
@@ -41,8 +41,8 @@ func fresh(ctx context.Context, k *Kernel, key string, write bool, s *session.Se
 	return s, unlock, nil
 }
 
-// Release drops what this process has in memory of a session, once no call uses it.
-// Nothing is lost: the next call reads it from disk, and counts the conversation again.
+// Release drops this process's memory of a session, once no call uses it. Nothing is lost: the
+// next call reads it from disk, and counts the conversation again.
 func (k *Kernel) Release(sessionKey string) {
 	if name, err := folder.Of(k.state, keyOr(sessionKey)); err == nil { // else nothing of it was opened
 		k.sessions.Release(name)
@@ -65,8 +65,8 @@ const mostUnneeded = 64 << 20
 // needed is how many bytes of the heap were in use after memory was last given back.
 var needed atomic.Uint64
 
-// giveBack returns unneeded memory to the system. The runtime alone would hold what a large request
-// took until the next ones came.
+// giveBack returns unneeded memory to the system. The runtime alone would hold the memory of a
+// large request until the next ones came.
 func giveBack() {
 	of := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	if metrics.Read(of); of[0].Value.Uint64()+of[1].Value.Uint64() > needed.Load()+mostUnneeded {

@@ -8,8 +8,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// SessionOptions say whether what was said in other sessions is searched. It is off
-// by default.
+// SessionOptions set whether the messages of other sessions are searched. It is off by default.
 type SessionOptions struct {
 	// Enabled makes documents of past sessions, secrets masked, whenever the index is
 	// brought up to date, and lets private sessions of the same agent find them.

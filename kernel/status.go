@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/usage"
 )
 
-// Status reads what is where and how big; nil options take the newest sessions. It writes
-// nothing. A session that is asked for and is not there is a [api.NoSessionError].
+// Status reads the places and sizes of the stored state; nil options take the newest sessions. It
+// writes nothing. If a requested session does not exist, it returns an [api.NoSessionError].
 func (k *Kernel) Status(ctx context.Context, o *api.StatusOptions) (*api.Status, error) {
 	if o == nil {
 		o = &api.StatusOptions{}
@@ -18,8 +18,8 @@ func (k *Kernel) Status(ctx context.Context, o *api.StatusOptions) (*api.Status,
 	return k.inspect.Status(ctx, *o)
 }
 
-// SessionStatus reads what is kept of one session, and how memory is, without looking at
-// any other session. It writes nothing.
+// SessionStatus reads the stored state of one session, and the state of memory, without looking
+// at any other session. It writes nothing.
 func (k *Kernel) SessionStatus(ctx context.Context, key string) (api.SessionStatus, api.MemoryStatus, error) {
 	s, unlock, err := k.open(ctx, key, false)
 	if err != nil {
@@ -30,14 +30,13 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (api.SessionStat
 	return st, k.inspect.MemoryStatus(ctx), ctx.Err()
 }
 
-// Check verifies every invariant of the state directory: journals
-// read from end to end, every page restores to the content that its hash names,
-// every blob and backup is what its name says, no projection shows a page that can't be
-// restored, shows one twice, or below its floor, and the index, if there is one, is
-// whole. It writes nothing.
+// Check verifies every invariant of the state directory. Journals must be readable from end to
+// end. Every page must restore to the content that its hash names. Every blob and backup must
+// match its name. No projection may show a page that can't be restored, show one twice, or below
+// its floor. The index, if there is one, must be whole. Check writes nothing.
 func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return k.inspect.Check(ctx) }
 
-// Usage reads what was billed. It writes nothing. A damaged line is an error that
+// Usage reads the recorded bills. It writes nothing. For a damaged line it returns an error that
 // names file and line.
 func (k *Kernel) Usage(ctx context.Context, o billing.Options) (*billing.Report, error) {
 	return usage.All(ctx, k.state, o, func(key string) error { return noSession(k.state, key) })

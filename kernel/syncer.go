@@ -15,20 +15,20 @@ const DefaultSyncInterval = syncer.DefaultInterval
 // do plans, which search; the rest is in the background, with vectors, and the zero value
 // means never. Only one process at a time does it.
 type SyncOptions struct {
-	// Wait is how long a search waits for the index to be made, or for what has changed;
-	// default 2 seconds. Negative searches it as it is: Reindex is then the only
-	// way, unless one of those that follow is set.
+	// Wait is how long a search waits for the index to be made, or for changed files; default 2
+	// seconds. A negative Wait searches the index as it is: then only Reindex updates it, unless
+	// one of the following fields is set.
 	Wait time.Duration
 	// OnStart does it when a session starts: at StartSession, and at a session's
 	// first plan.
 	OnStart bool
-	// OnSearch does it when a search found the index without vectors or, with a negative
-	// Wait, behind the files.
+	// OnSearch updates the index when a search found it without vectors or, with a negative Wait,
+	// older than the files.
 	OnSearch bool
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
-	// Watch does it when files have changed, after [watch.DefaultDebounce] without
-	// another change. Where the system can't watch, Interval is used, or its default.
+	// Watch updates it when files have changed, after [watch.DefaultDebounce] without another
+	// change. If the system can't watch, Interval is used, or its default.
 	Watch bool
 	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(api.SyncRun)

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
-// TraceOptions say what is kept of how plans were decided.
+// TraceOptions set the records that are kept of a plan's decisions.
 type TraceOptions struct {
 	// Off writes no traces.
 	Off bool

@@ -26,16 +26,15 @@ const (
 	OpForget   Op = "forget"
 )
 
-// Done is work that has ended. It holds what its caller got: who watches only reads.
+// Done is work that has ended. It holds the caller's own result: a watcher must only read it.
 type Done struct {
 	Op Op
 	// Began and Took are by the system's clock, whatever the request says of now.
 	Began time.Time
 	Took  time.Duration
 	Err   error
-	// Plan is that of OpPlan and OpPeek, Model the one that it is for, Paging what it showed
-	// of the conversation's use of pages, Recalled whether it brought something new from
-	// memory.
+	// Plan is that of OpPlan and OpPeek. Model is the model that it is for. Paging counts the
+	// conversation's use of pages in it. Recalled reports whether it added new memory.
 	Plan     *api.ContextPlan
 	Model    string
 	Paging   Paging
@@ -44,14 +43,14 @@ type Done struct {
 	Observation *api.Observation
 	// Passed is that of OpCompact.
 	Passed *api.Passed
-	// Found counts what OpSearch and OpRecall found, and the entries that OpRemember wrote
-	// or OpForget took out. Reason is how a search ended.
+	// Found counts the results of OpSearch and OpRecall, and the entries that OpRemember wrote or
+	// OpForget took out. Reason is how a search ended.
 	Found  int
 	Reason retrieval.Reason
 }
 
-// Paging counts what one plan showed of the use of pages: explicit faults, alerts and hits,
-// of which the thrash index is made.
+// Paging counts the use of pages in one plan: explicit faults, alerts and hits, of which the
+// thrash index is made.
 type Paging struct{ Faults, Alerts, Hits int }
 
 // watcher is told of work; a nil one is not.
@@ -65,7 +64,7 @@ func (w watcher) begin(op Op) *Done {
 	return &Done{Op: op, Began: time.Now()}
 }
 
-// end tells of work; fill adds what came of it, where it did not fail.
+// end reports ended work; fill adds its result, if it did not fail.
 func (w watcher) end(ctx context.Context, d *Done, err error, fill func(*Done)) {
 	if d == nil {
 		return
@@ -82,12 +81,12 @@ func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Res
 	w(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
 }
 
-// pagingOf is what a plan adds to its conversation's counts.
+// pagingOf returns the counts that a plan adds to those of its conversation.
 func pagingOf(pl *turn.Planned) Paging {
 	now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report()
 	return Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
 }
 
-// IndexStatus reads what the index has, and by how much it is behind the files. It compares
+// IndexStatus reads the size of the index, and how far it is older than the files. It compares
 // their stats, opens none of them and changes nothing.
 func (k *Kernel) IndexStatus(ctx context.Context) api.IndexStatus { return k.inspect.IndexStatus(ctx) }

@@ -9,8 +9,8 @@ import (
 
 func keyOr(key string) string { return session.KeyOr(key) }
 
-// OnlySessionState reports whether a text of SESSION-STATE.md is what the kernel wrote of a
-// session, with nothing of anybody else's in it.
+// OnlySessionState reports whether a text of SESSION-STATE.md was written by the kernel about a
+// session, and holds nothing of anybody else's.
 func OnlySessionState(text string) bool {
 	f := workstate.ParseStateFile(text)
 	return f.Section != nil && !f.Section.Edited && strings.TrimSpace(f.Others()) == ""

@@ -7,16 +7,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Write stages, validates and commits updates of pages. What is rejected stays in
-// the journal with its code and is no error. A constraint, a plan that is active,
-// and a page whose field "pin" is soft or hard are in every prompt from the next
-// plan on; the others are kept.
+// Write stages, validates and commits updates of pages. A rejected update stays in the journal
+// with its code and is no error. A constraint, a plan that is active, and a page whose field
+// "pin" is soft or hard are in every prompt from the next plan on; the others are kept.
 func (k *Kernel) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	return k.desk.Write(ctx, req)
 }
 
-// Pages lists what hosts wrote with [Kernel.Write]: the session's pages and those
-// that all sessions share, by scope and key.
+// Pages lists the pages that hosts wrote with [Kernel.Write]: the session's pages and those that
+// all sessions share, by scope and key.
 func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.StoredPage, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // the processors. A plan in the middle of a session has one or two.
 const parallelFrom = 16
 
-// Absorb makes pages of what is new, and gives the projection's view of all messages,
-// reusing that of before as far as they are the same. It is false if it was stopped.
+// Absorb makes pages of the new messages, and the projection's view of all messages. It reuses
+// the view of before as far as the messages are the same. It returns false if it was stopped.
 func (b *Batch) Absorb() bool {
 	b.keepTaken()
 	before, msgs := b.before, b.Msgs
@@ -55,7 +55,7 @@ func (b *Batch) Absorb() bool {
 	return !b.stopped()
 }
 
-// keepTaken files what healing took out of the conversation. None of it is shown.
+// keepTaken files the parts that healing took out of the conversation. None of them is shown.
 func (b *Batch) keepTaken() {
 	for _, t := range b.taken {
 		if t.part.Result != nil {

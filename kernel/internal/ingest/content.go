@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// HashMessage is the hash of what a host message says, the same whether the host
-// moved its cache markers or re-encoded a known block.
+// HashMessage returns the hash of a host message's content. It is the same whether the host moved
+// its cache markers or re-encoded a known block.
 func HashMessage(m *memkernel.Message) string {
 	return hashed(func(h *bufio.Writer) {
 		field(h, string(m.Role))
@@ -24,7 +24,7 @@ func HashMessage(m *memkernel.Message) string {
 	})
 }
 
-// hashed is the hash of what is written, in hex.
+// hashed returns the hash of the written bytes, in hex.
 func hashed(write func(h *bufio.Writer)) string {
 	sum := sha256.New()
 	h := bufio.NewWriterSize(sum, 512)
@@ -122,9 +122,9 @@ func ResultText(r *memkernel.ToolResult) string {
 	return b.String()
 }
 
-// ResultContent is what is stored of a result beside its media: its text, that of
-// documents, and the JSON of blocks of unknown type. What only the provider can
-// read is stored whole.
+// ResultContent returns the stored content of a result, apart from its media: its text, that of
+// documents, and the JSON of blocks of unknown type. Blocks that only the provider can read are
+// stored whole.
 func ResultContent(p *memkernel.Part) string {
 	r := p.Result
 	if r.Opaque && p.Raw != "" {
@@ -174,9 +174,9 @@ func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	return runs
 }
 
-// withText are parts that show text in the place of theirs. What is no text keeps its
-// shape and place; each run of texts shows what is between two breaks, and where
-// there are fewer breaks the first runs show it.
+// withText returns parts that show text instead of their own. Parts other than text keep their
+// shape and place. Each run of texts shows the text between two breaks. If there are fewer
+// breaks, the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	runs := len(TextRuns(parts))
 	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
@@ -227,8 +227,8 @@ func decodeBase64(s string) string {
 	return s
 }
 
-// The first and the last second that are written as a time, a day short of what
-// JSON can hold so that no time zone matters.
+// The first and the last second that are written as a time. The last is a day short of the limit
+// of JSON, so that no time zone matters.
 var (
 	firstTime = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
 	lastTime  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
@@ -248,8 +248,8 @@ func Thinking(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }
 
-// Unseen is the index of the first message behind the one with key. If the host
-// no longer sends that message, everything that it sends is new.
+// Unseen returns the index of the first message after the one with key. If the host no longer
+// sends that message, all its messages are new.
 func Unseen(key string, msgs []memkernel.Message) int {
 	if key == "" {
 		return 0
@@ -262,8 +262,8 @@ func Unseen(key string, msgs []memkernel.Message) int {
 	return 0
 }
 
-// RootedIn tells which messages are a conversation's. Where the host took messages
-// away for a summary of its own, all that were known are.
+// RootedIn returns a function that reports whether a message belongs to a conversation. If the
+// host replaced messages by a summary of its own, all known messages do.
 func RootedIn(msgs []memkernel.Message) func(string) bool {
 	keys := make(map[string]bool, len(msgs))
 	for i := range msgs {

@@ -9,22 +9,22 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Heard is a conversation that is observed and not planned in this process, as it was
-// handed in last. It belongs to its session alone, so that what is new is appended to
-// it in place: an observation costs what is new and not what was.
+// Heard is a conversation that is observed and not planned in this process, as it was handed in
+// last. It belongs to its session alone, so that new messages are appended to it in place: the
+// cost of an observation depends on the new messages only.
 //
 //	raw   ──────────── settled ────────────┬── healed again ──┬── new ──
 //	msgs  ── keyed, hashed, pages made ────┴──────────────────┴─────────
 //
-// The end is healed again, since what comes may belong to it: results to open calls.
-// A host that changes what is settled has all of it read anew.
+// The end is healed again, since later messages may belong to it: results to open calls. If a
+// host changes settled messages, all of them are read anew.
 type Heard struct {
-	// On is the state on which it stands, nil if there was none; state is that with
-	// what was handed in since.
+	// On is the state that the conversation extends, nil if there was none. state adds to it the
+	// messages handed in since.
 	On    *branch.State
 	state *branch.State
-	// The first raw of the host's messages came to the first msgs of ours, for good.
-	// past and used are what healing and keying know of them.
+	// The first raw of the host's messages became the first msgs of ours, for good. past and used
+	// are the state of healing and keying after them.
 	raw, msgs int
 	past      transcript.Past
 	used      map[string]int
@@ -32,14 +32,14 @@ type Heard struct {
 	upto []int
 }
 
-// NewHeard is a conversation of which nothing was heard beyond its state, which stands on
-// a state of the session, nil if there is none.
+// NewHeard returns a conversation without messages beyond its state. on is the state of the
+// session that it extends, nil if there is none.
 func NewHeard(on, state *branch.State) *Heard {
 	return &Heard{On: on, state: state, used: map[string]int{}}
 }
 
-// RepairHeard is Repair for a conversation that is observed: what h knows of it is not read
-// again. h belongs to the batch until its pages are made.
+// RepairHeard is Repair for a conversation that is observed: the messages that h knows are not
+// read again. The caller must leave h to the batch until its pages are made.
 func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
 	b := &Batch{Maker: m, req: r, before: h.state, heard: h, Adopted: h.state.Adopted}
 	b.Calls = h.state.Calls
@@ -47,7 +47,7 @@ func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
 	return b, b.ready(func() { b.keyHeard(raw, msgs) })
 }
 
-// keep keeps what was handed in for the next time.
+// keep keeps the messages that were handed in for the next time.
 func (h *Heard) keep(b *Batch) {
 	h.count(b)
 	n := *h.state
@@ -66,9 +66,8 @@ func (h *Heard) count(b *Batch) {
 	}
 }
 
-// repairHeard makes valid what is new, on top of what is settled. It gives the place
-// where the next time may begin, as numbers of host messages and of ours behind the
-// settled ones.
+// repairHeard makes the new messages valid, on top of the settled ones. It returns the place
+// where the next time may begin, as numbers of host messages and of ours after the settled ones.
 func (b *Batch) repairHeard() (raw, msgs int) {
 	h, prev := b.heard, b.heard.state
 	same := min(b.req.Unchanged, len(prev.Raw), len(b.req.Messages))
@@ -96,7 +95,7 @@ func (b *Batch) repairHeard() (raw, msgs int) {
 	return h.raw, 0
 }
 
-// begin forgets what is settled.
+// begin forgets the settled messages.
 func (h *Heard) begin() {
 	h.raw, h.msgs, h.past, h.used = 0, 0, transcript.Past{}, map[string]int{}
 }
@@ -105,8 +104,8 @@ func (h *Heard) begin() {
 // anew, at least: some write their last message piece by piece.
 const Rewound = 8
 
-// seam is where what is settled may end: before one of the messages that the host
-// repeated, where a person spoke or the model went on behind a result.
+// seam returns the place where the settled messages may end: before one of the messages that the
+// host repeated, where a person spoke or the model continued after a result.
 func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	for i := min(same, len(raw)) - Rewound; i > h.raw; i-- {
 		if transcript.PlainUser(raw[i]) || raw[i].Role == memkernel.RoleAssistant && raw[i-1].Role != memkernel.RoleAssistant {
@@ -116,14 +115,14 @@ func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	return h.raw
 }
 
-// keyHeard gives keys to what is not settled, of which the first msgs of ours, from
-// raw of the host's, are settled then.
+// keyHeard gives keys to the messages that are not settled. The first msgs of ours, from raw of
+// the host's, are settled then.
 func (b *Batch) keyHeard(raw, msgs int) {
 	h := b.heard
 	begin, end := h.msgs, h.msgs+msgs
 	if b.led > 0 && msgs > 0 {
 		if end++; msgs < b.led {
-			end = begin // the opening is to be settled with what stands behind it
+			end = begin // the opening has to be settled with the message after it
 		}
 	}
 	used := keyUse{h.used, map[string]int{}}
@@ -137,8 +136,7 @@ func (b *Batch) keyHeard(raw, msgs int) {
 	b.keyRun(end, len(b.Msgs), used)
 }
 
-// keyUse counts the keys that are taken: those of settled messages, and those behind
-// them.
+// keyUse counts the taken keys: those of settled messages, and those of later ones.
 type keyUse struct{ settled, now map[string]int }
 
 func (u keyUse) of(key string) int {
@@ -155,13 +153,13 @@ func (u keyUse) take(key string) int {
 	return n
 }
 
-// settle adds what was counted to what is settled.
+// settle adds the new counts to the settled ones.
 func (u keyUse) settle() {
 	maps.Copy(u.settled, u.now)
 	clear(u.now)
 }
 
-// TokensFrom is what the messages from one on cost.
+// TokensFrom returns the size of the messages from one on.
 func (b *Batch) TokensFrom(from int) int {
 	from = max(min(from, len(b.Hosts)), 0)
 	if h := b.heard; h != nil {

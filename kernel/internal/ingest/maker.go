@@ -1,6 +1,6 @@
 // Package ingest makes a host's conversation valid and makes pages of it: plans and observed
-// turns begin with it. What it made stands in a [Batch] until somebody writes it down; it
-// reads no file. Of what is shown it decides the level at which a page is first appended ([Maker.Levels]).
+// turns begin with it. A [Batch] holds the pages until the caller writes them; the package reads
+// no file. It also decides the level at which a page is first appended ([Maker.Levels]).
 package ingest
 
 import (
@@ -19,18 +19,17 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// inlineBytes is the largest page content that the journal carries itself;
-// anything larger is a blob, and so is what JSON can't hold: bytes that are not
-// UTF-8.
+// inlineBytes is the largest page content that the journal itself holds. Larger content is a
+// blob, as are bytes that JSON can't hold because they are not UTF-8.
 const inlineBytes = 4 << 10
 
-// Maker makes pages of a conversation, and of what else a prompt shows. It writes
+// Maker makes pages of a conversation, and of the other texts that a prompt shows. It writes
 // nothing.
 type Maker struct {
-	// Out takes what is made; Known are pages that are committed already.
+	// Out receives the new pages. Known are pages that are committed already.
 	Out   *Pages
 	Known map[string]*pagevm.Page
-	// Graves says what was forgotten, and is not kept again.
+	// Graves names forgotten pages and content, which are not kept again.
 	Graves Graves
 	Mask   *mask.Masker
 	Count  tokencount.Counter
@@ -42,28 +41,28 @@ type Maker struct {
 	Branch, Resolver string
 	// Large is the number of tokens above which a result is not shown in full.
 	Large int
-	// Durable: what is kept now will be on disk before it is used.
+	// Durable: content that is kept now will be on disk before it is used.
 	Durable bool
-	// Calls finds the conversation's calls by id, Lifted binary content that stood in
-	// results as base64 by page.
+	// Calls finds the conversation's calls by id. Lifted is binary content that results held as
+	// base64, by page.
 	Calls  map[string]*memkernel.ToolCall
 	Lifted map[string][]mask.Payload
 	whole  map[string]bool // pages whose shaped results show their content again
-	// Whole returns the stored content of a page whose result was shaped before its host got
-	// it. It is set where turns are observed: what is learned from a turn is learned from
-	// the whole. Nil where prompts are planned, which show a host's messages as they are.
+	// Whole returns the stored content of a page whose result was shaped before its host got it.
+	// It must be set where turns are observed, so that they are learned from whole results. It is
+	// nil where prompts are planned, which show a host's messages as they are.
 	Whole func(*pagevm.Page) (string, error)
-	// Stopped tells that what is made will not be used; nil if it always will.
+	// Stopped reports that the pages will not be used; nil if they always will.
 	Stopped func() bool
 }
 
-// Graves says what was forgotten, or went by retention.
+// Graves reports which pages and contents were forgotten, or removed by retention.
 type Graves interface {
 	// Any reports whether anything was forgotten.
 	Any() bool
 	// Forgotten is the hash of a page's content that was forgotten.
 	Forgotten(page string) (hash string, ok bool)
-	// ForgottenContent reports whether content was forgotten, wherever it stood.
+	// ForgottenContent reports whether content was forgotten, wherever it occurred.
 	ForgottenContent(hash string) bool
 	// Retired reports whether a page's content went by retention.
 	Retired(page string) bool
@@ -120,7 +119,7 @@ func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) p
 	return s
 }
 
-// shown sums what a run of parts costs, with or without its thinking.
+// shown sums the cost of a run of parts, with or without its thinking.
 func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bool) pagevm.Shown {
 	sh := pagevm.Shown{Hash: hash, Tokens: overhead}
 	calls := false
@@ -143,17 +142,17 @@ func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bo
 // committed reports whether a page is on disk, or will be.
 func (g *Maker) committed(id string) bool { return g.Durable || g.Known[id] != nil }
 
-// markable: a cache marker may not stand on thinking or on empty text.
+// markable: thinking and empty text must not have a cache marker.
 func markable(p *memkernel.Part) bool {
 	return !Thinking(p) && (p.Kind != memkernel.PartText || p.Text != "")
 }
 
-// RunText is what is kept of a run of parts, secrets masked.
+// RunText returns the stored text of a run of parts, secrets masked.
 func (g *Maker) RunText(m *memkernel.Message, from, to int) string {
 	return g.runContent(m, from, to).text
 }
 
-// runContent is what is kept of a run of parts, and the media in it.
+// runContent is the stored content of a run of parts, and the media in it.
 func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
 	var text strings.Builder
 	var media []*memkernel.Media
@@ -251,8 +250,8 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 	return s
 }
 
-// Levels fills in what the degraded representations of a page would cost. One that
-// saves less than a quarter of what the level above says is not worth what it hides.
+// Levels fills in the costs of a page's degraded representations. One that saves less than a
+// quarter of the level above is left out: it is not worth the text that it hides.
 func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.Part, overhead int) {
 	if !degraded(page) {
 		return
@@ -279,7 +278,7 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 	}
 }
 
-// Lowered is what a segment costs that shows text in the place of its own.
+// Lowered returns the cost of a segment that shows text instead of its own.
 func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash string, overhead int) pagevm.Shown {
 	sh := g.shown(Lowered(parts, text), overhead, hash, false)
 	sh.Image = s.At[pagevm.Full].Image
@@ -289,7 +288,7 @@ func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash st
 	return sh
 }
 
-// MediaTokens is what of some parts costs the same at every level.
+// MediaTokens returns the size of those parts that cost the same at every level.
 func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 	if len(parts) == 1 && parts[0].Result != nil {
 		parts = parts[0].Result.Content
@@ -330,14 +329,14 @@ func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *mem
 	})
 }
 
-// Evidence is a result as representations are made of it, but for what it says.
+// Evidence returns the source of a result's representations, without the result's text.
 func (g *Maker) Evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.Page) represent.EvidenceInput {
 	return represent.EvidenceInput{Tool: tool, Input: input, IsError: r.IsError,
 		Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver}
 }
 
-// ownWords is how much of either end of a typed text is taken for the person's own
-// words round what was pasted, in bytes.
+// ownWords is how much of either end of a typed text is taken for the person's own words around a
+// pasted text, in bytes.
 const ownWords = 2 << 10
 
 // MessageInput is a message as representations are made of it.
@@ -352,9 +351,9 @@ func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.E
 	return in
 }
 
-// Joined is what the texts among parts say, secrets masked, and whether there are
-// breaks in it, where a part of another kind stands between two; and the beginnings and
-// ends of those that a person typed, or of all if none is marked so.
+// Joined returns the texts among parts, secrets masked, and whether it has breaks, where a part
+// of another kind comes between two texts. own are the beginnings and ends of the texts that a
+// person typed, or of all if none is marked so.
 func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own []represent.Range) {
 	var b strings.Builder
 	typed := slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Typed })
@@ -391,8 +390,8 @@ const previewBytes = 16 << 10
 // two bytes at least.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
 
-// represent makes the representations of a result. What is not going to be stored
-// is not worth a compressor's work.
+// represent makes the representations of a result. A result that will not be stored is not worth
+// a compressor's work.
 func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
 	reps := represent.Evidence(in, g.Represent)
 	if g.Durable && g.Compress != nil {
@@ -406,9 +405,8 @@ func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
 	return reps
 }
 
-// Keep files a page's content, unless the same page is committed already. Content
-// that the host changed gets a page of its own: what a pointer or a span names must
-// stay what it was.
+// Keep files a page's content, unless the same page is committed already. Content that the host
+// changed gets a page of its own: the page that a pointer or a span names must not change.
 func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
 	old := g.Known[p.ID]
@@ -427,7 +425,7 @@ func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page
 	return p
 }
 
-// keepPayloads files what was taken out of a text as base64.
+// keepPayloads files the payloads that were taken out of a text as base64.
 func (g *Maker) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
 	for i := range ps {
 		g.Out.Blobs = append(g.Out.Blobs, ps[i].Data)

@@ -10,15 +10,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Pages are the pages that were made and are not written yet. Pages are added, never
-// taken out: what a plan tried and gave up is kept, too.
+// Pages are the pages that were made and are not written yet. Pages are added, never taken out:
+// the pages of an abandoned plan are kept, too.
 type Pages struct {
 	// New are the pages, in the order in which they were made.
 	New []*pagevm.Page
-	// Blobs are contents that stand apart: those of large pages, and media.
+	// Blobs are contents that are stored apart: those of large pages, and media.
 	Blobs []string
-	// contents are what small pages hold, one per page, "" for those whose
-	// content is among Blobs.
+	// contents are the contents of small pages, one per page, "" for those whose content is among
+	// Blobs.
 	contents []string
 	// byID and texts find pages and their representations; they are made of the
 	// first indexed pages, when something is looked for.
@@ -31,18 +31,18 @@ type Pages struct {
 // large contents are blobs already.
 const Op = "ingest"
 
-// Body is what [Pages.AppendJSON] writes.
+// Body is the document that [Pages.AppendJSON] writes.
 type Body struct {
 	Pages []*pagevm.Page `json:"pages"`
-	// Content is what small pages hold, by page id.
+	// Content is the content of small pages, by page id.
 	Content map[string]string `json:"content,omitempty"`
 }
 
 // Empty tells that no page is new. Blobs of pages that are known are known, too.
 func (c *Pages) Empty() bool { return len(c.New) == 0 }
 
-// add files a page. Its content is kept with it if it is small and can stand in
-// JSON, as a blob otherwise.
+// add files a page. Its content is kept with it if it is small and JSON can hold it, as a blob
+// otherwise.
 func (c *Pages) add(p *pagevm.Page, content string) {
 	if FullRep(p) != nil {
 		content = ""
@@ -56,7 +56,7 @@ func (c *Pages) add(p *pagevm.Page, content string) {
 	c.contents = append(c.contents, content)
 }
 
-// merge files what o found behind what c found.
+// merge appends the pages of o to those of c.
 func (c *Pages) merge(o *Pages) {
 	c.New = append(c.New, o.New...)
 	c.contents = append(c.contents, o.contents...)
@@ -76,8 +76,8 @@ func (c *Pages) Replace(p *pagevm.Page, content func() string) {
 	c.add(p, content())
 }
 
-// FullRep is the representation that holds all of a page's content, nil if none
-// does: what the kernel itself says is kept as it is shown.
+// FullRep returns the representation that holds all of a page's content, nil if none does: the
+// kernel's own texts are kept as they are shown.
 func FullRep(p *pagevm.Page) *pagevm.Rep {
 	for i := range p.Reps {
 		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
@@ -130,9 +130,9 @@ func (c *Pages) size() int {
 	return n
 }
 
-// AppendJSON appends the pages and what small ones hold as the JSON of a [Body]. It is written by
-// hand because encoding/json takes longer for it than all else that a first plan
-// writes together; what it decodes to is the same.
+// AppendJSON appends the pages and the contents of small ones as the JSON of a [Body]. It is
+// written by hand because encoding/json takes longer for it than for all other writes of a first
+// plan together. The decoded result is the same.
 func (c *Pages) AppendJSON(dst []byte) ([]byte, error) {
 	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
 	for i, p := range c.New {

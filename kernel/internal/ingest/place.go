@@ -6,10 +6,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Places says where every message is: its atom, whether that is closed, and
-// whether it belongs to the open tool loop. The first kept messages are those that
-// known is about: their atoms are taken over, but for the last that the assistant
-// spoke in, and all behind it, which may go on.
+// Places returns the place of every message: its atom, whether that is closed, and whether it
+// belongs to the open tool loop. The first kept messages are those that known describes. Their
+// atoms are taken over, except for the last that the assistant spoke in, and all later ones,
+// which may continue.
 func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.Place {
 	out := make([]pagevm.Place, len(msgs))
 	from := settled(known, msgs[:min(kept, len(known))])
@@ -34,9 +34,9 @@ func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.P
 	return out
 }
 
-// settled is where the last atom begins that the assistant spoke in. In front of
-// it nothing changes however the conversation goes on: the results of a call stand
-// before the assistant speaks again.
+// settled returns the start of the last atom that the assistant spoke in. No atom before it
+// changes however the conversation continues: the results of a call come before the assistant
+// speaks again.
 func settled(known []pagevm.Place, msgs []memkernel.Message) int {
 	i := len(msgs) - 1
 	for i >= 0 && msgs[i].Role != memkernel.RoleAssistant {

@@ -39,15 +39,16 @@ type Request struct {
 // Batch is a conversation made valid, and pages of it.
 type Batch struct {
 	Maker
-	// Raw is the conversation as it came, Msgs the same made valid, Hosts what a
-	// projection sees of that.
+	// Raw is the conversation as it came, Msgs the same made valid. Hosts is the projection's
+	// view of Msgs.
 	Raw, Msgs []memkernel.Message
 	Hosts     []pagevm.HostMessage
 	// Absorbed are the leading Hosts that are those of before.
 	Absorbed int
 	// Adopted gives the host's key of a message that is known by a prompt's.
 	Adopted map[string]string
-	// Removed is what making it valid took out, Faults what had to be changed.
+	// Removed are the parts that making it valid took out. Faults are the changes that were
+	// needed.
 	Removed []api.Excluded
 	Faults  []fault.Fault
 	// LiftedBytes is the base64 that results held and that is not shown, Examined how
@@ -58,17 +59,17 @@ type Batch struct {
 	req    Request
 	before *branch.State
 	heard  *Heard
-	// kept are the leading Msgs that are those of before, was those of before behind
-	// them; led is the place behind an opening that was put in front.
+	// kept counts the leading Msgs that are the same as before. was are the earlier messages
+	// after them. led is the place after an opening that was put in front.
 	kept, led int
 	was       []memkernel.Message
 	taken     []taken
 }
 
-// Repair makes a conversation valid that is planned: calls are answered, results have
-// their calls, keys are there and unique. What had to be changed is a fault. before is its
-// state up to now, which is not changed. The batch is good, too, where the error is
-// ErrAnswered; [Batch.Absorb] makes its pages.
+// Repair makes a conversation valid that is planned: calls are answered, results have their
+// calls, keys are there and unique. Every change is a fault. before is its state up to now, which
+// is not changed. The caller may use the batch also if the error is ErrAnswered. [Batch.Absorb]
+// makes its pages.
 func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 	b := &Batch{Maker: m, req: r, before: before, Adopted: before.Adopted}
 	b.Calls = before.Calls
@@ -96,7 +97,7 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 	return b, b.ready(b.key)
 }
 
-// ready does what is left when the messages are valid: key gives them their keys.
+// ready takes the remaining steps once the messages are valid: key gives them their keys.
 func (b *Batch) ready(key func()) error {
 	if len(b.Msgs) == 0 {
 		return api.ErrNoMessages
@@ -114,8 +115,8 @@ func (b *Batch) ready(key func()) error {
 	return nil
 }
 
-// note reports what healing did. What it took out becomes a page, so that it is
-// listed and can be read.
+// note reports the changes of healing. A removed part becomes a page, so that it is listed and
+// can be read.
 func (b *Batch) note(notes []transcript.Note) {
 	for i := range notes {
 		n := &notes[i]
@@ -141,7 +142,7 @@ type taken struct {
 // the provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
 
-// healed is the code of what healing did.
+// healed returns the fault code of a change by healing.
 func healed(n *transcript.Note) fault.Code {
 	return fault.Code(strings.ReplaceAll(n.Rule, "-", "_"))
 }
@@ -171,8 +172,8 @@ func samePrefix(a, b []memkernel.Message) int {
 	return n
 }
 
-// independent reports whether a tail can be healed without what came before it: it
-// holds no result of an earlier call and uses no call id again.
+// independent reports whether a tail can be healed without the messages before it: it holds no
+// result of an earlier call and uses no call id again.
 func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
 	calls := map[string]bool{}
 	for i := range tail {
@@ -199,9 +200,9 @@ func promptMessage(branch string, req *Request) memkernel.Message {
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: branch == ""}}}
 }
 
-// adoptPrompts recognises, at the place of a prompt that we planned, the message
-// that the host made of it since, also when the host decorated it: the bytes that
-// were sent stand, and the prompt never stands twice.
+// adoptPrompts recognises, at the place of a prompt that we planned, the message that the host
+// has since made of it, also if the host decorated it: the bytes that were sent are kept, and the
+// prompt never appears twice.
 func (b *Batch) adoptPrompts() {
 	seen, from := b.before.Proj.Seen, 0
 	if b.heard != nil {
@@ -242,8 +243,8 @@ func (b *Batch) adopt(prompt, key string) {
 	b.Adopted = adopted
 }
 
-// promptText is the text of a prompt that was planned before the host wrote it,
-// "" if it no longer stands or is not known.
+// promptText returns the text of a prompt that was planned before the host wrote it, "" if it is
+// no longer in use or not known.
 func (b *Batch) promptText(key string) string {
 	for i := len(b.before.Msgs) - 1; i >= 0; i-- {
 		if b.before.Msgs[i].Key == key {
@@ -264,8 +265,8 @@ func (b *Batch) promptText(key string) string {
 	return ""
 }
 
-// standsIn reports whether a prompt stands in a text as lines of its own. A few words
-// in the middle of others are not the prompt.
+// standsIn reports whether a prompt occurs in a text as lines of its own. A few words in the
+// middle of others are not the prompt.
 func standsIn(prompt, text string) bool {
 	before, after, ok := strings.Cut(text, prompt)
 	for ok {
@@ -279,7 +280,7 @@ func standsIn(prompt, text string) bool {
 	return false
 }
 
-// ownMsgs makes b.Msgs safe to change, behind those that are kept.
+// ownMsgs makes the part of b.Msgs after the kept ones safe to change.
 func (b *Batch) ownMsgs() {
 	if b.heard == nil {
 		b.Msgs = append([]memkernel.Message(nil), b.Msgs...)
@@ -330,8 +331,7 @@ func hasKey(msgs []memkernel.Message, key string) bool {
 	return false
 }
 
-// keyOf is the key of a message behind that with key prev, before it is made
-// unique.
+// keyOf returns the key of a message after the one with key prev, before it is made unique.
 func keyOf(m *memkernel.Message, prev string) string {
 	switch {
 	case m.Key == "":
@@ -373,11 +373,10 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 	}
 }
 
-// liftBase64 takes binary content out of the text of tool results, where a command
-// printed it: no model reads it, and it costs a token for every three bytes. It is
-// kept once, as a blob that the note in its place names. Images that a tool handed
-// over as images stay as they are, and so does what the user says. Where nothing
-// can be kept all stays.
+// liftBase64 takes binary content out of the text of tool results, where a command printed it: no
+// model reads it, and it costs a token for every three bytes. It is kept once, as a blob that the
+// note in its place names. Images that a tool returned as images stay as they are, and so do the
+// user's words. If nothing can be kept, all stays.
 func (b *Batch) liftBase64() {
 	if !b.Durable {
 		return
@@ -423,15 +422,15 @@ func (b *Batch) liftPart(i, j int) {
 	b.Lifted[ids.Evidence(b.Branch, r.CallID)] = found
 }
 
-// ForgottenText is shown where something was forgotten, ForgottenPart is what a prompt shows
-// there.
+// ForgottenText is shown instead of forgotten text. ForgottenPart is the part of a prompt that
+// shows it.
 const (
 	ForgottenText = "forgotten on request"
 	ForgottenPart = "[" + ForgottenText + "]"
 )
 
-// dropForgotten takes out of the host's messages what was forgotten, so that it is
-// neither shown nor kept again. Calls and their results stay in their places.
+// dropForgotten removes forgotten content from the host's messages, so that it is neither shown
+// nor kept again. Calls and their results stay in their places.
 func (b *Batch) dropForgotten() {
 	if !b.Graves.Any() {
 		return
@@ -503,7 +502,7 @@ func stubs(parts []memkernel.Part) []memkernel.Part {
 	return out
 }
 
-// StandsForgotten reports whether a message has a note in the place of what it said.
+// StandsForgotten reports whether a message has a note in place of its forgotten content.
 func StandsForgotten(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {

@@ -36,14 +36,14 @@ func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown i
 	return ""
 }
 
-// Shapes reports whether a result is what [Maker.Shape] made of the page of its call: it names
+// Shapes reports whether a result was made by [Maker.Shape] from the page of its call: it names
 // the page, whose id no tool knows.
 func Shapes(r *memkernel.ToolResult, id string) bool {
 	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
 }
 
-// showWhole puts what is stored in the place of shaped results, where turns are observed.
-// A result whose content can't be read stays shaped.
+// showWhole replaces shaped results by their stored content, where turns are observed. A result
+// whose content can't be read stays shaped.
 func (b *Batch) showWhole() {
 	if b.Whole == nil {
 		return

@@ -36,7 +36,7 @@ func carryBlocks(d *deciding) []pagevm.Block {
 }
 
 // compactionBlocks shows a provider's compaction: the one that the cut brings, or else the one
-// that is in the prompt, as long as it describes messages before those shown.
+// that is in the prompt, unless the host has rewritten its past since.
 func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
 	if w := d.req.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {

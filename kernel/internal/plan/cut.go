@@ -127,8 +127,8 @@ func pressing(d *deciding, wish *pagevm.CutWish) *pagevm.CutWish {
 	return &own
 }
 
-// saidBy returns the notes whose content a carry block shows as it is now: a pin, or a file of
-// the workspace, that was told after a message and is then in front.
+// saidBy returns the notes on pins and workspace files that a carry block shows in their current
+// version. The cut drops these notes.
 func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 	shown := map[string]bool{}
 	for _, b := range carry {

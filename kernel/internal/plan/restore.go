@@ -55,7 +55,7 @@ func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	t.Compact = 1
 	now := t.Level(d.NextCut.Way(d.Before))
 	if now == checkpoint.LevelCompact && !d.InLoop() {
-		now = told // the due line was not made: none counts as told
+		now = told // the due cut was not made: it is not announced
 	}
 	if d.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
 		d.crossed = checkpoint.LevelNone // more than that was told
@@ -104,7 +104,7 @@ func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 }
 
 // captureAhead begins to make the working state for a restore text while a cut is decided: both
-// take equally long. The caller must call wait before it uses the state.
+// take equally long. The caller must call wait before it uses d.Captured.
 func captureAhead(d *deciding) (wait func()) {
 	if d.restoreRoom() <= 0 || d.Captured != nil {
 		return func() {}
@@ -221,9 +221,9 @@ func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 }
 
-// anew returns the text to go on from if the host's messages differ from the first on: another
-// conversation of the session. Messages that the host's compaction left of the same conversation
-// are none.
+// anew returns the text to go on from if the host's messages differ from the first on: they are
+// another conversation of the session. It returns nil if the host compacted the same
+// conversation.
 func anew(d *deciding) []pagevm.Block {
 	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
 		return nil
