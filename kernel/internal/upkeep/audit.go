@@ -14,23 +14,23 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// AuditOptions say what an audit looks at.
+// AuditOptions configure an audit.
 type AuditOptions struct {
 	// Options are those of the workspace's files. Jobs are read here.
 	consolidation.Options
-	// Prune are the thresholds of pruning: what it would leave over the limit of
-	// MEMORY.md is found.
+	// Prune are the thresholds of pruning: the audit reports the bytes that pruning would leave
+	// over the limit of MEMORY.md.
 	Prune consolidation.PruneOptions
-	// JobFiles are records of jobs beside the state directory's own.
+	// JobFiles are records of jobs in addition to the state directory's own.
 	JobFiles []string
-	// State are the checks of what is kept beside memory; they are skipped, as is that
-	// of losses, if NoState says that there is no state directory.
+	// State are the checks of the state that is kept next to memory. NoState says that there is
+	// no state directory: these checks are then skipped, as is that of losses.
 	State   map[health.Code]consolidation.Kept
 	NoState bool
 }
 
-// Audit looks for what is wrong with the workspace's Markdown, and with what is kept of
-// it. It changes nothing.
+// Audit reports the faults of the workspace's Markdown, and of the state kept about it. It
+// changes nothing.
 func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, error) {
 	if k.Files == nil {
 		return nil, fmt.Errorf("audit: %w", errOff)
@@ -50,7 +50,7 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 	return consolidation.Audit(ctx, k.Files.FS(), o.Options)
 }
 
-// auditSize tells that pruning can't bring MEMORY.md down to its limit.
+// auditSize reports that pruning can't bring MEMORY.md down to its limit.
 func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOptions) error {
 	p, err := k.Prune(ctx, PruneOptions{PruneOptions: o.Prune, Now: o.Now})
 	if err != nil {
@@ -91,7 +91,7 @@ func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 	return out, nil
 }
 
-// auditLoss tells what MEMORY.md lost since a nightly run last saw it.
+// auditLoss reports the lines that MEMORY.md lost since a nightly run last saw it.
 func (k *Keeper) auditLoss(ctx context.Context, r *health.Report) error {
 	loss, err := k.Guard(ctx, api.GuardRequest{})
 	if err != nil {

@@ -18,15 +18,14 @@ import (
 // BackupsFolder is where the backups are, in the state directory.
 const BackupsFolder = "backups"
 
-// Backups hold files byte for byte, or they are none; and secrets do not get into the
-// state folder. So a text that holds what is taken for a secret is never backed up, and a
-// run that would need such a backup does not touch the file. Pruning leaves it out, and
-// says so.
+// Backups hold files byte for byte, or they are none; and secrets do not get into the state
+// folder. So a text with a suspected secret is never backed up, and a run that would need such a
+// backup does not touch the file. Pruning leaves it out, and says so.
 
 // heldBack is why a file is left alone.
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
 
-// secret reports whether a text holds what is taken for a secret.
+// secret reports whether a text holds a suspected secret.
 func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
 
 // keep puts a text among the backups, unless it holds a secret, and gives its hash.
@@ -37,7 +36,7 @@ func (r *run) keep(text string) string {
 	return r.batch.AddString(text)
 }
 
-// need is keep for what the run can't be done or undone without.
+// need is keep for a text without which the run can't be done or undone.
 func (r *run) need(path, text string) string {
 	if r.secret(text) && !slices.Contains(r.held, path) {
 		r.held = append(r.held, path)
@@ -45,13 +44,13 @@ func (r *run) need(path, text string) string {
 	return r.keep(text)
 }
 
-// pruneSafely is a pruning that touches no file which holds a secret, and none of which
-// what stays would be rendered otherwise.
+// pruneSafely prunes, but touches no file that holds a secret, and none whose rest would be
+// rendered differently.
 func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *api.Pruned) error {
 	p := snap.Prune(o)
 	bad := r.refused(p)
 	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) {
-		bad[f.Path] = heldBack // nobody can tell what of it is new, so nothing leaves it
+		bad[f.Path] = heldBack // its new parts can't be determined, so nothing leaves it
 	}
 	if len(bad) > 0 {
 		var only []string
@@ -114,9 +113,9 @@ func (k *Keeper) backup(hash string) (string, error) {
 	return string(raw), err
 }
 
-// RetainBackups removes the backups that no run which is younger than before needs, nor
-// an undo of the newest, nor who tells what MEMORY.md lost. It counts them, and their
-// bytes; without apply they stay.
+// RetainBackups removes backups. It keeps those for runs younger than before, for an undo of the
+// newest pruning, and for the newest run that saw MEMORY.md, from which losses are found. It
+// counts them, and their bytes; without apply they stay.
 func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply bool) (n int, bytes int64, err error) {
 	if k.Files == nil {
 		return 0, 0, nil
@@ -181,8 +180,8 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	return needed, known
 }
 
-// Forget removes the backups and the rows of facts that clean would change: they quote what
-// is to be forgotten. Runs are finished first: none needs their backups then but for an undo.
+// Forget removes the backups and the rows of facts that clean would change, because they quote
+// forgotten contents. Runs are finished first: after that only an undo needs their backups.
 func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
 	hashes, err := k.Quoting(clean)
 	if err != nil {

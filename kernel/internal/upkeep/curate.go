@@ -13,24 +13,23 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// CurateOptions say what of a day is curated, and how.
+// CurateOptions select which entries of a day are curated, and how.
 type CurateOptions struct {
 	// Day is the day whose log is read, YYYY-MM-DD; "" is that of Now.
 	Day string
-	// Model may reword, merge and drop what was chosen, and say what of memory it replaces,
-	// within bounds. Nil asks nobody.
+	// Model may reword, merge and drop the chosen entries, and say which entries of memory they
+	// replace, within bounds. If Model is nil, no model is asked.
 	Model summary.Model
-	// Extra gives what is known of a day beside its log.
+	// Extra returns the entries of a day that are known from elsewhere than its log.
 	Extra func(day string) ([]consolidation.Extra, error)
 	// Apply writes it. Without it nothing is written at all.
 	Apply bool
 	Now   time.Time
 }
 
-// Curate brings what the day's log, the working buffer and what else is known of the day
-// hold into MEMORY.md: a few entries that aren't there yet, appended under the day's
-// heading. The buffer is read and stays; what was read of it is committed, so that
-// pruning may empty it.
+// Curate adds to MEMORY.md a few new entries from the day's log, the working buffer and other
+// sources, under the day's heading. The buffer is read and stays. The part that was read is
+// committed, so that pruning may empty it.
 func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*api.Curated, error) {
 	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
 		}
 	}
-	hide() // before it is sent anywhere, and what comes back as well
+	hide() // before it is sent anywhere; the answer is hidden as well
 	if err := r.advise(ctx, opt, snap, out); err != nil {
 		return nil, err
 	}
@@ -76,8 +75,8 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	return out, r.commitCuration(ctx, snap, out, buffer)
 }
 
-// ask asks a model once, unless it failed a short while ago, and takes its answer. What
-// became of it counts for when the model is asked again, as it does for notes.
+// ask asks a model once, unless it failed a short while ago, and takes its answer. Its outcome
+// decides when the model is asked again, as it does for notes.
 func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary.Prompt, take func(answer string) error) (answer summary.Completion, failed *summary.ModelError) {
 	calm, name := notes.OpenCooldowns(k.State), m.Name()
 	if calm.Cooling(name, k.Now()) {
@@ -95,8 +94,8 @@ func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary
 	return answer, failed
 }
 
-// commitCuration writes a curation, and what was read of the buffer. Nothing is
-// written if that is known and there is nothing to say.
+// commitCuration writes a curation, and the part of the buffer that was read. Nothing is written
+// if that part is already recorded and there are no entries.
 func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer string) error {
 	text := out.Text()
 	if buffer != "" && !r.hasRead(buffer) {
@@ -142,7 +141,7 @@ func (r *run) hasRead(buffer string) bool {
 	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)
 }
 
-// lastRead is what a curation has last read of the buffer, nil if none has.
+// lastRead returns the part of the buffer that a curation read last, nil if none has.
 func (r *run) lastRead() *mark {
 	for i := len(r.log) - 1; i >= 0; i-- {
 		for j := range r.log[i].run.Reads {
@@ -161,8 +160,8 @@ const (
 	adviceBytes  = 32 << 10
 )
 
-// advise lets a model reword, merge and drop entries, and name what of memory they replace,
-// within bounds. Whatever goes wrong with the model, they stand as they were chosen.
+// advise lets a model reword, merge and drop entries, and name the entries of memory that they
+// replace, within bounds. If the model fails, the entries stay as they were chosen.
 func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidation.Snapshot, out *api.Curated) error {
 	out.Advice.Refused = []string{}
 	if opt.Model == nil || len(out.Entries) == 0 {

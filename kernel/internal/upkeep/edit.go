@@ -14,12 +14,12 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// An edit is what an agent asked to become of files. It is a run like any other: what the
-// files were and become is backed up and promised before one is touched, and the lines that
-// it writes are kept as an agent's. Unlike other runs it is not insisted on: what can't be
-// written now is given up, and told.
+// An edit is an agent's request to change files. It is a run like any other: the old and new
+// contents of the files are backed up and promised before one is touched, and the lines that it
+// writes are recorded as an agent's. Unlike other runs it is not retried: a change that can't be
+// written now is given up, and reported.
 
-// The bounds of an edit, far above what agents write.
+// The bounds of an edit, far above any that agents write.
 const (
 	mostEditFiles = 200
 	mostEditBytes = 1 << 20
@@ -28,8 +28,7 @@ const (
 
 // Editor is who edits.
 type Editor struct {
-	// Session is the folder of the session, Key what makes the delivery idempotent; "" for
-	// none.
+	// Session is the folder of the session. Key makes the delivery idempotent; "" for none.
 	Session, Key string
 	// See are the files that the session sees.
 	See  *markdownstore.Store
@@ -37,7 +36,7 @@ type Editor struct {
 	Now  time.Time
 }
 
-// Standing is a file as it is read for an edit.
+// Standing is the present content of a file, as it is read for an edit.
 type Standing struct {
 	markdownstore.Loaded
 	Exists bool
@@ -46,7 +45,8 @@ type Standing struct {
 // Reading reads files for an edit.
 type Reading func(path string) (Standing, error)
 
-// Edit carries out what plan makes of the files as they stand, while nobody else edits them.
+// Edit carries out the changes that plan returns for the present files, while nobody else edits
+// them.
 func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]api.EditFile, error)) (*api.Edited, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -126,7 +126,7 @@ func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	return nil, nil
 }
 
-// change is a file of an edit: how it stands and what it becomes.
+// change is a file of an edit: its present and its new content.
 type change struct {
 	Standing
 	to     string
@@ -161,7 +161,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	if len(all) == 0 {
 		return out, ctx.Err()
 	}
-	// What is taken away goes last: a kill leaves what was moved in two places, not in none.
+	// Removals go last: a kill leaves moved text in two places, not in none.
 	slices.SortStableFunc(all, func(a, b change) int {
 		if a.remove == b.remove {
 			return 0
@@ -200,8 +200,8 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	return out, nil
 }
 
-// notDone says what of an edit was left alone: with what stands there, where somebody changed
-// it meanwhile.
+// notDone reports the files of an edit that were left alone, with the present content if somebody
+// changed it meanwhile.
 func notDone(r *run, e *Editor, d *done) error {
 	kept := d.Kept[0]
 	if !strings.HasSuffix(kept, changedMeanwhile) {
@@ -215,8 +215,8 @@ func notDone(r *run, e *Editor, d *done) error {
 	return stale(r.Keeper, now, "somebody changed it meanwhile, so it was left as it is", 0, "")
 }
 
-// marksOf are the texts whose marks of entries may stand elsewhere after an edit: those of
-// files that go.
+// marksOf returns the texts of the files to remove, whose marks of entries may be in other files
+// after the edit.
 func marksOf(read Reading, files []api.EditFile) (string, error) {
 	var b strings.Builder
 	for i := range files {
@@ -231,7 +231,7 @@ func marksOf(read Reading, files []api.EditFile) (string, error) {
 	return b.String(), nil
 }
 
-// changeOf checks what is to become of a file.
+// changeOf checks the new content of a file.
 func (r *run) changeOf(ctx context.Context, read Reading, f *api.EditFile, marks string) (*change, int, error) {
 	now, err := read(f.Path)
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *api.EditFile, marks
 // byteOrder is the mark that a file may begin with.
 const byteOrder = "\xef\xbb\xbf"
 
-// copyOf makes a file what another one is.
+// copyOf returns the change that makes a file a copy of another one.
 func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now Standing) (*change, int, error) {
 	from, err := read(f.From)
 	switch {
@@ -343,8 +343,8 @@ func (r *run) attribute(e *Editor, all []change) error {
 	return nil
 }
 
-// saidBy are the lines that a change writes, with who says them. Lines that stood there stay
-// whose they are.
+// saidBy returns the lines that a change writes, with their authors. Lines that were already
+// there keep their authors.
 func saidBy(before, after string, moved map[string]consolidation.Origin) map[string]consolidation.Origin {
 	stood := map[string]bool{}
 	for l := range strings.SplitSeq(before, "\n") {
@@ -394,8 +394,8 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
-// UndoEdit takes back an edit, the newest of the session if none is named: its files become
-// what they were. If one of them has changed since, nothing is done.
+// UndoEdit takes back an edit, the newest of the session if none is named: its files get their
+// earlier contents. If one of them has changed since, nothing is done.
 func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -438,7 +438,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 	if len(r.promise.Steps) == 0 {
 		return nil, &api.EditError{Why: last.id + " changed nothing that could be taken back"}
 	}
-	// As in an edit, what is taken away goes last.
+	// As in an edit, removals go last.
 	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
 		if a.Gone == b.Gone {
 			return 0
@@ -479,8 +479,8 @@ func editToUndo(r *run, session, edit string) (*logged, error) {
 	return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
 }
 
-// later is the newest edit after another one of the same file that still stands, "" if there
-// is none.
+// later returns the newest edit of a file that came after another one and was not undone, "" if
+// there is none.
 func (r *run) later(edit, path string) string {
 	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
 		l := &r.log[i]
@@ -491,7 +491,7 @@ func (r *run) later(edit, path string) string {
 	return ""
 }
 
-// back promises that a file becomes what it was before an edit.
+// back promises that a file gets the content that it had before an edit.
 func (r *run) back(last *logged, st *step, now Standing) error {
 	if st.Before == "" {
 		r.removes(st.Path, now.Text)
@@ -508,7 +508,7 @@ func (r *run) back(last *logged, st *step, now Standing) error {
 	return nil
 }
 
-// took reports whether a step of an edit did what it was to do.
+// took reports whether a step of an edit was carried out.
 func (st *step) took(d *done) bool {
 	if d == nil {
 		return false
@@ -563,7 +563,7 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 	}, nil
 }
 
-// Holding are the files which agents edited that clean would change, as they stand.
+// Holding returns the files that agents edited and whose present content clean would change.
 func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]string, error) {
 	log, err := readRuns(k, ctx)
 	if err != nil {

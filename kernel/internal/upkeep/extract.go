@@ -23,7 +23,7 @@ const (
 	leastFactLines = 2
 )
 
-// FactOptions say of what days facts are stated, and by whom.
+// FactOptions select the days whose facts are stated, and the model.
 type FactOptions struct {
 	// Day is one day, YYYY-MM-DD; the day before it is looked at as well.
 	Day string
@@ -33,15 +33,15 @@ type FactOptions struct {
 	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
 	// Least is how many lines that say something are worth a request, at least two.
 	Least int
-	// Apply asks, and writes. Without it it is only said what would be asked.
+	// Apply asks, and writes. Without it, Facts only returns the requests that it would send.
 	Apply bool
 }
 
 // Facts asks a model, once for each log of two days, for facts of the lines that were not read
-// before, and writes those that stand in them beside the log. Whatever goes wrong with the
-// model, nothing is written; an answer that can't be used is not asked for again. No lock is
-// held while the model is asked: what somebody else wrote meanwhile stands, and the lines are
-// asked about another time.
+// before. It writes those that occur in the lines next to the log. Whatever goes wrong with the
+// model, nothing is written; an answer that can't be used is not asked for again. No lock is held
+// while the model is asked: another process's writes meanwhile are kept, and the lines are asked
+// about another time.
 func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error) {
 	if o.Model == nil || k.Files == nil {
 		return nil, nil
@@ -117,7 +117,7 @@ func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*api
 	return f, nil
 }
 
-// extract asks for the facts of some lines, and takes those that stand in them.
+// extract asks for the facts of some lines, and takes those that occur in the lines.
 func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, text string, f *api.Facts) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
@@ -136,8 +136,8 @@ func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, 
 	}
 }
 
-// sent are the lines of a log that one request sends: those behind what was read, as many as
-// there is room for. to is 0 if too few of them say anything.
+// sent returns the lines of a log that one request sends: those after the lines already read, as
+// many as there is room for. to is 0 if too few of them have content.
 func sent(lines []string, read, tokens, least int) (from, to int) {
 	if tokens == 0 {
 		tokens = api.DefaultFactTokens

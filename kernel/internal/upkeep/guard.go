@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// LossOf says what a change of a file would lose, nil if so much may be lost, or all of
-// it is backed up.
+// LossOf returns the lines that a change of a file would lose. It returns nil if the loss is
+// small enough or the old content is backed up.
 func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error) {
 	if k.Backups.Has(store.Sum([]byte(before))) {
 		return nil, nil
@@ -28,9 +28,8 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 	return nil, nil
 }
 
-// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
-// archive, nor was taken out by a pruning, which has it in a backup. It changes
-// nothing.
+// Guard returns the lines that MEMORY.md lost and that are in no owning file, topic or archive.
+// It leaves out lines that a pruning removed, which has them in a backup. It changes nothing.
 func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.Loss, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
@@ -48,7 +47,7 @@ func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Lo
 	path, after := "MEMORY.md", ""
 	if f := snap.Memory(); f != nil {
 		path, after = f.Path, f.Doc.Raw
-		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // what is no file has lost all
+		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // a path that is no file has lost all
 			return nil, f.Err
 		}
 	}
@@ -69,7 +68,7 @@ func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Lo
 	return consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
 }
 
-// lastSeen is what a file was when a run last kept it.
+// lastSeen returns the content of a file when a run last kept it.
 func (r *run) lastSeen(path string) (string, error) {
 	for i := len(r.log) - 1; i >= 0; i-- {
 		for _, m := range r.log[i].run.Reads {
@@ -115,7 +114,7 @@ func (r *run) takenOut(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// Seen keeps what MEMORY.md is, so that what is lost from here on can be told.
+// Seen backs up MEMORY.md, so that later losses can be found.
 func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
 	r, unlock, err := k.begin(ctx, kindSeen, now, true)
 	if err != nil {

@@ -52,7 +52,7 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest, at time.Ti
 	return p.out, ctx.Err()
 }
 
-// past is what is known of files, while one history is asked for.
+// past is the knowledge of files, while one history is asked for.
 type past struct {
 	*run
 	ctx   context.Context
@@ -100,7 +100,7 @@ func noLine(path, text string, line int) error {
 	return e
 }
 
-// show hides secrets, and leaves out what was not asked for.
+// show hides secrets, and leaves out states that the request does not ask for.
 func (p *past) show(req *api.HistoryRequest) {
 	out := p.out
 	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
@@ -131,7 +131,7 @@ func diffOf(before, after string) string {
 	return d
 }
 
-// states are what a file was, oldest first; the last is what it is.
+// states returns the contents of a file, oldest first; the last is the present one.
 func (p *past) states(file string) ([]history.State, error) {
 	if s, ok := p.known[file]; ok {
 		return s, p.ctx.Err()
@@ -160,7 +160,7 @@ func (p *past) states(file string) ([]history.State, error) {
 	return p.known[file], p.ctx.Err()
 }
 
-// ofRun are what a file was before and after a run.
+// ofRun returns the contents of a file before and after a run.
 func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 	var also []string
 	for i := range l.run.Steps {
@@ -211,7 +211,7 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 	return out, err
 }
 
-// after is what a step made of its file.
+// after returns the content that a step gave its file.
 func (p *past) after(st *step) (string, error) {
 	if st.After != "" {
 		return p.backup(st.After)

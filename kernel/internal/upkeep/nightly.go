@@ -92,8 +92,8 @@ func lockNightly(state store.Store) (func(), error) {
 	return release, nil
 }
 
-// LastRun is when jobs last went well behind each other, the last of them at that time; zero
-// if they never did.
+// LastRun returns when jobs last went well one after another, by the time of the last of them;
+// zero if they never did.
 func LastRun(state store.Store, jobs ...string) (time.Time, error) {
 	data, err := state.Get(api.JobsFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// mostShown bounds what is shown of a file that is not what was read, in bytes.
+// mostShown bounds the bytes shown of a file that is no longer as the agent read it.
 const mostShown = 4 << 10
 
 // EditPassage replaces a passage of a file, or takes it out.
@@ -25,7 +25,7 @@ func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequ
 	})
 }
 
-// passage is what a file becomes.
+// passage returns the new content of a file.
 func passage(k *Keeper, now Standing, req *api.PassageRequest) (api.EditFile, error) {
 	out := api.EditFile{Path: now.Path, Version: now.Hash}
 	refuse := func(why string) (api.EditFile, error) {
@@ -60,8 +60,8 @@ func passage(k *Keeper, now Standing, req *api.PassageRequest) (api.EditFile, er
 	return out, nil
 }
 
-// find is where a passage stands in a text with Unix line ends, without the end of its last
-// line; why is what is otherwise than it was read.
+// find returns the position of a passage in a text with Unix line ends, without the end of its
+// last line. why says how the passage differs from the one that was read.
 func find(text string, req *api.PassageRequest) (start, end int, why string) {
 	offsets := lineOffsets(text)
 	last := len(offsets) - 1 // of the offsets, the last is the text's end
@@ -118,8 +118,8 @@ func lineOffsets(text string) []int {
 	return append(out, len(text))
 }
 
-// without is a text without a passage. Where whole lines go, the mark of an entry of which
-// nothing is left goes too, and so does one of two blank lines that meet.
+// without returns a text without a passage. If whole lines go, the mark of an entry that becomes
+// empty goes too, and so does one of two adjacent blank lines.
 func without(text string, start, end int) string {
 	lead, rest := text[:start], text[end:]
 	if lead != "" && !strings.HasSuffix(lead, "\n") || rest != "" && !strings.HasPrefix(rest, "\n") {
@@ -143,8 +143,8 @@ func without(text string, start, end int) string {
 	return lead + rest
 }
 
-// stale says that a file is not what was read, with what stands there now: the lines that
-// were meant, by their number or by what they said, else the first ones.
+// stale returns the error for a file that is no longer as it was read. It shows the present
+// lines: those that were meant, by their number or by their text, else the first ones.
 func stale(k *Keeper, now Standing, why string, from int, old string) error {
 	e := &api.StaleError{Path: now.Path, Why: why}
 	if !now.Exists {

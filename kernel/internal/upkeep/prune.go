@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// PruneOptions say what leaves the files of memory.
+// PruneOptions select the entries that leave the files of memory.
 type PruneOptions struct {
-	// PruneOptions are the thresholds, Owners and Include. The day, and what is known of
-	// the files from earlier runs, is set here; Only, with QuietTime.
+	// PruneOptions are the thresholds, Owners and Include. The day, and the knowledge of the
+	// files from earlier runs, is set here; Only, with QuietTime.
 	consolidation.PruneOptions
 	// QuietTime prunes observations and the working buffer alone.
 	QuietTime bool
@@ -26,10 +26,10 @@ type PruneOptions struct {
 	Now   time.Time
 }
 
-// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
-// has no room for to the files that own it. Only what the kernel wrote itself, and
-// stands as it was written, leaves, and what is named by Include. All that is touched is
-// backed up first.
+// Prune removes from memory's files the entries that are no longer true, and moves entries that
+// MEMORY.md has no room for to the files that own them. It removes only entries that the kernel
+// wrote itself and that are unchanged, and those that Include names. All files that it changes
+// are backed up first.
 func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*api.Pruned, error) {
 	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) 
 	return out, r.commitPruning(ctx, out, text, read)
 }
 
-// commitPruning writes a pruning: what files get, what they lose, the buffer last.
+// commitPruning writes a pruning: additions to files, then removals from them, the buffer last.
 func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string, read *mark) error {
 	for i := range out.Changes {
 		c := &out.Changes[i]
@@ -102,8 +102,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 	return err
 }
 
-// heading is what a new file begins with: the heading that named it, as it is
-// written.
+// heading returns the beginning of a new file: the heading that named it, as it is written.
 func heading(c *consolidation.Change) string {
 	if !c.New {
 		return ""
@@ -114,7 +113,7 @@ func heading(c *consolidation.Change) string {
 	return "# " + c.Title + "\n\n"
 }
 
-// readOfBuffer is what of the working buffer may go.
+// readOfBuffer returns the part of the working buffer that may go.
 func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark, error) {
 	text, err := r.Buffer.Read(ctx)
 	if err != nil {
@@ -137,8 +136,8 @@ func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark,
 	return read, m, nil
 }
 
-// youth tells what was not there a day ago: it is neither in a file that has not
-// been touched for so long nor in the last backup that is as old.
+// youth returns a function that reports whether a text was not there a day ago: its file was
+// touched since, and the newest backup that is a day old does not hold it.
 func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
 	limit := now.Add(-24 * time.Hour)
 	before := map[string]string{}

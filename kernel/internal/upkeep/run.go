@@ -25,8 +25,8 @@ type run struct {
 	held []string
 }
 
-// begin opens the project's journal for a run. Opened to be written, what a kill left
-// is done first; else nothing may be committed.
+// begin opens the project's journal for a run. With write it first finishes the work that a kill
+// left; without, nothing may be committed.
 func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) (*run, func(), error) {
 	if k.Files == nil {
 		return nil, nil, errOff
@@ -58,7 +58,7 @@ func (r *run) adds(path, before, text string) {
 	r.promise.Steps = append(r.promise.Steps, st)
 }
 
-// entryID names what a run adds by where it comes from. Markers in files hold it.
+// entryID names an addition of a run by its source. Markers in files hold it.
 func entryID(provenance ...string) string {
 	h := sha256.New()
 	for _, p := range provenance {
@@ -68,7 +68,7 @@ func entryID(provenance ...string) string {
 	return "up-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// before backs up what a file was: an undo of a pruning or an edit needs it.
+// before backs up the old content of a file, which an undo of a pruning or an edit needs.
 func (r *run) before(path, text string) string {
 	if r.promise.Kind == kindPrune || r.promise.Kind == kindEdit {
 		return r.need(path, text)
@@ -114,8 +114,8 @@ func (r *run) commit(ctx context.Context) (*done, error) {
 	return d, err
 }
 
-// Redo finishes what a kill left promised. The journal is open to be written; what
-// can't be done now stays promised.
+// Redo finishes promised work that a kill interrupted. The journal must be open for writing. Work
+// that can't be done now stays promised.
 func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 	if k.Files == nil {
 		return nil
@@ -129,7 +129,7 @@ func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 	return err
 }
 
-// finish does what a run promised, whatever of it is done already.
+// finish carries out the promise of a run, and may be repeated.
 func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (*done, error) {
 	d := &done{Run: id, Files: map[string]string{}}
 	for i := range p.Steps {
@@ -166,7 +166,7 @@ const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 // notReached is why a step of an edit was not taken after one that was not.
 const notReached = "it was left as it is, since not all could be done"
 
-// do brings one file to what it is to become. It says what was left alone.
+// do brings one file to its new content. It returns why a file was left alone.
 func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	switch {
 	case st.Clear:
@@ -205,8 +205,8 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	return changedMeanwhile, nil
 }
 
-// add appends, once. Standing instructions are replaced by what they say and the text:
-// nothing else appends to them.
+// add appends, once. Standing instructions are replaced by their text with the addition, because
+// no other writer appends to them.
 func (k *Keeper) add(ctx context.Context, st *step) error {
 	raw, err := k.Backups.Get(st.Add)
 	if err != nil {
@@ -248,8 +248,8 @@ func marked(text, id string) bool {
 
 func markerOf(id string) string { return "<!-- mk:" + id + " -->" }
 
-// instructions tells a file that only grows by being replaced: nothing else may
-// append to it.
+// instructions reports whether a file grows only by being replaced: no other writer may append to
+// it.
 func instructions(path string) bool {
 	c, ok := markdownstore.Classify(path)
 	return ok && c.Kind == markdownstore.KindInstructions

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// UndoPrune takes back the last pruning: its files become what they were, and what
-// left may come again. If one of them has changed since, nothing is done, and the
-// error names it.
+// UndoPrune takes back the last pruning: its files get their earlier contents, and the removed
+// entries may be added again. If one of them has changed since, nothing is done, and the error
+// names it.
 func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
 	r, unlock, err := k.begin(ctx, kindUndo, now, true)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *run) undo(ctx context.Context) (*api.PruneUndone, error) {
 	return out, err
 }
 
-// takeBack promises that a file becomes what it was, if it is what the run left.
+// takeBack promises that a file gets its earlier content, if it is still as the run left it.
 func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 	l, err := r.Files.ReadFile(st.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 		return false, err
 	}
 	if st.Clear {
-		// What was appended since stands behind what comes back, what stayed in it.
+		// Later additions follow the restored text, as does the part that stayed.
 		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
 		return true, nil
 	}

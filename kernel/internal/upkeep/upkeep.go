@@ -1,22 +1,21 @@
-// Package upkeep keeps the memory files of a workspace good: what curation writes, what
-// pruning moves, what agents edit, what an undo brings back, and whether MEMORY.md lost what it should not
-// have. A run is one entry of a page of the project's journal:
+// Package upkeep maintains the memory files of a workspace: the additions of curation, the moves
+// of pruning, the edits of agents, the restorations of an undo, and the search for losses of
+// MEMORY.md. A run is one entry of a page of the project's journal:
 //
-//	backups/ab/abcd…   what each file was and becomes, by hash, durable first
-//	run                the promise: which file becomes what, in which order, and the
-//	                   tombstones of what leaves; synced
-//	files              those that get something before those that lose it
-//	done               what the files are now, and what was left alone
+//	backups/ab/abcd…   each file's old and new content, by hash, durable first
+//	run                the promise: the new content of each file, in order, and the
+//	                   tombstones of removed entries; synced
+//	files              those that gain text before those that lose it
+//	done               the new hashes of the files, and those that were left alone
 //
-// From the promise on the run stands: a kill at any point is made good when the
-// journal is next opened to be written. A file that somebody changed meanwhile is not
-// overwritten: what it should get is appended, what it should lose stays, and the next
-// run looks again. Backups go by retention, and where what they quote is forgotten; a file
-// that holds a secret is not backed up, nor pruned (backups.go).
+// From the promise on the run is certain: after a kill at any point it is completed when the
+// journal is next opened for writing. A file that somebody changed meanwhile is not overwritten:
+// additions are appended, removals are left to the next run. Backups go by retention, and when
+// contents that they quote are forgotten. A file that holds a secret is neither backed up nor
+// pruned (backups.go).
 //
-// The package never opens a session, never judges what an entry is worth (that is
-// package consolidation's), and never writes to a file of the workspace but through
-// markdownstore.
+// The package never opens a session, never judges the worth of an entry (package consolidation
+// does), and writes to a file of the workspace only through markdownstore.
 package upkeep
 
 import (
@@ -47,7 +46,7 @@ type Keeper struct {
 	// default.
 	Files        *markdownstore.Store
 	MaxFileBytes int64
-	// Backups are what files were and became, by hash.
+	// Backups are the old and new contents of files, by hash.
 	Backups *store.Blobs
 	Masker  *mask.Masker
 	// State is the state directory, for the record of jobs and the run's lock.
@@ -56,14 +55,14 @@ type Keeper struct {
 	Buffer  Buffer
 	// Changed is called when files may have changed.
 	Changed func()
-	// Now tells whether a model is left alone for now; it may be nil if none is ever asked.
+	// Now decides whether a model is left alone for now. It may be nil if no model is ever asked.
 	Now func() time.Time
 }
 
 // Project is the journal that all sessions of the workspace share.
 type Project interface {
-	// Open opens it, under its lock until unlock is called. Opened to be written, what
-	// was promised before is done first, see [Keeper.Redo].
+	// Open opens it, under its lock until unlock is called. With write it finishes earlier
+	// promises first, see [Keeper.Redo].
 	Open(ctx context.Context, write bool) (j Journal, unlock func(), err error)
 }
 
@@ -71,14 +70,15 @@ type Project interface {
 type Journal interface {
 	// Entries are those of Page, in order.
 	Entries() []Entry
-	// Append commits an entry, durably; it fails if the id stands with another value.
+	// Append commits an entry, durably. It fails if the id is already committed with another
+	// value.
 	Append(e Entry, now time.Time) error
 	// Unfinished is why something that was promised before is not done yet.
 	Unfinished() error
-	// Stands waits until what the entries say survives a power cut: for who answers that it was
-	// done before.
+	// Stands waits until the entries survive a power cut. A caller must wait for it before it
+	// answers that the work was done before.
 	Stands() error
-	// Forget drops what was read, so that the next use reads it again.
+	// Forget drops the data read, so that the next use reads it again.
 	Forget()
 }
 
@@ -88,8 +88,8 @@ type Entry struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Buffer is the working buffer of sessions: curation reads it, and pruning takes away
-// what a curation has read.
+// Buffer is the working buffer of sessions: curation reads it, and pruning removes the part that
+// a curation has read.
 type Buffer interface {
 	// Path is its file's, from the workspace.
 	Path() string
@@ -114,53 +114,53 @@ func (k *Keeper) ReadAll(ctx context.Context) (*consolidation.Snapshot, error) {
 	return consolidation.Read(ctx, k.Files.FS(), k.MaxFileBytes)
 }
 
-// kind says what a run does.
+// kind is the kind of a run.
 type kind string
 
 const (
 	kindCurate kind = "curate"
 	kindPrune  kind = "prune"
 	kindUndo   kind = "undo"
-	// kindEdit is what an agent asked for.
+	// kindEdit is an agent's edit.
 	kindEdit kind = "edit"
-	// kindSeen only keeps what MEMORY.md is.
+	// kindSeen only backs up MEMORY.md.
 	kindSeen kind = "seen"
 )
 
-// promise is what a run is to do.
+// promise lists the work of a run.
 type promise struct {
 	Kind kind      `json:"kind"`
 	Time time.Time `json:"time"`
 	Day  string    `json:"day"`
-	// Steps are what becomes of files, in order.
+	// Steps are the changes of files, in order.
 	Steps []step `json:"steps,omitempty"`
-	// Graves are what leaves memory.
+	// Graves are the entries that leave memory.
 	Graves []grave `json:"graves,omitempty"`
-	// Reads are what was read of files that are emptied.
+	// Reads are the parts that were read of files that are emptied.
 	Reads []mark `json:"reads,omitempty"`
-	// Facts are what spoke for what a curation gave MEMORY.md.
+	// Facts are the grounds of the entries that a curation added to MEMORY.md.
 	Facts []fact `json:"facts,omitempty"`
-	// Entries counts what a curation gave MEMORY.md; Undoes is the run that an undo
-	// takes back.
+	// Entries counts the entries that a curation added to MEMORY.md. Undoes is the run that an
+	// undo takes back.
 	Entries int    `json:"entries,omitempty"`
 	Undoes  string `json:"undoes,omitempty"`
-	// Session is the folder of the session that asked for an edit, Key what makes the
-	// request idempotent. Said are the lines that it writes, by file and
-	// [consolidation.LineHash], with who says them.
+	// Session is the folder of the session that asked for an edit. Key makes the request
+	// idempotent. Said are the lines that it writes, by file and [consolidation.LineHash], with
+	// their authors.
 	Session string                                     `json:"session,omitempty"`
 	Key     string                                     `json:"key,omitempty"`
 	Said    map[string]map[string]consolidation.Origin `json:"said,omitempty"`
 }
 
-// step is what becomes of one file. Hashes name backups.
+// step is the change of one file. Hashes name backups.
 type step struct {
 	Path string `json:"path"`
-	// Before is what the file was, "" if there was none; Since is when it was last
+	// Before is the old content of the file, "" if there was none. Since is when it was last
 	// changed.
 	Before string    `json:"before,omitempty"`
 	Since  time.Time `json:"since,omitzero"`
-	// Add is what it gets at its end under ID, After what it becomes; with Gone it is
-	// removed. Clear takes away its first Bytes, which have the hash Before.
+	// Add is the text appended under ID, After is the new content; with Gone the file is removed.
+	// Clear removes its first Bytes, which have the hash Before.
 	ID    string `json:"id,omitempty"`
 	Add   string `json:"add,omitempty"`
 	After string `json:"after,omitempty"`
@@ -169,7 +169,7 @@ type step struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// grave is the tombstone of an entry: what it said, by hash.
+// grave is the tombstone of an entry, with the hash of its text.
 type grave struct {
 	Key  string `json:"key"`
 	From string `json:"from"`
@@ -177,7 +177,7 @@ type grave struct {
 	Why  string `json:"why"`
 }
 
-// mark is what was read of a file.
+// mark names the part of a file that was read.
 type mark struct {
 	Path  string `json:"path"`
 	Bytes int    `json:"bytes"`
@@ -187,7 +187,7 @@ type mark struct {
 // done is that a run is through.
 type done struct {
 	Run string `json:"run"`
-	// Files are the hashes of what its files are, Kept what was left alone, and why.
+	// Files are the hashes of the new contents. Kept are the files that were left alone, and why.
 	Files map[string]string `json:"files"`
 	Kept  []string          `json:"kept,omitempty"`
 }
@@ -206,7 +206,7 @@ type said struct {
 	Lines map[string]consolidation.Origin `json:"lines"`
 }
 
-// logged is a run with what became of it.
+// logged is a run with its outcome.
 type logged struct {
 	id     string
 	run    promise

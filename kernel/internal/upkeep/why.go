@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// fact is what was on record for an entry when it was given a place, by the key of what
-// it says. It holds none of its words.
+// fact is the evidence for an entry when it was added, by the key of the entry's text. It holds
+// none of the entry's words.
 type fact struct {
 	Key   string   `json:"key"`
 	Score float64  `json:"score"`
@@ -27,7 +27,7 @@ func factsOf(c *consolidation.Curation) []fact {
 	return out
 }
 
-// Why says what speaks for an entry: what the files hold, and which run wrote it. It
+// Why returns the grounds for an entry: the evidence in the files, and the run that wrote it. It
 // changes nothing.
 func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grounds, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, now, false)

@@ -17,14 +17,14 @@ import (
 // mostSaid bounds the lines of a file that one call says: more are no memory.
 const mostSaid = 2000
 
-// Heard is what a call of an observed session wrote into a file.
+// Heard lists the lines that a call of an observed session wrote into a file.
 type Heard struct {
-	// ID names the call: what it wrote is kept once.
+	// ID names the call, whose lines are recorded once.
 	ID, Path string
-	// Lines are who said what it wrote, by [consolidation.LineHash].
+	// Lines are the authors of the written lines, by [consolidation.LineHash].
 	Lines map[string]consolidation.Origin
-	// Whole: it wrote the file anew, so that what stood there may be among the lines. Read:
-	// what stood there was read in the session before, and is not among them.
+	// Whole: the call wrote the file anew, so earlier lines of the file may be among Lines. Read:
+	// the session read the file before, and its earlier lines are not among Lines.
 	Whole, Read bool
 	Now         time.Time
 }
@@ -75,7 +75,7 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	return nil
 }
 
-// saidIn is who said lines of files, by path and hash. What a person said stays a
+// saidIn returns the authors of lines of files, by path and hash. A line of a person stays a
 // person's.
 func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
 	out := map[string]map[string]consolidation.Origin{}
@@ -106,7 +106,7 @@ func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
 	return out, nil
 }
 
-// Provenance says who put what a line of a file belongs to there, as of now.
+// Provenance returns who added the entry of a line of a file, as of now.
 func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p consolidation.Provenance, err error) {
 	if k.Files == nil {
 		return p, errOff
@@ -134,8 +134,8 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p conso
 	return p, nil
 }
 
-// record is what the journal and the backups say of who wrote what; unread is why a backup
-// could not be read, once it was asked for.
+// record returns the authors of entries, by the journal and the backups. unread returns why a
+// backup could not be read, once it was asked for.
 func (r *run) record() (rec consolidation.Record, unread func() error, err error) {
 	known, err := saidIn(r.journal)
 	if err != nil {
@@ -146,12 +146,12 @@ func (r *run) record() (rec consolidation.Record, unread func() error, err error
 	return rec, unread, nil
 }
 
-// wrote tells which pieces of a file a curation or pruning wrote, by what the journal
-// promised and the backups hold. What stands there otherwise than it was written is
-// somebody else's, and so is everything of which there is no record. Backups are read
-// when they are first asked for; err says why one could not be.
+// wrote returns a function that reports whether a curation or pruning wrote a piece of a file, by
+// the journal's promises and the backups. A piece that has changed since is somebody else's, and
+// so is every piece without a record. Backups are read when they are first asked for; err returns
+// why one could not be read.
 func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
-	adds := map[string]map[string]string{} // by path and marker: the backup of what was added
+	adds := map[string]map[string]string{} // by path and marker: the backup of the addition
 	for i := range r.log {
 		for _, st := range r.log[i].run.Steps {
 			if st.Add != "" {

@@ -14,35 +14,35 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// The agentic flush asks the host's model. What it is shown is read off the conversation,
-// secrets masked, from where the last flush stopped: a text of its own, so that a host
-// needs nothing but a completion, without tools and without the conversation's cache.
+// The agentic flush asks the host's model. It shows the model the conversation since the last
+// flush, with secrets masked. That text is complete by itself, so a host needs only a completion,
+// without tools and without the conversation's cache.
 
 // An answer is at most so long, and so is each of its items. More is no list of
 // memories.
 const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
 
-// maxShownBytes bounds what a flush shows of a conversation: about 20,000 tokens of text
-// and code. The newest go.
+// maxShownBytes bounds how much of a conversation a flush shows: about 20,000 tokens of text and
+// code. The newest messages take precedence.
 const maxShownBytes = 72_000
 
-// The lines between which memories stand in a longer text.
+// The lines that enclose memories in a longer text.
 const SectionBegins, SectionEnds = "<memory>", "</memory>"
 
-// surgeBytes is what must have been said since a model was asked for it to be asked again
-// before the next cut.
+// surgeBytes is how much conversation must follow a flush for a model to be asked again before
+// the next cut.
 const surgeBytes = 24_000
 
-// asked is what a model was shown last: up to which message, in which cycle, which is
-// counted from 1 and ends with a cut, and how much of it has no answer, in bytes.
+// asked is the text that a model was shown last. It holds the last message, the cycle, which is
+// counted from 1 and ends with a cut, and how many bytes of the text have no answer.
 type asked struct {
 	upTo        string
 	cycle, open int
 }
 
-// Said shows what was said since the last flush that a model answered; "" if that is
-// nothing, or little and it was asked in this cycle, or the conversation is not known here.
-// The answer to it is taken by Reply.
+// Said returns the conversation since the last flush that a model answered. It returns "" if
+// there is none, if the conversation is not known here, or if there is little and a model was
+// asked in this cycle. Reply takes the model's answer to it.
 func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 	from, size := len(msgs), 0
 	for ; from > 0 && !k.Session.Has(readUpTo(&msgs[from-1])); from-- {
@@ -61,15 +61,14 @@ func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 // readUpTo names the message up to which a model has read a conversation for a flush.
 func readUpTo(m *memkernel.Message) string { return ids.Page("ft", m.Key) }
 
-// Answer is what a model wrote down. In a Section it stands between two lines of a longer
-// text.
+// Answer is a model's answer to a flush. In a Section it is between two lines of a longer text.
 type Answer struct {
 	Text    string
 	Section bool
 }
 
-// Reply appends what a model wrote down to the day's log, every item once. It gives OK or
-// why nothing was written, how many items were new, and the log's path.
+// Reply appends a model's answer to the day's log, every item once. It returns OK or why nothing
+// was written, how many items were new, and the log's path.
 func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
 	text := l.mask.Text(a.Text) // as a whole: lines are looked at one by one below
@@ -112,7 +111,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	return "OK", n, l.shared.DailyPath(now), err
 }
 
-// answered notes that the model has read what it was shown.
+// answered notes that the model has read the text that it was shown.
 func (k *Keeper) answered() {
 	if k.asked.upTo != "" {
 		k.Session.Keep([]string{k.asked.upTo})
@@ -120,7 +119,7 @@ func (k *Keeper) answered() {
 	}
 }
 
-// section is what stands in the last section of memories of a text, "" if there is none.
+// section returns the last section of memories in a text, "" if there is none.
 func section(text string) string {
 	at := strings.LastIndex(text, SectionBegins)
 	if at < 0 {
@@ -128,7 +127,7 @@ func section(text string) string {
 	}
 	inner, _, closed := strings.Cut(text[at+len(SectionBegins):], SectionEnds)
 	if !closed {
-		return "" // cut off: what is half there may say the opposite
+		return "" // cut off: the missing half may reverse the meaning
 	}
 	return inner
 }
@@ -136,8 +135,8 @@ func section(text string) string {
 // anItem is a line that begins an item: of a list, or tagged without one.
 var anItem = textutil.LazyRegexp(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
 
-// listed are the items of a list, each on one line with all that is indented below it, which
-// may say when it holds. What stands around the list is talk.
+// listed returns the items of a list, each on one line with all that is indented below it, which
+// may be a condition of the item. Text around the list is ignored.
 func listed(text string) []string {
 	var out []string
 	open, indent := false, 0

@@ -18,12 +18,12 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// memory/working-buffer.md is what a session would be missed for if all else failed: from
-// a share of the window on, every turn is appended to it, and the whole state at a dump.
-// It is written as all memory is: promised in the journal, then appended under an id, so
-// that a kill between the two is made good and never doubled. It is not indexed, not
-// shown, and asked only when a session has neither a checkpoint nor SESSION-STATE.md.
-// [ClearBuffer] takes away what a curation has read, and nothing else does.
+// memory/working-buffer.md is the last resort for a session's working state: from a share of the
+// window on, every turn is appended to it, and the whole state at a dump. It is written as all
+// memory is: promised in the journal, then appended under an id, so that a kill between the two
+// is made good and never doubled. It is not indexed, not shown, and asked only when a session has
+// neither a checkpoint nor SESSION-STATE.md. Only [ClearBuffer] removes text from it, and only
+// text that a curation has read.
 //
 //	# Working buffer of session KEY, 2026-11-03          the first of a compaction cycle
 //
@@ -33,8 +33,8 @@ import (
 //	- [goal] … [step] … [constraint] … [decision] …      where it left the work
 //	<!-- mk:ID -->
 //
-// Of lists, an entry has what the buffer does not have yet of this cycle; the first entry
-// of a cycle has all.
+// An entry holds only those list items that the buffer does not have yet of this cycle; the first
+// entry of a cycle has all.
 
 // An entry is at most so long, in bytes; a dump has more to say.
 const maxTurnBytes, maxDumpBytes = 4 << 10, 16 << 10
@@ -83,8 +83,8 @@ func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault 
 	return b.write(ctx, id, BufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
 }
 
-// matter is what makes a dump another one: not the files in hand, nor what comes next,
-// which every call changes.
+// matter returns the lines that decide whether a dump differs from the last one. It leaves out
+// open files and the next step because they change on every call.
 func matter(lines []checkpoint.Line) []string {
 	var out []string
 	for _, l := range lines {
@@ -97,16 +97,16 @@ func matter(lines []checkpoint.Line) []string {
 	return out
 }
 
-// cutItem stands for the kernel's own newest cut, that the buffer has a dump behind.
+// cutItem marks that the buffer has a dump after the kernel's own newest cut.
 func (b *buffer) cutItem() string { return ids.Page("bi", b.name, "cut", b.Cut) }
 
-// cutSince reports whether the kernel has cut and nothing was dumped since: a plan writes
-// no Markdown, so what the thresholds ask for is made good after it.
+// cutSince reports whether the kernel has cut without a later dump. A plan writes no Markdown, so
+// the dump that the thresholds require follows later.
 func (b *buffer) cutSince() bool {
 	return b.Cut != "" && !b.Options.BufferOff && !b.Session.Has(b.cutItem())
 }
 
-// turnLines are what was said in a turn: the user's words, the agent's last.
+// turnLines returns the words of a turn: the user's, and the agent's last.
 func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line {
 	var user, agent string
 	for i := range msgs {
@@ -129,8 +129,8 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line 
 	return out
 }
 
-// news are the lines without those of lists that the buffer has of this cycle, and
-// what of lists the lines hold, by hash.
+// news returns the lines without the list items that the buffer already has of this cycle, and
+// the hashes of all list items of the lines.
 func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items []string) {
 	cycle := b.cycle()
 	empty := b.empty()
@@ -148,8 +148,8 @@ func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items [
 	return fresh, items
 }
 
-// empty reports whether the buffer holds no entry: it was cleared, and what is in it is
-// somebody else's.
+// empty reports whether the buffer holds no entry: it was cleared, and any text in it is somebody
+// else's.
 func (b *buffer) empty() bool {
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil || f.Size == 0 {
@@ -184,7 +184,7 @@ func (b *buffer) append(ctx context.Context, id string, e Entry) error {
 		return nil
 	}
 	if ok {
-		e = before // delivered again: what was promised counts
+		e = before // delivered again: the promised entry counts
 	}
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil {

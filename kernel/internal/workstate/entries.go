@@ -25,7 +25,7 @@ type BufferHead struct {
 	captured int
 }
 
-// BufferDump is what an entry is that holds all of the state.
+// BufferDump marks an entry that holds all of the state.
 const BufferDump = "dump"
 
 func (h *BufferHead) String() string {
@@ -45,7 +45,7 @@ func parseHead(l string) (h BufferHead, ok bool) {
 	return h, err == nil
 }
 
-// bufferOf joins what the buffer's entries of a session say.
+// bufferOf joins the buffer's entries of a session into a checkpoint.
 func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
 	text, err := ReadBuffer(private)
 	if store.OutOfReach(err) {
@@ -135,8 +135,8 @@ func ForeignBuffer(text string) string {
 	return b.String()
 }
 
-// ownEntry counts the lines of an entry of the kernel's that a text begins with, the
-// title of its cycle and blank lines behind it included; 0 if it begins with none.
+// ownEntry counts the lines of the kernel's entry at the beginning of a text, with the title of
+// its cycle and following blank lines; 0 if there is none.
 func ownEntry(lines []string) int {
 	n := 0
 	blanks := func() {
@@ -190,9 +190,9 @@ func forgetEntries(ctx context.Context, private *markdownstore.Store, session st
 	return err
 }
 
-// ClearBuffer takes away the kernel's entries of the first bytes of the buffer, whose hash
-// is given. What somebody else wrote there, and what is behind them, stays. Other bytes
-// are a [markdownstore.ConflictError], and nothing is taken.
+// ClearBuffer removes the kernel's entries from the first bytes of the buffer, whose hash is
+// given. Text that somebody else wrote there, and all later text, stays. If the bytes have
+// another hash, it returns a [markdownstore.ConflictError] and removes nothing.
 func ClearBuffer(ctx context.Context, private *markdownstore.Store, bytes int, hash string) error {
 	l, err := private.ReadFile(BufferPath)
 	if err != nil {

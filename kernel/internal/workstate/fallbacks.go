@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Three records keep the working state of a session, and any one of them is enough to
-// go on from: its checkpoints (with the state captured since), SESSION-STATE.md, and
+// Three records keep the working state of a session, and any one of them is enough to continue
+// from: its checkpoints (with the state captured since), SESSION-STATE.md, and
 // memory/working-buffer.md.
 //
 //	every observed turn     SESSION-STATE.md is brought up to date
@@ -28,16 +28,16 @@ import (
 //	from 80 %               dump: checkpoint, the day's log, all of the state into the buffer, SESSION-STATE.md
 //	compaction, reset       dump, whatever the size
 //
-// All of it is mechanical and happens before the next model call; behind a cut of the
-// kernel's own, for which the plan wrote a checkpoint, with the first call that tells
-// what came of it. The two that are Markdown are written for private sessions only, on
-// their main line, and by calls that tell what happened: a plan writes none.
+// All of it is mechanical and happens before the next model call. After a cut of the kernel's
+// own, for which the plan wrote a checkpoint, it happens with the first call that reports the
+// result. The two Markdown records are written for private sessions only, on their main line, and
+// by calls that report new messages: a plan writes none.
 //
 // In SESSION-STATE.md the kernel owns one marked section and nothing else, which shows the
 // private session that spoke last. See statefile.go, and buffer.go for the buffer.
 
-// fallBack gives a life without a checkpoint what the other records say. A state that
-// holds all that was captured needs none: what was read off it says nothing more.
+// fallBack gives a life without a checkpoint the content of the other records. A state that
+// captured everything needs none, because the records derive from it.
 func (k *Keeper) fallBack(l *Life) error {
 	if l.Latest != nil && (l.From == "" || l.From == api.NetCheckpoint) {
 		l.From = api.NetCheckpoint
@@ -75,8 +75,8 @@ func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	return nil, "", nil
 }
 
-// standing is the working state as it is now, whether it has been written or not; nil
-// if nothing is known.
+// standing returns the present working state, whether it has been written or not; nil if nothing
+// is known.
 func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	l := k.life
 	if l == nil || l.State.Thread.Captured == 0 && l.Latest == nil {
@@ -87,7 +87,7 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	return c
 }
 
-// overlay puts what hosts wrote over what was read off the conversation.
+// overlay puts the hosts' pages over the state that was read off the conversation.
 func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	for _, p := range pins {
 		switch text := plan.TextField(p, "text"); {
@@ -106,7 +106,8 @@ func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	}
 }
 
-// Source names what a restore text was made of, if no checkpoint on disk holds all of it.
+// Source names the record that a restore text was made from, if no checkpoint on disk holds all
+// of it.
 func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
 	from := api.Net("")
 	if k.life != nil {
@@ -125,7 +126,7 @@ func sourceOf(o *Options, c *checkpoint.Checkpoint, from api.Net) string {
 	return StatePath
 }
 
-// Restored is the text from which a session goes on.
+// Restored is the text from which a session continues.
 type Restored struct {
 	// Checkpoint is the newest one, "" if there is none, Damaged are files that could not
 	// be used. Text was made from From; both are empty if nothing is kept.
@@ -135,8 +136,8 @@ type Restored struct {
 	Damaged    []string
 }
 
-// Restore gives it, from what is on disk now; observed is the summary of the main
-// line's turns. Of the options it takes those that the text's reader decides.
+// Restore returns the restore text, from the present data on disk. observed is the summary of the
+// main line's turns. Of the options it uses those that depend on the text's reader.
 func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
 	k.Forget()
@@ -167,8 +168,8 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 	return out, nil
 }
 
-// fromSummary makes the working state of what was summed up of the observed turns; nil
-// if none were.
+// fromSummary makes the working state from the summary of the observed turns; nil if there is
+// none.
 func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
 	if st.Turn == 0 {
 		return nil
@@ -200,7 +201,7 @@ type Turn struct {
 	From, To int
 	// Ended: it has, or no more is known to come.
 	Ended bool
-	// Reading is what the next call will hold at least.
+	// Reading is the least size of the next call.
 	Reading checkpoint.Reading
 	Now     time.Time
 }
@@ -238,9 +239,9 @@ type Boundary struct {
 	Now                   time.Time
 }
 
-// Pass captures the working state where a boundary is passed, writes a checkpoint of it
-// where that ends something, and brings the Markdown records up to date. It gives the
-// newest checkpoint's id, "" if there is none, and counts what went to the day's log.
+// Pass captures the working state where a boundary is passed, writes a checkpoint of it if the
+// boundary ends something, and brings the Markdown records up to date. It returns the newest
+// checkpoint's id, "" if there is none, and the number of entries that went to the day's log.
 func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []fault.Fault, flushed int, err error) {
 	if b.Main && !k.Options.Off {
 		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
@@ -269,9 +270,9 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 	return newest, append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...), flushed, nil
 }
 
-// dump writes all of the working state: the checkpoint, if it says anything new, what
-// is worth remembering to the day's log, and the state itself to the buffer. Equal
-// content is written once per compaction cycle. It counts what went to the log.
+// dump writes all of the working state: the checkpoint, if it is new, the entries worth
+// remembering to the day's log, and the state itself to the buffer. Equal content is written once
+// per compaction cycle. It returns the number of entries that went to the log.
 func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpoint.Reading, now time.Time) ([]fault.Fault, int) {
 	in := k.Input(trigger, r, now)
 	if !checkpoint.Redundant(k.life.Written(), in) {
@@ -283,8 +284,8 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 	return append(out, k.buffer(now).state(ctx, r)...), n
 }
 
-// Begin forgets the captured state at a reset; the newest checkpoint is what the next
-// conversation goes on from.
+// Begin forgets the captured state at a reset; the next conversation continues from the newest
+// checkpoint.
 func (k *Keeper) Begin() error {
 	l := k.life
 	if l == nil {
@@ -304,10 +305,10 @@ func (k *Keeper) Begin() error {
 	return err
 }
 
-// Planned is what a plan asks to be written before it is used.
+// Planned is a plan's request for writes that precede its use.
 type Planned struct {
-	// Trigger says what checkpoint, "" for none; Behind asks for one of what an earlier
-	// conversation left, before this one's messages are in it.
+	// Trigger names the checkpoint to write, "" for none. Behind asks for a checkpoint of an
+	// earlier conversation's state, before this one's messages are in it.
 	Trigger checkpoint.Trigger
 	Behind  bool
 	// Captured is the state as the plan's messages leave it, nil if the plan did not ask.
@@ -355,7 +356,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 	return faults, nil
 }
 
-// faults is skipped, told once for what every write will meet again.
+// faults is skipped, reported once for a fault that every write will meet again.
 func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	if err == nil {
 		return nil
@@ -372,8 +373,8 @@ func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	return []fault.Fault{skipped(f, err)}
 }
 
-// ForgetMarkdown takes what the session said out of the workspace's records of its state,
-// which quote messages without saying which.
+// ForgetMarkdown removes the session's words from the workspace's records of its state, which
+// quote messages without naming them.
 func (k *Keeper) ForgetMarkdown(ctx context.Context) error {
 	if k.Private == nil {
 		return nil

@@ -20,12 +20,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// A flush brings what a session came to into the day's log, before a compaction, a
-// reset or the session's end takes the conversation away. The mechanical flush needs
-// nobody's goodwill: it writes the decisions and learnings of the newest checkpoint
-// that no flush has written yet, and, where a session ends, what is left open and
-// the rules that were told. The agentic one hands the host a silent turn for its model,
-// and writes what comes back. Both go through the journal like everything that is
+// A flush writes a session's results into the day's log, before a compaction, a reset or the
+// session's end removes the conversation. The mechanical flush needs no model: it writes the
+// decisions and learnings of the newest checkpoint that no flush has written yet, and, if a
+// session ends, its open items and the user's rules. The agentic one hands the host a silent turn
+// for its model, and writes the answer. Both go through the journal like everything that is
 // remembered.
 
 // DayLog is the day's log as a session writes to it.
@@ -33,7 +32,7 @@ type DayLog struct {
 	session Session
 	shared  *markdownstore.Store
 	mask    *mask.Masker
-	off     bool // but for what a model answers
+	off     bool // except for a model's answers
 }
 
 // Log is the session's.
@@ -41,7 +40,7 @@ func (k *Keeper) Log() *DayLog {
 	return &DayLog{k.Session, k.Shared, k.Mask, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
 
-// Flush writes what the newest checkpoint holds and no flush has written, and counts it.
+// Flush writes the entries of the newest checkpoint that no flush has written, and counts them.
 // Open items are written where a session ends.
 func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.Fault, int) {
 	log := k.Log()
@@ -55,7 +54,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	return log.checkpoint(ctx, c, k.life.State.Thread.CallsOf, string(c.Meta.CheckpointID), ended, now)
 }
 
-// checkpoint writes what a checkpoint of that name holds, with what learnings cost.
+// checkpoint writes the entries of the checkpoint called name, with the cost of learnings.
 func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost func(learning string) int, name string, ended bool, now time.Time) ([]fault.Fault, int) {
 	var lines, items []string
 	before := sync.OnceValue(func() *before { return saidBefore(l.shared, now) })
@@ -97,8 +96,8 @@ func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost 
 	return nil, len(items)
 }
 
-// What an entry's id, and so the mark behind it in the log, begins with: byUs what we read
-// off the session, byAgent what its model wrote down.
+// The prefixes of an entry's id, and so of the mark that follows it in the log: byUs for entries
+// that we read off the session, byAgent for entries of its model.
 const byUs, byAgent = "fl", "fa"
 
 // WrittenBy reports whether an entry of memory was written by a flush, and whether by the
@@ -133,8 +132,8 @@ var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please 
 	`запомни|не забудь|` +
 	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
 
-// Asked writes down, in the same turn, what the user asked to be remembered in plain
-// words; the same words are written once.
+// Asked writes down, in the same turn, the entries that the user asked in plain words to
+// remember; the same words are written once.
 func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
@@ -153,8 +152,8 @@ func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.T
 	return out
 }
 
-// wished is what a person asked to be remembered in a message: their own words, and
-// what they quoted if the words say nothing else; "" if they asked for nothing.
+// wished returns the text that a person asked to remember in a message: their own words, and
+// their quotation if there are no other words; "" if they asked for nothing.
 func wished(m *memkernel.Message) string {
 	own, quoted := transcript.Typed(*m)
 	if len(own) > maxItemBytes {

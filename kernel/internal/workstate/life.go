@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Keeper keeps the working state of one session. Who uses it holds the session.
+// Keeper keeps the working state of one session. Callers must hold the session.
 type Keeper struct {
 	Options Options
 	Session Session
@@ -32,29 +32,29 @@ type Keeper struct {
 	Private, Shared *markdownstore.Store
 	// Mask takes secrets out of all that is kept.
 	Mask *mask.Masker
-	// Sync makes durable what was written to the session, before a file of the workspace says
-	// what follows from it.
+	// Sync makes the session's writes durable, before a file of the workspace mentions anything
+	// that follows from them.
 	Sync func() error
 
 	life *Life
 	// told are the records that can't be written, as has been said.
 	told map[api.Net]bool
-	// asked is what a model was shown for a flush.
+	// asked is the text that a model was shown for a flush.
 	asked asked
 }
 
 // Life is the working state, as it was read or last written.
 type Life struct {
-	// State is what was captured, Latest the newest record of it, nil if there is none;
-	// From is what that was read from.
+	// State is the captured state. Latest is its newest record, nil if there is none. From is
+	// where that was read from.
 	State  checkpoint.State
 	Latest *checkpoint.Checkpoint
 	From   api.Net
 
 	store   checkpoint.Store
 	damaged []checkpoint.Damage
-	// stamp is the reading position's file when state was read or written: another
-	// process that goes on from there changes it.
+	// stamp is the reading position's file when state was read or written: another process that
+	// continues from there changes it.
 	stamp fileStamp
 }
 
@@ -101,8 +101,8 @@ func (k *Keeper) stamp() (fileStamp, error) {
 	return fileStamp{fi.Size, fi.Time}, nil
 }
 
-// wrote notes that the file is what is known: one that can't be looked at now is read again by
-// the next call.
+// wrote notes that the file matches the known state. If the file can't be looked at now, the next
+// call reads it again.
 func (k *Keeper) wrote(l *Life) {
 	stamp, err := k.stamp()
 	if err != nil {
@@ -114,10 +114,10 @@ func (k *Keeper) wrote(l *Life) {
 // Known is the working state if it was read, or nil.
 func (k *Keeper) Known() *Life { return k.life }
 
-// Forget drops what was read, so that the next use reads it again.
+// Forget drops the data read, so that the next use reads it again.
 func (k *Keeper) Forget() { k.life = nil }
 
-// Heard is what a call says beside its messages.
+// Heard is the content of a call apart from its messages.
 type Heard struct {
 	From checkpoint.Source
 	Bill *checkpoint.Usage
@@ -136,9 +136,8 @@ func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h 
 	return k.Capture(msgs, h)
 }
 
-// Capture takes in what the messages of the main line say of the working state, and
-// writes it. A plan does not: what it leaves out is read again from the host's next
-// conversation.
+// Capture updates the working state from the messages of the main line, and writes it. A plan
+// does not write it: the host's next conversation is read again for the rest.
 func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	if k.Options.Off {
 		return nil
@@ -165,10 +164,10 @@ func (k *Keeper) save(l *Life) error {
 	return err
 }
 
-// maxSource bounds what a call may say of where a session comes from, in bytes.
+// maxSource bounds the bytes in which a call may describe where a session comes from.
 const maxSource = 1024
 
-// Tell has a state take what a call says of where the session comes from.
+// Tell updates a state by a call's description of where the session comes from.
 func (k *Keeper) Tell(st *checkpoint.State, from checkpoint.Source) {
 	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
 		*v = strings.ToValidUTF8(k.Mask.Text(*v), "\uFFFD")
@@ -204,7 +203,7 @@ func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, e
 	return l.Latest, nil
 }
 
-// Input is what a checkpoint holds beside the state.
+// Input returns the parts of a checkpoint that are not in the state.
 func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
 	key := k.Session.Key()
 	in := checkpoint.Input{SessionKey: key, AgentID: sessions.AgentOf(key), Now: now, Trigger: t, Reading: r, Compactions: k.Session.Progress().Compactions}
@@ -230,7 +229,7 @@ func windowOf(s Session, u *checkpoint.Usage) int {
 	return 0
 }
 
-// Damages tells, once, what of the state could not be used.
+// Damages reports, once, the parts of the state that could not be used.
 func (k *Keeper) Damages() []fault.Fault {
 	if k.life == nil {
 		return nil
@@ -243,7 +242,7 @@ func (k *Keeper) Damages() []fault.Fault {
 	return out
 }
 
-// Spent is what the files of the working state have cost since it was last asked.
+// Spent returns the cost of the working state's files since the last call.
 func (k *Keeper) Spent() store.Stats {
 	if k.life == nil {
 		return store.Stats{}
@@ -251,14 +250,14 @@ func (k *Keeper) Spent() store.Stats {
 	return k.life.store.Spent()
 }
 
-// checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
+// checkpointID is the form of a checkpoint's id; a section may follow a dot.
 var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
 // IsCheckpoint reports whether an id is that of a checkpoint or of a section of one.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
 
-// CheckpointText is the checkpoint of an id as its file says it, or one section in full;
-// false if the id was never given. Where a newer one stands for it, note says so.
+// CheckpointText returns the checkpoint of an id as its file has it, or one section in full;
+// false if the id was never given. If a newer one replaces it, note says so.
 func CheckpointText(files store.Store, id string) (text, note string, ok bool, err error) {
 	m := checkpointID.FindStringSubmatch(id)
 	kept := checkpoint.NewStore(files)
@@ -280,9 +279,9 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 	return text + string(whole), note, true, err
 }
 
-// succeeding is the newest checkpoint, if the one with id stood before it: prompts
-// and hosts' own summaries name checkpoints for longer than they are kept. Nil if
-// id was never given.
+// succeeding returns the newest checkpoint, if the one with id came before it: prompts and hosts'
+// own summaries name checkpoints for longer than they are kept. It returns nil if id was never
+// given.
 func succeeding(kept checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
 	latest, _, err := kept.Latest()
 	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {

@@ -10,15 +10,14 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// reuseDays is how many past days' logs are looked at for what is said again.
+// reuseDays is how many past days' logs are searched for repetitions.
 const reuseDays = 7
 
-// before is what the logs of past days say.
+// before holds the entries of past days' logs.
 type before struct{ said, failed map[string]bool }
 
-// Judge tags what a flush writes down, by the evidence that it is worth something: a
-// decision, a learning or a file that says what the agent is. What was said before, and
-// is worth something, can be used again.
+// Judge tags a flushed entry by the evidence of its worth: a decision, a learning or a file that
+// says what the agent is. An entry of worth that occurred before is reusable.
 func Judge(tag, text string, b *before) consolidation.Tags {
 	var t consolidation.Tags
 	switch tag {
@@ -34,7 +33,7 @@ func Judge(tag, text string, b *before) consolidation.Tags {
 	return t
 }
 
-// identityTouched are lines for the files of a checkpoint that say what the agent is.
+// identityTouched returns lines for the files of a checkpoint that say what the agent is.
 func identityTouched(c *checkpoint.Checkpoint) []string {
 	var out []string
 	for _, f := range c.Resources.FilesModified {
@@ -45,8 +44,8 @@ func identityTouched(c *checkpoint.Checkpoint) []string {
 	return out
 }
 
-// saidBefore is what the logs of the past days say. A log that can't be read says
-// nothing: what is written down must not wait for it.
+// saidBefore reads the logs of the past days. It skips a log that can't be read, because a flush
+// must not wait for one.
 func saidBefore(shared *markdownstore.Store, now time.Time) *before {
 	out := &before{map[string]bool{}, map[string]bool{}}
 	for n := 1; n <= reuseDays; n++ {

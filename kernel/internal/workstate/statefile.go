@@ -63,8 +63,8 @@ func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
 }
 
-// replace gives a file of the workspace a new text, once what that says of the session is
-// durable.
+// replace gives a file of the workspace a new text, once the session data that the text derives
+// from is durable.
 func (k *Keeper) replace(ctx context.Context, path, hash, text string) error {
 	if k.Sync != nil {
 		if err := k.Sync(); err != nil {
@@ -136,7 +136,7 @@ func task(lines []checkpoint.Line) string {
 	return "no task is known"
 }
 
-// stateFileOf is what the section of a session says, nil if it has none.
+// stateFileOf returns the checkpoint in a session's section, nil if it has none.
 func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
 	f, _, err := ReadStateFile(private)
 	if store.OutOfReach(err) {
@@ -151,8 +151,8 @@ func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoin
 	return c, nil
 }
 
-// withoutSession returns the file without what it says of the session. If the session is
-// the one shown in full, the newest of the others takes its place.
+// withoutSession returns the file without the session's part. If the session is the one shown in
+// full, the newest of the others takes its place.
 func (k *Keeper) withoutSession(f StateFile) string {
 	sec, key := *f.Section, k.Mask.Text(k.Session.Key())
 	others := slices.DeleteFunc(sec.Briefs(), func(b Brief) bool { return b.Key == key })

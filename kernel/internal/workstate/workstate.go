@@ -1,13 +1,13 @@
-// Package workstate keeps the working state of a session: what was captured of its main
-// line, the checkpoints made of that, and the two records of it that are Markdown of the
-// workspace, SESSION-STATE.md and the working buffer. It says how full the context is, has
-// everything written where that or a boundary asks for it, writes what a session came to
-// into the day's log, and reads back what a session goes on from.
+// Package workstate keeps the working state of a session: the state captured from its main line,
+// the checkpoints made of it, and its two Markdown records in the workspace, SESSION-STATE.md and
+// the working buffer. It reports how full the context is, writes everything when that or a
+// boundary requires it, writes a session's results into the day's log, and reads back the state
+// from which a session continues.
 //
-// It never plans or decides what a prompt holds, opens no session and no journal, takes no
-// lock, and looks at no clock: who calls says what time it is, and holds the session. What
-// has to be promised before it is written goes through [Session]. Of the workspace it
-// changes its own section and its own entries, and nothing else.
+// It never plans or decides the content of a prompt, opens no session and no journal, takes no
+// lock, and reads no clock: the caller passes the time, and must hold the session. Writes that
+// must be promised first go through [Session]. Of the workspace it changes its own section and
+// its own entries, and nothing else.
 package workstate
 
 import (
@@ -27,7 +27,7 @@ const (
 	BufferPath = "memory/working-buffer.md"
 )
 
-// stateBytes bounds the kernel's section of SESSION-STATE.md: about what 2,000 tokens take.
+// stateBytes bounds the kernel's section of SESSION-STATE.md: about the size of 2,000 tokens.
 const stateBytes = 8 << 10
 
 // bufferBytes is the size from which nothing more is appended to the working buffer. A
@@ -67,8 +67,8 @@ type Session interface {
 	Keep(items []string)
 	// Promised is an entry that the journal has, and whether its file has it, too.
 	Promised(id string) (e Entry, written, ok bool)
-	// Append promises an entry in the journal and appends it to its file. Where the file
-	// can't be written, promised tells that the journal has it all the same.
+	// Append promises an entry in the journal and appends it to its file. If the file can't be
+	// written, promised reports that the journal has the entry all the same.
 	Append(ctx context.Context, id string, e Entry, now time.Time) (promised bool, err error)
 }
 
@@ -85,11 +85,11 @@ type Entry struct {
 	Path    string `json:"path"`
 	Text    string `json:"text"`
 	Private bool   `json:"private,omitempty"`
-	// Items are what of a flush it holds, by hash.
+	// Items are the items of a flush that it holds, by hash.
 	Items []string `json:"items,omitempty"`
 }
 
-// Lines counts what stands in it as items of a list.
+// Lines counts its list items.
 func (e *Entry) Lines() int { return strings.Count("\n"+e.Text, "\n- ") }
 
 // Same reports whether two entries say the same in the same place.
@@ -97,8 +97,8 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.Text == o.Text && e.Private == o.Private
 }
 
-// triggers say what checkpoint a boundary asks for. A flush on demand asks for one,
-// too: that is what is flushed.
+// triggers names the checkpoint that a boundary asks for. A flush on demand asks for one, too,
+// because that is what is flushed.
 var triggers = map[journal.CommitPoint]checkpoint.Trigger{
 	journal.PointFlush:      checkpoint.TriggerManual,
 	journal.PointCompaction: checkpoint.TriggerCompaction,
