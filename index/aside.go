@@ -14,8 +14,8 @@ import (
 const (
 	// damagedEnd is for indexes that were not whole; the newest keepDamaged stay.
 	damagedEnd = ".damaged-"
-	// asideEnd is for what another program, or a newer version of this one, wrote. It is
-	// never removed.
+	// asideEnd is the ending for files that another program, or a newer version of this one,
+	// wrote. They are never removed.
 	asideEnd = ".aside-"
 )
 
@@ -25,8 +25,8 @@ const keepDamaged = 3
 // companions are the ends of the files that belong to an index file.
 var companions = []string{"", "-wal", "-shm", "-journal"}
 
-// putAside moves what is at path, with its log files, to a free name. A link is moved
-// itself. The caller holds the lock.
+// putAside moves the file at path, with its log files, to a free name. A link is moved itself.
+// The caller must hold the lock.
 func putAside(path, end string) (to string, err error) {
 	n := 1
 	if all := numbered(path, end); len(all) > 0 {
@@ -62,10 +62,9 @@ func newestDamaged(path string) string {
 	return path + damagedEnd + strconv.Itoa(all[len(all)-1])
 }
 
-// numbered returns the numbers behind an end that are taken, in ascending
-// order.
+// numbered returns the numbers after an ending that are taken, in ascending order.
 func numbered(path, end string) (out []int) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // where it can't be listed nothing can be renamed either
+	entries, _ := os.ReadDir(filepath.Dir(path)) // in a folder that can't be listed nothing can be renamed either
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+end)
 		for _, c := range companions {

@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// Behind reports whether the files have changed since the last Sync, or were
-// indexed by other rules, without opening any of them: the stats of source are
-// summed up and compared with the sum that Sync left. It changes nothing. An
-// error of source counts as a file that can't be judged, and is passed over.
+// Behind reports whether the files have changed since the last Sync, or were indexed by other
+// rules, without opening any of them: the stats of source are summed up and compared with the sum
+// that Sync stored. It changes nothing. An error of source counts as a file that can't be judged,
+// and is passed over.
 func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) (bool, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 	if len(l.Problems) == 0 {
 		return l.Stamp != v.stamp, nil
 	}
-	// What is in a gap of the listing is assumed to be unchanged.
+	// Files in a gap of the listing are assumed to be unchanged.
 	known, err := readFiles(ctx, h.read)
 	if err != nil {
 		return false, explain("compare index", ix.door.path, err)
@@ -38,7 +38,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 	return len(w.Read)+len(w.Remove) > 0, nil
 }
 
-// Lag is how far an index is behind its files.
+// Lag counts the changes of the files that an index lacks.
 type Lag struct {
 	// Files were written or came since they were indexed, Removed are gone.
 	Files   int `json:"files"`

@@ -16,12 +16,11 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// Check verifies the whole index and yields what is wrong: SQLite's own
-// structures, every chunk against its hash, every word list against the texts,
-// every vector, and that the tables agree with each other. It reads everything
-// and changes nothing. Whether the index agrees with the files is Behind's
-// question. If anything is yielded, Rebuild is the answer; the errors wrap
-// ErrDamaged unless the check itself could not go on.
+// Check verifies the whole index and yields its faults: SQLite's own structures, every chunk
+// against its hash, every word list against the texts, every vector, and that the tables agree
+// with each other. It reads everything and changes nothing. Use Behind to see whether the index
+// agrees with the files. If Check yields anything, the caller should call Rebuild. The errors
+// wrap ErrDamaged unless the check itself could not continue.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		if err := check(ctx, ix, yield); err != nil {
@@ -52,7 +51,7 @@ func (ix *Index) Intact(ctx context.Context) error {
 	if said != "ok" {
 		return problem("check index", ix.door.path, ErrDamaged, errors.New(said))
 	}
-	// What the end lacks of a page SQLite reads as zeros.
+	// SQLite reads the missing end of a page as zeros.
 	if fi, err := os.Stat(ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
 		return problem("check index", ix.door.path, ErrDamaged, errors.New("its last page is cut off"))
 	}
@@ -193,7 +192,7 @@ func (c *checker) files() error {
 	return nil
 }
 
-// file checks what is stored of a file's chunks beside their texts.
+// file checks the stored rows of a file's chunks other than their texts.
 func (c *checker) file(f fileRow) error {
 	old, err := oldChunks(c.ctx, c.tx, f.id)
 	if err != nil || len(f.hash) == 0 {
@@ -347,8 +346,7 @@ func (c *checker) empty(format string, queries ...string) error {
 	return nil
 }
 
-// vectors checks the cache, and that chunks_vec holds what it has for the
-// chunks.
+// vectors checks the cache, and that chunks_vec holds its vectors for the chunks.
 func (c *checker) vectors() error {
 	rows, err := c.tx.QueryContext(c.ctx, "SELECT id, model, hash, dim, vector FROM embedding_cache")
 	if err != nil {

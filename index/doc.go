@@ -1,13 +1,12 @@
-// Package index keeps what makes a workspace searchable in one SQLite file: the
-// chunks of its Markdown files, their words, their vectors. Everything in it is
-// derived from the files; deleting it loses nothing but the time to make it
-// again (and, for vectors from a paid provider, their price).
+// Package index keeps the data that makes a workspace searchable in one SQLite file: the chunks
+// of its Markdown files, their words, their vectors. Everything in it is derived from the files;
+// deleting it loses nothing but the time to make it again (and, for vectors from a paid provider,
+// their price).
 //
-// It finds candidates, by words and by vectors, each with its own score. It
-// does not merge them, does not know what a memory is worth, reads no Markdown
-// and never writes to the workspace: the caller lists the files and cuts them
-// into chunks. Searching never changes the index, whatever it finds; a search
-// that finds it out of date reports that (Behind, Hits.Outdated); it never
+// It finds candidates, by words and by vectors, each with its own score. It does not merge them,
+// does not know the worth of a memory, reads no Markdown and never writes to the workspace: the
+// caller lists the files and cuts them into chunks. Searching never changes the index, whatever
+// it finds; a search that finds it out of date reports that (Behind, Hits.Outdated); it never
 // calls Sync.
 //
 //	┌ index.sqlite ────────────────────────────────────────────────────────┐
@@ -25,14 +24,13 @@
 //
 // # Syncing
 //
-// A file whose size and modification time are as recorded is not opened; if no
-// file differs, one sum over all of them shows it, and not even the table of
-// files is read. Otherwise a file is read, and what its chunks are called and
-// hold decides which rows go, come and stay; a chunk that stays keeps its row
-// and its vector. Files are written whole, several to a transaction: a kill
-// costs at most the last transaction, and the next Sync does only what is left.
-// A modification time so young that the file may change again within the
-// clock's grain is not trusted; such a file is read once more next time.
+// A file whose size and modification time are as recorded is not opened; if no file differs, one
+// sum over all of them shows it, and not even the table of files is read. Otherwise a file is
+// read, and the names and contents of its chunks decide which rows go, come and stay; a chunk
+// that stays keeps its row and its vector. Files are written whole, several to a transaction: a
+// kill costs at most the last transaction, and the next Sync does only the rest. A modification
+// time so young that the file may change again within the clock's grain is not trusted; such a
+// file is read once more next time.
 //
 // # Days
 //
@@ -56,23 +54,22 @@
 //
 // # Searching vectors
 //
-// Up to Options.ExactVectors, every vector is compared: by sqlite-vec, or, from the second
-// search of a state of the index on and if they take no more than 16 MiB, in memory, with
-// the scores that sqlite-vec would give. Of more, the writer
-// that stores them makes codes, turned by a random rotation: one bit a number, or
-// four where one does not do. They are held in memory, 1/32 or 1/8 of the vectors'
-// size, and counting their bits selects the vectors worth comparing; those are read
-// from embedding_cache. What this finds is measured against comparing all when the
-// codes are made, and whenever the vectors have doubled: the cheapest way is taken
-// that leaves in .995 of the nearest 24, both of questions taken from stored
-// vectors and of middles of two. If none does, or the table is damaged, every
-// vector is compared. Files that Want refuses are left out before any choice.
+// Up to Options.ExactVectors, every vector is compared: by sqlite-vec, or, from the second search
+// of a state of the index on and if they take no more than 16 MiB, in memory, with the scores
+// that sqlite-vec would give. Of more, the writer that stores them makes codes, turned by a
+// random rotation: one bit a number, or four where one does not do. They are held in memory, 1/32
+// or 1/8 of the vectors' size, and counting their bits selects the vectors worth comparing; those
+// are read from embedding_cache. The result is measured against comparing all vectors when the
+// codes are made, and whenever the vectors have doubled: the cheapest way is taken that leaves in
+// .995 of the nearest 24, both of questions taken from stored vectors and of middles of two. If
+// none does, or the table is damaged, every vector is compared. Files that Want refuses are left
+// out before any choice.
 //
 // # Several processes
 //
-// One syncs at a time; the others wait for the lock or get ErrBusy. Searches
-// continue meanwhile and see whole transactions. A handle notices that Rebuild
-// put a new file in the old one's place, and opens that. What a handle keeps in memory of
-// a state of the index (vectors, chunks found last, what unknown words may be) it drops
-// when it sees another one.
+// One syncs at a time; the others wait for the lock or get ErrBusy. Searches continue meanwhile
+// and see whole transactions. A handle notices that Rebuild put a new file in the old one's
+// place, and opens that. When a handle sees another state of the index, it drops the data of the
+// old state that it keeps in memory (vectors, the chunks found last, the spellings of unknown
+// words).
 package index

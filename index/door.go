@@ -44,11 +44,12 @@ type handles struct {
 	// connections.
 	prepared map[string]*sql.Stmt
 
-	// seen caches what searches need of meta.
+	// seen caches the part of meta that searches need.
 	seenMu sync.Mutex
 	seen   *view
 
-	// words caches what they need of the word lists, codes those of vectors.
+	// words caches the part of the word lists that searches need. codes caches the codes of
+	// vectors.
 	words fts5.Cache
 	codes vec.Cache
 	// owners caches the paths of rows.
@@ -120,7 +121,7 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	return h, nil
 }
 
-// narrow leaves the file and those beside it to their owner; new ones beside it get its
+// narrow restricts the file and those next to it to their owner. New files next to it get its
 // mode.
 func narrow(path string) error {
 	for _, at := range []string{path, path + "-wal", path + "-shm"} {
@@ -142,9 +143,8 @@ func (o *Options) readModes() []drv.Mode {
 	return []drv.Mode{drv.ReadOnly, drv.Immutable}
 }
 
-// openReader opens h.read. Where not even a reader's lock file can be made (a
-// read-only folder), nobody else can be writing either, and SQLite is opened
-// without locks.
+// openReader opens h.read. If not even a reader's lock file can be made (a read-only folder),
+// nobody else can be writing either, and SQLite is opened without locks.
 func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
 	var first error
 	for _, mode := range o.readModes() {
@@ -177,7 +177,7 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 	return explain("open index", path, first)
 }
 
-// prepare prepares what searches ask.
+// prepare prepares the statements of searches.
 func (h *handles) prepare(ctx context.Context, db *sql.DB) error {
 	h.prepared = map[string]*sql.Stmt{}
 	for _, q := range []string{lookQuery, rowsQuery, ownersQuery, fts5.Pages} {

@@ -14,7 +14,7 @@ import (
 // Missing is a text that has no vector of a model yet.
 type Missing struct {
 	Hash Hash
-	// Trail and Text are what the vector is to be made of.
+	// Trail and Text are the input of the vector.
 	Trail []string
 	Text  string
 	// Path is one of the files that hold it.

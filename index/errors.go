@@ -28,7 +28,7 @@ var (
 	// ErrBusy: another process held a lock for longer than the wait that was
 	// set.
 	ErrBusy = errors.New("another process is using the index")
-	// ErrFull: the disk is full. What was committed before is kept.
+	// ErrFull: the disk is full. Earlier commits are kept.
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the file or its folder can't be written, or the Index was
 	// opened for reading.
@@ -38,9 +38,9 @@ var (
 	ErrModel = errors.New("the vectors are of another model")
 )
 
-// Error is what went wrong with an index file, and what to do about it.
+// Error is a failure of an index file, with its remedy.
 type Error struct {
-	// Op is what was being done.
+	// Op is the failed operation.
 	Op string
 	// Path is the index file.
 	Path string
@@ -60,8 +60,8 @@ func (e *Error) Error() string {
 	return s + ": " + e.Hint
 }
 
-// Plain is what an error says without the way out that an Error has, for those who
-// can't take it.
+// Plain returns the text of an error without the remedy that an Error has, for users who can't
+// apply it.
 func Plain(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -97,8 +97,7 @@ func problem(op, path string, kind, cause error) error {
 	return &Error{Op: op, Path: path, Kind: kind, Hint: hints[kind], Err: cause}
 }
 
-// explain wraps an error with what was done, and with its kind if SQLite's code
-// implies one.
+// explain wraps an error with the operation, and with its kind if SQLite's code implies one.
 func explain(op, path string, err error) error {
 	var done *Error
 	switch {

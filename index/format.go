@@ -75,9 +75,9 @@ func createVec(dim int) string {
 		embedding float[%d] distance_metric=l2, chunk_size=%d)`, dim, vecBlock)
 }
 
-// create writes an empty index to a new file beside path and moves it there,
-// with the vectors of the file that Rebuild set aside, if there is one. A
-// half-made file is never at path. The caller holds the lock.
+// create writes an empty index to a new file next to path and moves it there, with the vectors of
+// the file that Rebuild set aside, if there is one. A half-made file is never at path. The caller
+// must hold the lock.
 func create(ctx context.Context, path string, o *Options) error {
 	tmp, old := path+newEnd, path+aside
 	err := removeAll(tmp, tmp+"-journal")

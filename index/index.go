@@ -19,9 +19,9 @@ type Options struct {
 	// ReadOnly opens the index for searching only. It must exist, and nothing
 	// this Index does changes it.
 	ReadOnly bool
-	// Immutable is ReadOnly without even a reader's lock, so that no file is created
-	// or touched beside the index. The file must not be written meanwhile, and what
-	// a log beside it holds is not seen.
+	// Immutable is ReadOnly without even a reader's lock, so that no file is created or touched
+	// next to the index. The file must not be written meanwhile, and the content of a log next to
+	// it is not seen.
 	Immutable bool
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
@@ -36,8 +36,8 @@ type Options struct {
 	// Damaged, if not nil, is how the file was found not to be whole. Rebuild
 	// takes it as reason enough.
 	Damaged error
-	// Aside, if not nil, is called by Rebuild with the path where the old file is
-	// kept, and with what was wrong with it.
+	// Aside, if not nil, is called by Rebuild with the path where the old file is kept, and with
+	// its fault.
 	Aside func(path string, why error)
 	// ExactVectors is up to how many vectors a search compares every one; of more,
 	// those that a table of codes leaves, if that was found to do as well. Default

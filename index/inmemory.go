@@ -8,15 +8,15 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// memoryPath stands for the path of an index in memory.
+// memoryPath takes the place of the path for an index in memory.
 const memoryPath = ":memory:"
 
 // inMemory counts the indexes in memory that were made, which gives each a name.
 var inMemory atomic.Int64
 
-// InMemory makes an empty index that no file keeps: Close forgets it. It is for what
-// is to be searched where nothing may be written. No other process sees it, only one
-// Sync of it may run at a time, and Check, Intact and Rebuild are for files alone.
+// InMemory makes an empty index that no file keeps: Close forgets it. It is for searches where
+// nothing may be written. No other process sees it, only one Sync of it may run at a time, and
+// Check, Intact and Rebuild are for files alone.
 func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 	o := opts.orDefaults()
 	o.ReadOnly, o.Immutable = false, false

@@ -20,8 +20,8 @@ const (
 	maxLookup = 512 // words whose rarity is looked up for that
 )
 
-// grain is what scores are rounded to: their last bits depend on whose logarithm
-// made them, and must not decide an order.
+// grain is the unit to which scores are rounded: their last bits depend on whose logarithm made
+// them, and must not decide an order.
 const grain = 1e-9
 
 // ties is how many hits are fetched beyond those requested, so that among equal
@@ -180,8 +180,8 @@ func (r *reader) selective(ctx context.Context, terms []string) ([]string, error
 	return out, nil
 }
 
-// match runs one search; where want refuses rows, it asks for more of them until there
-// are enough or no more are left. It reads the text of wanted rows alone.
+// match runs one search; if want refuses rows, it asks for more of them until there are enough or
+// no more are left. It reads the text only of wanted rows.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 16 {

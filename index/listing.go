@@ -26,14 +26,14 @@ func (e FileError) Error() string {
 
 func (e FileError) Unwrap() error { return e.Err }
 
-// Listing is what a source of files listed.
+// Listing is the result of listing a source of files.
 type Listing struct {
 	// Files are sorted by path, each once.
 	Files []FileStat
 	// Stamp is the sum of their hashes: equal sums, equal files.
 	Stamp uint64
-	// Problems are what could not be listed. What the index holds of them and
-	// below them is left as it is.
+	// Problems are the paths that could not be listed. The index keeps its rows of them and of
+	// the files below them.
 	Problems []FileError
 }
 
@@ -99,7 +99,7 @@ func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	return out, rows.Err()
 }
 
-// Work is what has to be done to bring an index's files in line with a listing.
+// Work is the work that brings an index's files in line with a listing.
 type Work[R any] struct {
 	Read      []Job[R]
 	Remove    []*R
@@ -120,15 +120,15 @@ func (w *Work[R]) Bytes() (n int64) {
 	return n
 }
 
-// Noted is what an index's row holds of a file: when it was read, in ns since 1970,
-// and whether it is to be read again whatever its stat.
+// Noted is the content of an index's row about a file: when it was read, in ns since 1970, and
+// whether it is to be read again whatever its stat.
 type Noted struct {
 	Path        string
 	Size, Mtime int64
 	Again       bool
 }
 
-// Compare finds out what there is to do. known are sorted by path.
+// Compare returns the work to do. The caller must sort known by path.
 func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
 	var w Work[R]
 	i := 0

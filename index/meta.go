@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// meta is what the index knows of itself.
+// meta holds the facts that the index stores about itself.
 type meta struct {
 	// generation counts the transactions that changed files, chunks or the
 	// model.
@@ -39,7 +39,7 @@ type meta struct {
 	commonOf int64
 	// codes describes chunk_codes.
 	codes vec.Meta
-	// reliance is what Measure found, empty before.
+	// reliance is the result of Measure, empty before.
 	reliance reliance
 }
 
@@ -76,14 +76,14 @@ func (m *meta) pairs() map[string]string {
 	return out
 }
 
-// clone copies what save compares with later.
+// clone copies the values with which save compares later.
 func (m *meta) clone() *meta {
 	c := *m
 	c.langs = maps.Clone(m.langs)
 	return &c
 }
 
-// save writes what differs from old, everything if old is nil.
+// save writes the values that differ from old, or all of them if old is nil.
 func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 	var before map[string]string
 	if old != nil {
@@ -106,7 +106,7 @@ func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 	return nil
 }
 
-// loadMeta reads meta. A value that is not what save wrote is damage.
+// loadMeta reads meta. A value that save can't have written is damage.
 func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
 	rows, err := db.QueryContext(ctx, "SELECT key, value FROM meta")
 	if err != nil {
@@ -182,8 +182,8 @@ func (m *meta) setLangs(v string) error {
 	return nil
 }
 
-// maxLangs bounds the languages that a question's words are stemmed for. What
-// lies behind are chunks whose language was misread.
+// maxLangs bounds the languages that a question's words are stemmed for. Languages beyond that
+// belong to chunks whose language was misread.
 const maxLangs = 6
 
 // languages lists the languages of the chunks, the commonest first.

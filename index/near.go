@@ -13,18 +13,17 @@ import (
 	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
-// A word of a question that no chunk holds may be spelled wrongly, or in one piece where
-// the notes have two; words side by side may be one there. What the index holds of these
-// is asked for beside the words as they were typed.
+// A word of a question that no chunk holds may be spelled wrongly, or in one piece where the
+// notes have two; neighbouring words may be one there. Those of these spellings that the index
+// holds are searched for in addition to the typed words.
 
-// Also is what was asked for beside a word of the question.
+// Also is a spelling that was searched in addition to a word of the question.
 type Also struct {
-	// Typed is the word, or the two words, as they stand in the question; Asked is what
-	// the hits hold in their place, none if that is in other chunks only.
+	// Typed is the word, or the two words, as in the question. Asked are the spellings that the
+	// hits hold in their place, none if only other chunks hold them.
 	Typed string
 	Asked []string
-	// Of are the places among Hits.Terms of what was typed, Terms those of what was
-	// asked.
+	// Of are the places of Typed among Hits.Terms. Terms are those of Asked.
 	Of, Terms []int
 
 	// edits is how many letters are put right at most, whole whether all that was asked
@@ -54,7 +53,7 @@ const (
 // typed is a word of a question, of letters alone.
 type typed struct {
 	text string
-	// next is set if the word behind it is a word, too, with a space between.
+	// next is set if the text after it is a word too, with a space between.
 	next  bool
 	terms []string
 }
@@ -110,8 +109,8 @@ func word(term []byte) bool {
 	return true
 }
 
-// joined returns what pairs of a question's words are when they are written as one, with
-// their terms. Which of them the index holds is found along with the question's own.
+// joined returns the pairs of a question's words written as one, with their terms. The search for
+// the question's own terms also finds those that the index holds.
 func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string) (out []Also, more []string) {
 	for i, w := range words {
 		if !w.next || len(words[i+1].text)+len(w.text) > mostJoined || min(len(w.text), len(words[i+1].text)) < 2 || len(w.text)+len(words[i+1].text) < leastJoined {
@@ -160,7 +159,7 @@ func unknown(words []typed, terms []string, holders []int64) (out []typed) {
 	return out
 }
 
-// speller finds what an unknown word may be.
+// speller finds the words that an unknown word may be.
 type speller struct {
 	*reader
 	ctx   context.Context
@@ -177,11 +176,11 @@ type respelled struct {
 	chunks int64
 }
 
-// maxSpelt bounds the words of which it is kept what they may be.
+// maxSpelt bounds the words whose spellings are kept.
 const maxSpelt = 512
 
-// spellCache keeps what unknown words may be, for one state of the index. Its zero value is
-// empty.
+// spellCache keeps the possible spellings of unknown words, for one state of the index. Its zero
+// value is empty.
 type spellCache struct {
 	mu    sync.Mutex
 	words map[string]speltWord
@@ -208,8 +207,8 @@ func (c *spellCache) keep(word string, as []respelled, edits int) {
 	c.words[word] = speltWord{as, edits}
 }
 
-// spelled returns what a word is with a letter put right, else its two parts, else what
-// it is with two put right.
+// spelled returns the words that differ from a word in one letter, else its two parts, else the
+// words that differ in two letters.
 func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
 	low := strings.ToLower(w.text)
 	if fs, err = s.best(s.once(low)); err != nil || len(fs) > 0 {
@@ -342,7 +341,7 @@ func (s *speller) best(fs []respelled) ([]respelled, error) {
 	return out, nil
 }
 
-// respell adds to the hits what was asked for beside unknown words.
+// respell adds to the hits the spellings that were searched in place of unknown words.
 func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []typed, out *Hits) error {
 	strange := unknown(words, out.Terms, out.Holders)
 	if len(strange) == 0 {
@@ -383,8 +382,8 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 	return nil
 }
 
-// ask searches for the words of a question and for what they may be meant as, and counts
-// their holders.
+// ask searches for the words of a question and for the words that they may mean, and counts their
+// holders.
 func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error {
 	a, err := ix.analyzers.Lend()
 	if err != nil {
@@ -417,8 +416,8 @@ func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error 
 	return err
 }
 
-// settle leaves of what was asked what stands in the hits as it should, which are of the
-// files that are wanted: not what has the same stem alone. It reports whether terms went.
+// settle keeps the added spellings that occur as words in the hits from wanted files, and drops
+// those of which the hits hold only the stem. It reports whether terms went.
 func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	gone := map[int]bool{}
 	var kept []Also
@@ -469,8 +468,8 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	return true
 }
 
-// standing returns the word in hits that a term is of, as near to what was typed as it
-// was found to be; "" if there is none.
+// standing returns the word in hits that a term is of, at the distance from the typed word at
+// which it was found; "" if there is none.
 func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term string) string {
 	first, _ := utf8.DecodeRuneInString(term)
 	for _, h := range hits {
@@ -490,7 +489,7 @@ func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term s
 	return ""
 }
 
-// accepts reports whether a word of a hit is near enough to what was typed.
+// accepts reports whether a word of a hit is near enough to the typed word.
 func (o *Also) accepts(w string) bool {
 	return o.edits == 0 || fts5.Distance(strings.ToLower(o.Typed), w, o.edits) <= o.edits
 }

@@ -28,7 +28,7 @@ func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string)
 		return a.byBlock(ctx, b)
 	}
 	if r.v.codes.Coded() {
-		// Where they are damaged, which Check reports, every vector is compared.
+		// If they are damaged, which Check reports, every vector is compared.
 		if t, err := r.codes.Get(ctx, r.tx, r.v.codes, r.v.dim); err != nil || t != nil {
 			return a.byCodes(ctx, t, err)
 		}

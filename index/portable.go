@@ -8,12 +8,12 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// What is exported here is for packages that keep the same index in another
-// store: files are compared, chunks named and hashed, words made and hits ranked
-// by these rules alone, so that all stores answer alike.
+// The names exported here are for packages that keep the same index in another store: files are
+// compared, chunks named and hashed, words made and hits ranked by these rules alone, so that all
+// stores answer alike.
 
-// BM25 as FTS5 has it: the constants, the weight of a word by where it is, and
-// what a word is worth that more than half of the chunks hold.
+// BM25 as FTS5 has it: the constants, the weight of a word by where it is, and the weight of a
+// word that more than half of the chunks hold.
 const (
 	BM25K1      = fts5.K1
 	BM25B       = fts5.B
@@ -68,9 +68,9 @@ func Unit(v []float32) ([]float32, error) {
 // Problem makes an [*Error] about an index that is kept at a place.
 func Problem(op, place string, kind, cause error) error { return problem(op, place, kind, cause) }
 
-// Steps yields what read returns, step by step, so that nothing stays open between two
-// of them. read is given where the last step ended, first to begin with; a step that
-// ends where it began is the last.
+// Steps yields the results of read, step by step, so that nothing stays open between two of them.
+// read is given where the last step ended, first to begin with; a step that ends where it began
+// is the last.
 func Steps[T any, At comparable](first At, read func(after At) (step []T, last At, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for at := first; ; {

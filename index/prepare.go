@@ -49,8 +49,8 @@ func (p *preparer) run(ctx context.Context, jobs []job, out chan<- []*prepared) 
 	return nil
 }
 
-// batch prepares as many files as one transaction takes, or as can be had in
-// reasonable time: a slow disk must not keep back what is ready.
+// batch prepares as many files as one transaction takes, or as can be had in reasonable time: a
+// slow disk must not hold back files that are ready.
 func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*prepared, err error) {
 	chunks, bytes := 0, 0
 	began := time.Now()

@@ -53,13 +53,13 @@ func probe(path string) error {
 	return nil
 }
 
-// probeKind refuses what SQLite would follow out of the folder, or could not read: a link
+// probeKind refuses a path that SQLite would follow out of the folder, or could not read: a link
 // or a folder in the place of the file, or of those that belong to it.
 func probeKind(path string) error {
 	for _, c := range companions {
 		fi, err := os.Lstat(path + c)
 		if err != nil || fi.Mode().IsRegular() {
-			continue // what can't be looked at can't be opened either
+			continue // a file that stat can't read can't be opened either
 		}
 		what := errors.New("it is no regular file")
 		switch {

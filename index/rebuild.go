@@ -10,15 +10,15 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// Rebuild puts an empty index in the place of the one at path, whatever state
-// that is in, and opens it; a Sync then fills it. Vectors are taken over from
-// the old file as far as they can be read and prove whole, since they may have
-// cost money. A file that is not whole is kept beside under a name of its own
-// (index.sqlite.damaged-1; the newest three stay), and so is one of a newer format
-// (index.sqlite.aside-1). What is no index, or can't be looked at, is left alone and an
-// error, such as ErrForeign, unless Options.Force says that it may be moved aside too; a
-// link is moved itself, and never followed. An index that another process is syncing is
-// ErrBusy. Handles that are open on the old file, in any process, find the new one.
+// Rebuild puts an empty index in the place of the one at path, whatever state that is in, and
+// opens it. The caller must then call Sync to fill it. Vectors are taken over from the old file
+// as far as they can be read and prove whole, since they may have cost money. A file that is not
+// whole is kept next to it under a name of its own (index.sqlite.damaged-1; the newest three
+// stay), and so is one of a newer format (index.sqlite.aside-1). For a file that is no index, or
+// that can't be read, it returns an error, such as ErrForeign, and leaves the file alone, unless
+// Options.Force allows moving it aside too; a link is moved itself, and never followed. If
+// another process is syncing the index, it returns ErrBusy. Handles that are open on the old
+// file, in any process, find the new one.
 func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
 	const op = "rebuild index"
 	o := opts.orDefaults()
@@ -52,8 +52,8 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	default:
 		return err
 	}
-	// What an earlier Rebuild set aside was taken over before the file that is
-	// at path now came there.
+	// The vectors of a file that an earlier Rebuild set aside were taken over before the present
+	// file came to path.
 	if err := removeAll(old, old+"-wal", old+"-shm"); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	return err
 }
 
-// replaceKept moves what is at path aside, and makes the new file.
+// replaceKept moves the file at path aside, and makes the new file.
 func replaceKept(ctx context.Context, path, end string, why error, o *Options) error {
 	to, err := putAside(path, end)
 	if err != nil {
@@ -91,8 +91,8 @@ func replaceKept(ctx context.Context, path, end string, why error, o *Options) e
 // made.
 const aside = ".old"
 
-// salvage copies what can be read of the old file's vectors, if there is one.
-// Nothing that the old file does wrong is an error.
+// salvage copies the readable vectors of the old file, if there is one. Nothing that the old file
+// does wrong is an error.
 func salvage(ctx context.Context, from, to string, o *Options) error {
 	mode := drv.ReadWrite
 	if _, err := os.Stat(from); err != nil {

@@ -44,12 +44,12 @@ const (
 	probeLength = 48 // bytes
 )
 
-// Measure asks the vectors of the model in use for passages of the index itself, each by
-// what embed makes of it as of a question, and keeps which share of them is found among the
-// chunks nearest to it, less what chance would find: Hits.Reliance of every search from then
-// on. A model that doesn't know the language, or whose vectors were made by other means than
-// the questions' are, finds none. What was measured for the model already stays until the
-// index has twice as many chunks. With fewer than four nothing is measured.
+// Measure asks the vectors of the model in use for passages of the index itself, each embedded by
+// embed as a question, and keeps which share of them is found among the chunks nearest to it,
+// less the share that chance would find: Hits.Reliance of every search from then on. A model that
+// doesn't know the language, or whose vectors were made by other means than the questions' are,
+// finds none. An earlier measurement for the model stays until the index has twice as many
+// chunks. With fewer than four chunks nothing is measured.
 func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, text string) ([]float32, error)) error {
 	const op = "measure vectors"
 	h, done, err := ix.door.writer(ctx, op)

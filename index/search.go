@@ -10,7 +10,7 @@ type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
 	// Days are words of the days that Text names, as [analysis.DateQuestion] has them, by which
-	// chunks are found beside its own; they are not among Hits.Terms.
+	// chunks are found in addition to its own words; they are not among Hits.Terms.
 	Days []string
 	// Model and Vector are the question's embedding; a nil Vector skips the
 	// search by vectors.
@@ -41,7 +41,7 @@ func (q *Query) Words(terms []string) []string {
 type Hits struct {
 	// Terms are the words that were searched; none if the question had none.
 	Terms []string
-	// Also is what Terms has beside the question's words: what those may be meant as that
+	// Also lists the words of Terms other than the question's: the likely spellings of words that
 	// no chunk holds, and two words written as one.
 	Also []Also
 	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
@@ -50,8 +50,8 @@ type Hits struct {
 	Holders []int64
 	// Keyword and Vector are the hits, best first.
 	Keyword, Vector []Hit
-	// Reliance is how far the vectors find what they should, 0 to 1, as Measure found; nil
-	// if it was not measured for their model.
+	// Reliance is the share of the right chunks that the vectors find, 0 to 1, from Measure. It
+	// is nil if it was not measured for their model.
 	Reliance *float64
 	// KeywordErr and VectorErr are why a side is missing; the other may be
 	// there.
@@ -109,8 +109,8 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	return out, nil
 }
 
-// side searches by vectors, beside what else is done until the function that it returns is
-// called; where they are in memory at once, which takes less than a second transaction.
+// side searches by vectors in parallel until the caller calls the returned function. If the
+// vectors are in memory it searches at once, which takes less time than a second transaction.
 func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (end func()) {
 	switch {
 	case q.Vector == nil:

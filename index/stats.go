@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Stats is what is in an index.
+// Stats counts the content of an index.
 type Stats struct {
 	Files, Chunks int64
 	// Unread are files that could not be read when last tried, or were written

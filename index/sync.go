@@ -36,8 +36,8 @@ const (
 	defaultBatch = 2000
 )
 
-// OrDefaults returns the options with defaults for what is not set: batch is
-// the default of BatchChunks.
+// OrDefaults returns the options with defaults for members that are not set: batch is the default
+// of BatchChunks.
 func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	out := SyncOptions{}
 	if o != nil {
@@ -60,10 +60,10 @@ type Progress struct {
 	Chunks int
 }
 
-// SyncReport is what a Sync did.
+// SyncReport is the result of a Sync.
 type SyncReport struct {
-	// Files as listed, and what became of them. Touched files had another time
-	// and the same content; Skipped ones hold nothing to index.
+	// The listed files and their outcomes. Touched files had another time and the same content.
+	// Skipped ones hold nothing to index.
 	Files, Unchanged, Added, Changed, Touched, Skipped, Removed int
 	// Read counts the files that were opened, Bytes their sizes.
 	Read  int
@@ -76,8 +76,8 @@ type SyncReport struct {
 	Reanalysed int
 	// Elapsed is wall time, from when the lock was had.
 	Elapsed time.Duration
-	// Failed are the files that could not be listed or read. What the index
-	// holds of them is kept, and the next Sync tries again.
+	// Failed are the files that could not be listed or read. The index keeps its rows of them,
+	// and the next Sync tries again.
 	Failed []FileError
 }
 
@@ -100,14 +100,12 @@ func rate(n float64, d time.Duration) float64 {
 // fs.ErrNotExist, one without anything to index ErrSkip.
 type Reader func(path string) ([]Chunk, error)
 
-// Sync brings the index up to date with the files that source lists. An error
-// that source yields beside a path leaves what the index has of that file or
-// folder as it is; without a path, nothing at all is removed. A file that is
-// not to be indexed is simply not listed.
+// Sync brings the index up to date with the files that source lists. If source yields an error
+// with a path, the index keeps its rows of that file or folder. If it yields one without a path,
+// nothing at all is removed. A source should not list files that must not be indexed.
 //
-// A file that can't be read is in the report and does not end the Sync. After
-// an error, and after a kill, what was committed is kept and the next Sync does
-// the rest.
+// A file that can't be read is in the report and does not end the Sync. After an error, and after
+// a kill, the committed part is kept and the next Sync does the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
 	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
 	err := s.sync(ctx, source)
@@ -206,7 +204,7 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	if err := tune(ctx, s.h, s.ix.door.opts, false); err != nil {
 		return err
 	}
-	// What was written will not be written again soon.
+	// A file just written will not be written again soon.
 	_, err = s.h.write.ExecContext(ctx, "PRAGMA shrink_memory")
 	return err
 }
@@ -215,8 +213,7 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 // file systems that have none.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
-// change runs f in a transaction on the present meta and saves what f changed
-// of it.
+// change runs f in a transaction on the present meta and saves f's changes to it.
 func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
 	var next *meta
 	err := s.h.transact(ctx, func(tx *sql.Tx) error {

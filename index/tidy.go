@@ -49,7 +49,7 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 	return err
 }
 
-// storedText is what a chunk's words and hash are made from.
+// storedText is the input of a chunk's words and hash.
 type storedText struct {
 	row, file             int64
 	id                    string
@@ -96,9 +96,9 @@ func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) 
 	return out, rows.Err()
 }
 
-// How many segments of one level chunks_fts merges into one. Few make searches
-// fast, many make writing fast: a quarter of a large sync's time would go into
-// merging by fours; what is left of it is merged once, at its end.
+// How many segments of one level chunks_fts merges into one. Few make searches fast, many make
+// writing fast: a quarter of a large sync's time would go into merging by fours; the rest is
+// merged once, at its end.
 const (
 	mergeFew  = 4 // SQLite's default
 	mergeMany = 16
@@ -137,7 +137,7 @@ func (s *syncer) merge(ctx context.Context) error {
 	return nil
 }
 
-// tidy does what is due after the files are written.
+// tidy does the work that is due after the files are written.
 func (s *syncer) tidy(ctx context.Context) error {
 	now, err := s.mergedBy(ctx)
 	if err == nil && now > mergeFew {

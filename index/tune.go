@@ -12,10 +12,10 @@ import (
 // it: about where that begins to take longer than a search by words.
 const defaultExact = 10_000
 
-// tune makes the codes of vectors where these are many, and measures which way to
-// search them finds what comparing every vector finds; anew whenever there are twice
-// as many. All is read in one transaction and written in another: if vectors came in
-// between, the next call does it.
+// tune makes the codes of vectors if these are many. It measures which way of searching them
+// finds the same as comparing every vector, and measures again whenever there are twice as many.
+// All is read in one transaction and written in another: if vectors came in between, the next
+// call does it.
 func tune(ctx context.Context, h *handles, o *Options, again bool) error {
 	m, n, err := due(ctx, h, int64(o.ExactVectors), again)
 	if err != nil || n == 0 {

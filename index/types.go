@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// FileStat is what a listing knows of a file without opening it.
+// FileStat holds the facts that a listing has of a file without opening it.
 type FileStat struct {
 	// Path is relative to the workspace, with forward slashes. It names the
 	// file in the index.
@@ -37,7 +37,7 @@ type Chunk struct {
 	Date string
 	// Tokens is the text's size by the caller's counter; 0 if not counted.
 	Tokens int
-	// Text is what is found and shown.
+	// Text is the text that is searched and shown.
 	Text string
 	// Keywords are further words by which the chunk's file is found, such as
 	// the title, tags and aliases of its front matter; they count as words of
@@ -54,16 +54,15 @@ type Fact struct {
 	// StartLine and EndLine are the lines in the file, 1-based and inclusive.
 	StartLine, EndLine int
 	Text               string
-	// Citation names where the fact itself stands, such as memory/.facts/x.md#L5.
+	// Citation names the place of the fact itself, such as memory/.facts/x.md#L5.
 	Citation string
 }
 
-// factMark begins a fact where facts are stored, behind the keywords.
+// factMark begins a fact in the stored keywords, after the keywords themselves.
 const factMark = '\x1f'
 
-// joinFacts returns how a chunk's keywords are stored with its facts, a line each: marked,
-// from which line of the chunk to which, where it stands, and its text. Without facts it is
-// the keywords.
+// joinFacts returns how a chunk's keywords are stored with its facts, a line each: the mark, its
+// first and last line in the chunk, its place, and its text. Without facts it is the keywords.
 func joinFacts(c *Chunk) string {
 	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
 	if len(c.Facts) == 0 {
@@ -79,7 +78,7 @@ func joinFacts(c *Chunk) string {
 
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", string(factMark), "")
 
-// SplitFacts takes apart what JoinFacts made for a chunk that begins at a line.
+// SplitFacts takes apart a text that JoinFacts made for a chunk that begins at a line.
 func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
 	at := strings.IndexByte(stored, factMark)
 	if at < 1 {

@@ -34,7 +34,7 @@ func (ix *Index) Vector(ctx context.Context, model string, question []float32, k
 	return nil, explain("search vectors", ix.door.path, err)
 }
 
-// nearestHits ranks what is nearest.
+// nearestHits ranks the nearest chunks.
 func (r *reader) nearestHits(ctx context.Context, path, model string, question []float32, k int, want func(string) bool) ([]Hit, error) {
 	if v := r.v; v.model != model || model == "" || v.dim != len(question) {
 		return nil, problem("search vectors", path, ErrModel,

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// view is what searches need of the index, good for one state of its files, chunks and
-// vectors: what is kept in it is never newer or older than that.
+// view is the data of the index that searches need, valid for one state of its files, chunks and
+// vectors. Data in it is never newer or older than that state.
 type view struct {
 	*meta
 	langs []string
@@ -42,7 +42,7 @@ func (h *handles) look(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// lookQuery reads what tells the states of an index apart.
+// lookQuery reads the values that distinguish the states of an index.
 const lookQuery = `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''), ` + fts5.Structure + `
 	FROM meta WHERE key='generation'`
 

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// Limits of one transaction beside SyncOptions.BatchChunks. The first is small,
-// so that the writer need not wait long for it, and each doubles the last.
+// Limits of one transaction, in addition to SyncOptions.BatchChunks. The first is small, so that
+// the writer need not wait long for it, and each doubles the last.
 const (
 	batchBytes = 8 << 20
 	batchFiles = 512
@@ -89,7 +89,7 @@ func (s *syncer) writeBatch(ctx context.Context, batch []*prepared) error {
 	return nil
 }
 
-// file writes one file and counts what became of it.
+// file writes one file and counts its outcome.
 func (w *writer) file(f *prepared, r *SyncReport) error {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):

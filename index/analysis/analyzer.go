@@ -11,10 +11,9 @@ import (
 // maxMemo bounds the words that an Analyzer remembers; a few megabytes.
 const maxMemo = 1 << 15
 
-// Analyzer turns texts into terms. It remembers the stems of words it has met,
-// which makes it several times faster than stemming each word anew; what it
-// answers does not depend on that. It must not be used by two goroutines at
-// once.
+// Analyzer turns texts into terms. It remembers the stems of words it has met, which makes it
+// several times faster than stemming each word anew; its results do not depend on that. An
+// Analyzer must not be used by two goroutines at once.
 type Analyzer struct {
 	lx    *lexicon
 	memo  map[string]*word
@@ -50,10 +49,9 @@ func (a *Analyzer) lookup(w []byte) *word {
 	return got
 }
 
-// AppendIndex appends the terms of a document's text to dst, separated by
-// spaces, and returns the language it was stemmed for: a code such as "en",
-// which is what Latin letters get if the language is not clear, or "" for a
-// text without a word in Latin letters.
+// AppendIndex appends the terms of a document's text to dst, separated by spaces, and returns the
+// language it was stemmed for: a code such as "en", the code for Latin letters whose language is
+// not clear, or "" for a text without a word in Latin letters.
 func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 	a.scan(text)
 	l, lang := a.language()
@@ -67,7 +65,8 @@ func (a *Analyzer) Language(text string) string {
 	return lang
 }
 
-// language finds that of what was scanned, and its code, "" without a word in Latin letters.
+// language finds the language of the scanned text, and its code, "" without a word in Latin
+// letters.
 func (a *Analyzer) language() (l int, code string) {
 	t := a.tally()
 	if l = t.best(); t.words == 0 {

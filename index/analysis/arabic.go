@@ -17,10 +17,10 @@ var ownStops = map[string]string{
 		"jego jej ich który która które ile jaki jaka jakie",
 }
 
-// Affixes of Arabic that a light stemmer takes off, the longest first, in the
-// spelling that lower gives them: the article with what is written together with
-// it, and the endings of number, gender and possession. The choice of affixes is
-// that of light10 (Larkey, Ballesteros and Connell 2007).
+// Affixes of Arabic that a light stemmer takes off, the longest first, in the spelling that lower
+// gives them: the article with the particles that are written together with it, and the endings
+// of number, gender and possession. The choice of affixes is that of light10 (Larkey, Ballesteros
+// and Connell 2007).
 var (
 	arabicPrefixes = []string{"وال", "بال", "كال", "فال", "ال", "لل"}
 	arabicSuffixes = []string{"ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي"}

@@ -15,13 +15,13 @@ type dateWord struct {
 	low      string
 	from, to int
 	upper    bool
-	// number is its value if it begins with digits, with nothing or the ending of an
-	// ordinal behind them; plain: there is nothing.
+	// number is its value if it begins with digits, with nothing or the ending of an ordinal
+	// after them; plain: there is nothing.
 	number int
 	plain  bool
 }
 
-// action is what a pattern means.
+// action is the meaning of a pattern.
 type action byte
 
 const (
@@ -50,15 +50,15 @@ type rule struct {
 	*dateLexicon
 	symbols []symbol
 	do      action
-	// days is the distance of a day, about what last and next are put to where no class
-	// of the pattern has it.
+	// days is the distance of a day, to which last and next are applied if no class of the
+	// pattern has one.
 	days   int
 	about  value
 	feast  feast
 	unsure bool
 }
 
-// value is what a word is in a class.
+// value is the value of a word in a class.
 type value struct {
 	word string // as in the table, for its capital
 	kind byte   // of T: U, W, M, H
@@ -115,13 +115,13 @@ func (f *finder) apart(line string, day time.Time) {
 // buffers lend finders the room for their words.
 var buffers = sync.Pool{New: func() any { return &[]dateWord{} }}
 
-// match is a rule that is tried at a place, with what its classes stand for.
+// match is a rule that is tried at a place, with the values of its classes.
 type match struct {
 	*finder
 	*rule
 	line  string
 	start int
-	// n, day and so on are what the classes N, D, Y, O, U, M and T stand for.
+	// n, day and so on are the values of the classes N, D, Y, O, U, M and T.
 	n, day, year, ord, unit, month int
 	target                         value
 }
@@ -249,7 +249,7 @@ func (m *match) follows(end int) bool {
 	return len(gap) == 1 && strings.ContainsAny(gap, ":.,/%") && m.words[end].number > 0
 }
 
-// beside is the last or the next of what a rule is about.
+// beside is the last or the next unit that a rule is about.
 func (m *match) beside(day time.Time) (Span, bool) {
 	way := 1
 	switch m.do {
@@ -303,7 +303,7 @@ func split(out []dateWord, line string) []dateWord {
 	return out
 }
 
-// numberOf reads up to four digits, and the ending of an ordinal behind them.
+// numberOf reads up to four digits, and the ending of an ordinal after them.
 func numberOf(s string) (int, bool) {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

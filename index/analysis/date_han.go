@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// The names of Chinese, Japanese and Korean, which stand in texts without spaces round
-// them, by what they mean: a unit and how many of it from the day on.
+// The names of Chinese, Japanese and Korean, which have no spaces round them in texts, by their
+// meaning: a unit and how many of it from the day on.
 var together = map[string]string{
 	"d-2": "前天 一昨日 おととい 그저께 그제", "d-3": "大前天", "d-1": "昨天 昨日 昨晚 昨夜 ゆうべ きのう 어제", "d1": "明天 明日 明早 明晚 내일", "d2": "后天 後天 明後日 あさって 모레", "d3": "大后天",
 	"w-1": "上周 上週 上星期 上个星期 上個星期 上礼拜 上个礼拜 先週 지난주 지난_주", "w-2": "上上周 先々週 지지난주", "w1": "下周 下週 下星期 下个星期 下個星期 下礼拜 来週 다음_주 다음주", "w2": "下下周 再来週",
@@ -19,11 +19,12 @@ var together = map[string]string{
 	"y-1": "去年 昨年 작년 지난해", "y-2": "前年 一昨年 おととし 재작년", "y1": "明年 来年 내년", "y2": "后年 後年 再来年",
 	"e-1": "上周末 上週末 先週末 지난_주말", "e1": "下周末 来週末",
 	"w0": "本周 本週 这周 這週 这个星期 这星期 今週 이번_주", "m0": "本月 这个月 這個月 今月 이번_달", "y0": "今年 올해",
-	// What only looks like one.
+	// Words that only look like a name.
 	"": "年前后 上周期 上下周 下周期 大前年 上月球 明日香 日前夕 이번_주말 本周末 这周末 今週末",
 }
 
-// days of the week behind a week, Monday first; Chinese names are put to the week itself.
+// days of the week after the name of a week, Monday first; Chinese names are put to the week
+// itself.
 var (
 	weekDays    = []string{"一", "二", "三", "四", "五", "六", "日天"}
 	kanjiDays   = []rune("月火水木金土日")
@@ -105,7 +106,7 @@ func (f *finder) together(line string, day time.Time) {
 	}
 }
 
-// named adds the name of a time that begins at a place, and moves behind it.
+// named adds the name of a time that begins at a place, and moves past it.
 func (f *finder) named(line string, i *int, r rune, day time.Time) bool {
 	for _, n := range names()[r] {
 		if !strings.HasPrefix(line[*i:], n.text) {
@@ -141,8 +142,8 @@ func (n name) span(day time.Time) (Span, bool) {
 	return Span{}, false
 }
 
-// counted adds "three days ago" and days of a month, where what a place begins with
-// ends one that a number is in front of.
+// counted adds "three days ago" and days of a month, if the text at a place ends one that begins
+// with a number.
 func (f *finder) counted(line string, i int, day time.Time) {
 	rest := line[i:]
 	if strings.HasPrefix(rest, "月") || strings.HasPrefix(rest, "월") {
@@ -186,7 +187,7 @@ var hanSieve = sync.OnceValue(func() *[1 << 12]bool {
 	return out
 })
 
-// vagueHan reports whether a text ends with what makes the number behind it vague.
+// vagueHan reports whether a text ends with a word that makes the number after it vague.
 func vagueHan(s string) bool {
 	for _, w := range []string{"第", "多", "几", "数", "近", "約", "余", "过", "-", "~", "/", "."} {
 		if strings.HasSuffix(s, w) {

@@ -68,8 +68,8 @@ func (s *sieve) pass(line string) bool {
 	return h != 0 && s[(h^h>>16)&sieveMask]
 }
 
-// rarity is that of classes, measured in the letters of a word that is as rare. What the
-// others have stands in lines too often.
+// rarity is that of classes, measured in the letters of a word that is as rare. The letters of
+// the others are in too many lines.
 var rarity = map[byte]int{'U': 5, '1': 5, 'T': 90, 'M': 91}
 
 // needs are the words of which a line holds one if the rule matches in it: of its

@@ -100,7 +100,7 @@ func dayOf(d time.Time, y, m, day int) (Span, bool) {
 	return nearest(d, at)
 }
 
-// nearest is the occurrence nearest to a day of what happens once a year.
+// nearest returns the occurrence of a yearly event that is nearest to a day.
 func nearest(d time.Time, at func(y int) (time.Time, bool)) (best Span, ok bool) {
 	for y := d.Year() - 1; y <= d.Year()+1; y++ {
 		if t, is := at(y); is && (!ok || t.Sub(d).Abs() < best.From.Sub(d).Abs()) {

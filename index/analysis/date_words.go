@@ -1,19 +1,19 @@
 package analysis
 
-// language is how a language that writes words apart names times. A word with a capital
-// letter needs one in the text, one with a ' in front must have none; letters in
-// patterns are classes, a | separates words, and a ? behind one lets it be missing:
+// language is how a language that writes words apart names times. A word with a capital letter
+// needs one in the text, one with a ' in front must have none; letters in patterns are classes, a
+// | separates words, and a word with a ? after it may be missing:
 //
 //	N  a number       U  a unit       T  what last and next are put to: a unit that is no
 //	D  a day's number Y  a year          day, a day of the week, a month, a feast
 //	O  an ordinal     M  a month      H  a feast
 type language struct {
 	name string
-	// days are names of days by their distance: yesterday is -1. What is 0 is the day
-	// itself, which is read so that no part of it is taken for another.
+	// days are names of days by their distance: yesterday is -1. 0 is the day itself. It is read
+	// so that no part of its name is taken for another.
 	days map[int]string
-	// one and many are the units, day, week, month, year and weekend: in the singular,
-	// and in other forms that a number may have behind it.
+	// one and many are the units, day, week, month, year and weekend: in the singular, and in
+	// other forms that may follow a number.
 	one, many              [5]string
 	weekdays, months       string
 	numbers, ordinals      string
@@ -21,8 +21,8 @@ type language struct {
 	this, last, next       string
 	ago, ahead             string
 	dayOf, monthOf, weekOf string
-	// not are words in front of names of days that make them something else, told those in
-	// front of last and next, nor those behind all of these; vague those in front of ago.
+	// not are words before names of days that give them another meaning. told are such words
+	// before last and next, and nor are those after all of these. vague are those before ago.
 	not, told, nor, vague string
 	// sure are words of which a line must hold one where a day's name ends in ~, since
 	// it is a common word of another language.

@@ -36,11 +36,11 @@ type Mention struct {
 }
 
 // DatesIn finds the mentions in a text that is under headings and was written on a day,
-// YYYY-MM-DD. A heading or a line that begins with a date in full takes the day's place
-// for what is under it or in it, and so does a heading with one anywhere if no day is
-// known. Where none is there are no mentions.
+// YYYY-MM-DD. A heading or line that begins with a full date replaces the day for the text under
+// the heading or in the line. If no day is known, so does a heading with a date anywhere. Without
+// a day there are no mentions.
 //
-// An index keeps words of them: [Version] changes with what is found here.
+// An index keeps words of them: [Version] must change when the mentions found here do.
 func DatesIn(text string, trail []string, day string) []Mention {
 	f := finder{}
 	f.day, _ = time.Parse(time.DateOnly, day)
@@ -111,7 +111,7 @@ func (f *finder) under(h string, level int) {
 	}
 }
 
-// heading takes over the day that a heading names as that of what is under it.
+// heading takes over the day that a heading names for the text under it.
 func (f *finder) heading(h string) {
 	if d, ok := begins(h); ok {
 		f.day = d
@@ -120,8 +120,7 @@ func (f *finder) heading(h string) {
 	}
 }
 
-// add adds what stands between two places of a line, unless that is code or part of a
-// name.
+// add adds the text between two places of a line, unless it is code or part of a name.
 func (f *finder) add(line string, from, to int, s Span, literal bool) {
 	if from > 0 && strings.IndexByte("`=_/\\$@#.-", line[from-1]) >= 0 ||
 		to < len(line) && strings.IndexByte("`=_/\\$@#", line[to]) >= 0 ||
@@ -149,8 +148,7 @@ func full(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// begins returns the date that a line begins with, behind the mark of an item, a box
-// or a bracket.
+// begins returns the date that a line begins with, after the mark of an item, a box or a bracket.
 func begins(line string) (time.Time, bool) {
 	line = strings.TrimLeft(line, "-*+[]( x")
 	return full(line[:min(len(line), 11)])

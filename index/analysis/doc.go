@@ -2,7 +2,7 @@
 // is indexed and when a question is asked. It is pure: no clock, no files, no
 // state that changes an answer (an Analyzer's memory only saves work).
 //
-// What becomes a term:
+// These become terms:
 //
 //	running text       words, lower case, stemmed for the language of the text,
 //	                   accents folded: "Canciones" -> cancion
@@ -21,8 +21,8 @@
 // searched for. Words with accents leave two terms where the stem depends on
 // the accent, so that a question typed without accents finds them.
 //
-// Words of languages that build words out of words (German, Turkish, Russian, Arabic
-// and others) leave their first letters, or the consonants of their stem, beside it.
+// Words of languages that build words out of words (German, Turkish, Russian, Arabic and others)
+// leave their first letters, or the consonants of their stem, as a term next to the stem.
 //
 // Function words are indexed, and dropped from questions only, in Chinese and Japanese
 // by pairs of characters; a question of nothing else keeps them all.

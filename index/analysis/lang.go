@@ -66,14 +66,14 @@ var recipes = [...]recipe{
 	{"hu", []string{"stemmer_hu_snowball"}},
 	{"ro", []string{"stemmer_ro_snowball"}},
 	{"tr", []string{"apostrophe", "stemmer_tr_snowball"}},
-	{"vi", nil}, // a syllable has its accents beside its letters, see terms
+	{"vi", nil}, // a syllable keeps its accents apart from its letters, see terms
 	{"ru", []string{"stemmer_ru_snowball"}},
 	{"hi", []string{"normalize_in", "normalize_hi", "stemmer_hi"}},
 	{"ar", nil}, // lightArabic
 }
 
-// unstemmed are the languages of which only function words are known. Their bits
-// are behind those of recipes.
+// unstemmed are the languages of which only function words are known. Their bits follow those of
+// recipes.
 var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "bg", "ckb", "el", "fa", "hy"}
 
 const (
@@ -279,8 +279,8 @@ func vietnamese(w string) bool {
 	return !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return r >= 0x1EA0 && r <= 0x1EF9 || r == 'ơ' || r == 'ư' })
 }
 
-// best returns the language with the most evidence, English without any: names
-// and code are what texts without function words mostly hold.
+// best returns the language with the most evidence, English without any: texts without function
+// words mostly hold names and code.
 func (t *tally) best() int {
 	best := english
 	for i, w := range t.weight {

@@ -14,5 +14,5 @@ func (p *Pool) Lend() (*Analyzer, error) {
 	return New()
 }
 
-// Give takes back what Lend lent.
+// Give takes back an analyzer that Lend lent.
 func (p *Pool) Give(a *Analyzer) { p.pool.Put(a) }

@@ -151,8 +151,8 @@ func (q *query) isStop(w *word) bool {
 // bulgarian is the bit of the other language in Cyrillic letters.
 const bulgarian = firstOther
 
-// grams adds the terms of a run. Where a run has pairs, its single characters
-// add nothing and cost much; a lone particle means nothing.
+// grams adds the terms of a run. Where a run has pairs, its single characters add nothing and
+// cost much; a lone particle has no meaning.
 func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
 	if it.class == dense && len(run) > 1 {
@@ -181,8 +181,8 @@ func (q *query) add(t string) {
 	}
 }
 
-// lone reports whether a character is a word of its own in Japanese: one that is
-// not a kana, with kana beside it and nothing else.
+// lone reports whether a character is a word of its own in Japanese: one that is not a kana, with
+// only kana next to it.
 func lone(run []rune, i int) bool {
 	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
 	return len(run) > 1 && !kana(run[i]) && before && after

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxTerm    = 128 // bytes of one word; what is longer is cut
+	maxTerm    = 128 // bytes of one word; longer ones are cut
 	maxWhole   = 64  // bytes of an identifier that is also kept whole
 	maxParts   = 8   // parts of an identifier that is also kept whole
 	maxHumps   = 16  // case changes in one word; above, it is encoded data
@@ -82,9 +82,9 @@ func (a *Analyzer) run(text string, i int, c class) int {
 	return i
 }
 
-// simple returns the end of the word at i if it is what most words are, ASCII letters of
-// which the first alone may be a capital, with nothing behind that could belong to it, else
-// 0.
+// simple returns the end of the word at i if it is a word of the most frequent form, else 0. Such
+// a word has ASCII letters, of which only the first may be a capital, and no character after it
+// that could belong to it.
 func simple(text string, i int) int {
 	j := i + 1
 	if c := text[i] | 0x20; c < 'a' || c > 'z' {
@@ -104,8 +104,8 @@ func simple(text string, i int) int {
 	return 0
 }
 
-// endsWord has the characters that belong to no word, whatever stands behind them: not
-// those that join its parts or make a name of a letter.
+// endsWord has the characters that belong to no word, whatever follows them: not those that join
+// its parts or make a name of a letter.
 var endsWord = func() (t [256]bool) {
 	for _, c := range " \n\r\t,;:!?()[]{}\"*`/\\|<>=" {
 		t[c] = true
@@ -239,14 +239,13 @@ func (a *Analyzer) add(w []byte) {
 type humps struct {
 	uppers int  // length of the run of capitals so far
 	lower  bool // the last character was a small letter
-	last   int  // where the last capital is
+	last   int  // the place of the last capital
 	count  int
 }
 
-// cut takes the next letter, its offset, and what follows it. It reports where
-// a new part begins: before a capital after a small letter, and before the
-// last of several capitals that a small letter follows, except a plural s as
-// in "APIs".
+// cut takes the next letter, its offset, and the letter after it. It reports where a new part
+// begins: before a capital after a small letter, and before the last of several capitals that a
+// small letter follows, except a plural s as in "APIs".
 func (h *humps) cut(r rune, at int, rest string) (int, bool) {
 	if unicode.IsUpper(r) {
 		begins := h.lower

@@ -17,8 +17,8 @@ type word struct {
 	// script is an index into recipes for words whose letters identify their
 	// language, roman for those in Latin letters, plain for the rest.
 	script int
-	// terms are what the word leaves in language lang, separated by spaces;
-	// more has them for the other languages once they were needed.
+	// terms are the terms of the word in language lang, separated by spaces; more has them for
+	// the other languages once they were needed.
 	lang  int
 	terms string
 	more  []string
@@ -46,10 +46,9 @@ func (lx *lexicon) in(w *word, l int) string {
 	return w.terms
 }
 
-// terms stems a word for language l. An accent can change what a stemmer takes
-// off, so a word with accents leaves its stem and the stem of its bare form. In
-// Vietnamese accents tell words apart, so a syllable stays as it is beside its bare
-// form, for those who type without.
+// terms stems a word for language l. An accent can change the ending that a stemmer takes off, so
+// a word with accents leaves its stem and the stem of its bare form. In Vietnamese accents tell
+// words apart, so a syllable yields itself and its bare form, for users who type without accents.
 func (lx *lexicon) terms(w string, l int) string {
 	out := lx.term(w, l)
 	if bare := lx.folded(w); bare != w {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Stems returns what [Analyzer.Query] makes of a word but for its root: the terms that
-// stand for the word and its inflections, and for no other word. langs is as there.
+// Stems returns the terms of [Analyzer.Query] for a word except its root: those that represent
+// the word and its inflections, and no other word. langs is as there.
 func (a *Analyzer) Stems(word string, langs []string) (out []string) {
 	a.scan(word)
 	set := a.languages(langs)

@@ -13,14 +13,14 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Magic is what every SQLite file begins with.
+// Magic is the beginning of every SQLite file.
 const Magic = "SQLite format 3\x00"
 
 // wait is how long a statement waits for the program whose file it is.
 const wait = 5 * time.Second
 
-// Open opens the file at path. Where the folder can't be written to, which a file with a
-// write-ahead log needs even for reading, it is read as it stands.
+// Open opens the file at path. If the folder can't be written to, which a file with a write-ahead
+// log needs even for reading, the file is read as it is, without its log.
 func Open(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := open(ctx, path, drv.ReadOnly)
 	if code := drv.Code(err) & 0xff; code == drv.CodeCantOpen || code == drv.CodeReadOnly {
@@ -44,7 +44,7 @@ func open(ctx context.Context, path string, mode drv.Mode) (*sql.DB, error) {
 	return db, nil
 }
 
-// Plain says what is the matter with a file in words, where SQLite says it in codes.
+// Plain describes the fault of a file in words, where SQLite has codes.
 func Plain(err error) error {
 	switch drv.Code(err) & 0xff {
 	case drv.CodeCorrupt, drv.CodeNotADB:

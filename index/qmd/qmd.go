@@ -35,7 +35,7 @@ type Index struct {
 	opts Options
 }
 
-// Beside puts QMD before an index.
+// Beside puts QMD in front of an index.
 func Beside(ix *index.Index, o Options) *Index {
 	if n := len(o.Command); n < 2 || !slices.Contains([]string{"search", "vsearch", "query"}, o.Command[n-1]) {
 		o.Command = append(slices.Clone(o.Command), "search")
@@ -193,8 +193,8 @@ func ranked(found []index.Hit, q index.Query) []index.Hit {
 // least keeps scores above nothing and apart.
 const least = 1e-6
 
-// maxQuestion bounds what is sent of a question, in bytes: a program's arguments
-// have an end, and QMD requires every word.
+// maxQuestion bounds the part of a question that is sent, in bytes: a program's arguments have an
+// end, and QMD requires every word.
 const maxQuestion = 2000
 
 // plain takes the meaning that QMD gives to signs off a question.

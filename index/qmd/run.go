@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// maxAnswer bounds what is read of an answer, maxReason what is reported of a
+// maxAnswer bounds the part of an answer that is read. maxReason bounds the reported part of a
 // failure.
 const (
 	maxAnswer = 8 << 20
@@ -50,7 +50,7 @@ func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, 
 	return answer, nil
 }
 
-// reason returns the first line of what a program complained.
+// reason returns the first line of a program's complaint.
 func reason(complaint string) string {
 	for line := range strings.Lines(complaint) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -63,7 +63,7 @@ func reason(complaint string) string {
 	return ""
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of the bytes written to it.
 type bounded struct {
 	kept []byte
 	most int

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// wayOut returns what helps where the system's limits are reached.
+// wayOut returns the remedy when the system's limits are reached.
 func wayOut(err error) string {
 	if errors.Is(err, syscall.ENOSPC) {
 		return " (too many folders are watched: raise fs.inotify.max_user_watches)"

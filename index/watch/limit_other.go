@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// wayOut returns what helps where the system's limits are reached.
+// wayOut returns the remedy when the system's limits are reached.
 func wayOut(err error) string {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return " (too many files are open: raise the limit, ulimit -n)"

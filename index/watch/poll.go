@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Poller looks at intervals whether a number has changed that counts changes: for what no
+// Poller looks at intervals whether a number has changed that counts changes: for things that no
 // system watches, such as files in a database.
 type Poller struct {
 	changed chan struct{}

@@ -27,15 +27,15 @@ type Tree struct {
 	// watched with all that is below them, now or once they are there. "." is Root.
 	Root string
 	Deep []string
-	// Skip leaves out folders of Deep, and what is below them, by their paths relative
-	// to Root.
+	// Skip leaves out folders of Deep, and the folders below them, by their paths relative to
+	// Root.
 	Skip func(dir string) bool
 	// Relevant reports whether a change of this path, relative to Root and
 	// with slashes, matters. Folders of Deep always do.
 	Relevant func(path string) bool
 }
 
-// Options are what is watched.
+// Options name the watched folders.
 type Options struct {
 	Tree
 	// Also are watched too, if they are there when the watch begins.
@@ -50,7 +50,7 @@ type Options struct {
 	open  func() (notifier, error)
 }
 
-// notifier is what is needed of an fsnotify.Watcher.
+// notifier holds the needed methods of an fsnotify.Watcher.
 type notifier interface {
 	Add(dir string) error
 	Close() error
@@ -79,7 +79,7 @@ type Watcher struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	folders map[string]bool
 	// missing is why a folder is not watched, by folder; lost why events were.
 	missing map[string]error

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Conn is what *sql.DB, *sql.Tx and *sql.Conn have in common.
+// Conn holds the common methods of *sql.DB, *sql.Tx and *sql.Conn.
 type Conn interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -40,12 +40,12 @@ func JSONList(numbers []int64) string {
 	return string(append(b, ']'))
 }
 
-// Mode is what a connection may do.
+// Mode is the access that a connection has.
 type Mode string
 
 const (
-	// Create makes the file if it is missing. Its page size is set and it keeps
-	// a rollback journal, so that a finished file has no others beside it.
+	// Create makes the file if it is missing. Its page size is set and it keeps a rollback
+	// journal, so that a finished file has no others next to it.
 	Create Mode = "rwc"
 	// ReadWrite needs the file to exist and uses a write-ahead log.
 	ReadWrite Mode = "rw"
@@ -54,8 +54,8 @@ const (
 	// Immutable is ReadOnly for a place where nothing may be created, not even
 	// the lock files of a reader. The file must not be written meanwhile.
 	Immutable Mode = "immutable"
-	// Memory is no file: all connections of the process to one name, which begins with
-	// a slash, share what is kept until the last is closed.
+	// Memory is no file: all connections of the process to one name, which begins with a slash,
+	// share the content, which is kept until the last is closed.
 	Memory Mode = "memory"
 )
 
@@ -63,9 +63,9 @@ const (
 // and make vector scans a quarter faster than the default of 4096 (measured).
 const PageSize = 16384
 
-// cacheKiB returns the size of a connection's page cache. SQLite's default of 2
-// MiB is smaller than one block of vectors. Readers have what they need
-// repeatedly in memory anyway, and there are several of them.
+// cacheKiB returns the size of a connection's page cache. SQLite's default of 2 MiB is smaller
+// than one block of vectors. Readers have the data that they need repeatedly in memory anyway,
+// and there are several of them.
 func cacheKiB(mode Mode) string {
 	if mode == ReadOnly || mode == Immutable {
 		return "4096" // twice as much is no faster

@@ -4,11 +4,11 @@
 // in the file, and through SQL. It uses no other table, and never writes to the
 // word lists itself but for the totals that older versions of SQLite get wrong.
 //
-// The word lists are read in the format that fts5_index.c of SQLite describes at its
-// head and has kept since version 4 (the version is in chunks_fts_config): every
-// term's rows and places, in segments of pages. SQLite itself, computing bm25, reads
-// a row of another table for each chunk that holds a word, which is most of its
-// time. What is not of that form, or damaged, is left to SQLite.
+// The word lists are read in the format that fts5_index.c of SQLite describes at its head and has
+// kept since version 4 (the version is in chunks_fts_config): every term's rows and places, in
+// segments of pages. SQLite itself, computing bm25, reads a row of another table for each chunk
+// that holds a word, which is most of its time. Data of another form, or damaged data, is left to
+// SQLite.
 //
 //	page     first row u16 │ size u16 │ content │ where its terms begin
 //	content  term  row  places  row  places ... term ...
@@ -32,8 +32,8 @@ const (
 	WeightFile  = 1.5
 )
 
-// BM25 as FTS5 has it: its constants, and what a word is worth that more than half
-// of the chunks hold.
+// BM25 as FTS5 has it: its constants, and the weight of a word that more than half of the chunks
+// hold.
 const (
 	K1    = 1.2
 	B     = 0.75

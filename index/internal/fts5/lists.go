@@ -11,10 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// wordLists is what searches keep in memory of the word lists: where they are,
-// how long each chunk is, and the lists of the words searched for last. It
-// belongs to one structure record: while that is unchanged, no word was added
-// and none removed.
+// wordLists holds the data of the word lists that searches keep in memory: their places, the
+// length of each chunk, and the lists of the words searched for last. It belongs to one structure
+// record: while that is unchanged, no word was added and none removed.
 type wordLists struct {
 	segments []segment
 	// lengths has every chunk's number of words, by row from base on; 0 for
@@ -31,8 +30,7 @@ type wordLists struct {
 	sums sync.Pool
 }
 
-// loadLists reads what is kept. rows and mean are taken from the totals that
-// bm25 uses.
+// loadLists reads the data to keep. rows and mean are taken from the totals that bm25 uses.
 func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, error) {
 	var version string
 	var totals []byte
@@ -92,9 +90,8 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 // deleted chunks are not given out again, but take up memory here.
 func maxSparse(n int64) int64 { return 64*n + 1<<20 }
 
-// top finds the n best rows for the words, best first, equal ones by row: what
-// SQLite's bm25 would return. held is called with the number of chunks that
-// hold each word.
+// top finds the n best rows for the words, best first, equal ones by row, as SQLite's bm25 would
+// return them. held is called with the number of chunks that hold each word.
 func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int, held func(term string, chunks int)) ([]Row, error) {
 	lists, err := l.find(ctx, db, terms)
 	if err != nil {
@@ -156,8 +153,8 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 // number.
 const maxPages = 1 << 18
 
-// fetch reads all pages that hold the words' rows: first those on which the words may
-// begin, then what follows those that end with one of them.
+// fetch reads all pages that hold the words' rows: first those on which the words may begin, then
+// those after pages that end with one of them.
 func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
 	behind := map[*segment][][]byte{}
@@ -222,7 +219,7 @@ func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int3
 	return touched
 }
 
-// norm returns what the length of a chunk puts under a frequency.
+// norm returns the term that the length of a chunk adds to a frequency in the denominator.
 func (l *wordLists) norm(length uint32) float64 {
 	if int(length) < len(l.norms) {
 		return l.norms[length]

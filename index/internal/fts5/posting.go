@@ -46,7 +46,7 @@ func (d *decoder) rows(s *segment, key []byte, pages map[int64][]byte) error {
 	return nil
 }
 
-// part decodes what is on one page.
+// part decodes the content of one page.
 func (d *decoder) part(b []byte) error {
 	if d.need > 0 {
 		n := min(d.need, len(b))

@@ -2,10 +2,10 @@ package fts5
 
 import "sync"
 
-// postings is the rows of one word, packed: a byte or more for the distance to the row
-// before, seven bits each, the lowest first, and one for twice the frequency, or a zero
-// and twice the frequency in seven-bit bytes. That is about two bytes to a row of a
-// frequent word, a fourth of what is in the file.
+// postings is the rows of one word, packed: a byte or more for the distance to the row before,
+// seven bits each, the lowest first, and one for twice the frequency, or a zero and twice the
+// frequency in seven-bit bytes. That is about two bytes to a row of a frequent word, a fourth of
+// their size in the file.
 type postings struct {
 	n      int
 	packed []byte
@@ -41,7 +41,7 @@ func appendSevens(b []byte, v uint32) []byte {
 	return append(b, byte(v))
 }
 
-// sevens reads what appendSevens wrote at b[i:], and returns where it ends.
+// sevens reads a number that appendSevens wrote at b[i:], and returns its end.
 func sevens(b []byte, i int) (v uint32, end int) {
 	for shift := 0; ; shift += 7 {
 		c := b[i]

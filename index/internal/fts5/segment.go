@@ -58,7 +58,7 @@ func parseSegments(b []byte) ([]segment, error) {
 	return out, nil
 }
 
-// numbers reads one varint after another; bad is set behind the end.
+// numbers reads one varint after another; bad is set after the end.
 type numbers struct {
 	b   []byte
 	bad bool

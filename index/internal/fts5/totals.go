@@ -8,13 +8,12 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// SQLite before 3.54 forgets, when a row is deleted from a contentless
-// full-text table, to take its words off the totals from which bm25 has the
-// number and the mean length of the chunks (fts5StorageContentlessDelete). With
-// every change scores would drift away from those of a fresh index. Where such
-// a version writes, the totals are put right in the same transaction.
+// SQLite before 3.54 forgets, when a row is deleted from a contentless full-text table, to take
+// its words off the totals from which bm25 has the number and the mean length of the chunks
+// (fts5StorageContentlessDelete). With every change scores would drift away from those of a fresh
+// index. If such a version writes, the totals are corrected in the same transaction.
 
-// Forgetful reports whether the SQLite behind a connection does that.
+// Forgetful reports whether the SQLite of a connection does that.
 func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
 	var old bool
 	err := db.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
@@ -22,10 +21,9 @@ func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
 	return old, err
 }
 
-// MendTotals writes the totals anew. They are in the first row of
-// chunks_fts_data: the number of rows, then the number of words in each column,
-// each a varint; chunks_fts_docsize has the same for every row. Releasing a
-// savepoint makes the full-text module write out what it holds in memory.
+// MendTotals writes the totals anew. They are in the first row of chunks_fts_data: the number of
+// rows, then the number of words in each column, each a varint; chunks_fts_docsize has the same
+// for every row. Releasing a savepoint makes the full-text module write out its data in memory.
 func MendTotals(ctx context.Context, tx drv.Conn) error {
 	for _, q := range []string{"SAVEPOINT totals", "RELEASE totals"} {
 		if _, err := tx.ExecContext(ctx, q); err != nil {

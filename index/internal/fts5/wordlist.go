@@ -98,7 +98,7 @@ func readWords(ctx context.Context, db drv.Conn, structure []byte, want func(ter
 	return v, nil
 }
 
-// each calls f for the terms that begin on a page. f must not keep what it gets.
+// each calls f for the terms that begin on a page. f must not keep its argument.
 func (l leaf) each(f func(term []byte)) error {
 	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
 	for first := true; len(r.b) > 0; first = false {

@@ -33,24 +33,23 @@ type Near struct {
 	Far float32
 }
 
-// candidate is an entry of a block and about what its product with the question is.
+// candidate is an entry of a block with its approximate product with the question.
 type candidate struct {
 	at      int32
 	product float32
 }
 
-// slack is more than what the product of two vectors of length 1, of MaxBlockDim numbers
-// at most, is off by the order of its additions.
+// slack is more than the error that the order of additions causes in the product of two vectors
+// of length 1 with at most MaxBlockDim numbers.
 const slack = 1e-3
 
 // MaxBlockDim is the greatest length of the vectors of a block.
 const MaxBlockDim = 4096
 
-// Nearest finds the k vectors that are nearest to v, of length 1, and those that are as
-// near as the last. allowed, if not nil, reports whether the vectors of a file count; it
-// is asked of those that come near. A product with several sums says which may be among
-// them, and the sum of squares in the order of the numbers, which is what sqlite-vec
-// computes, decides.
+// Nearest finds the k vectors that are nearest to v, of length 1, and those that are as near as
+// the last. allowed, if not nil, reports whether the vectors of a file count; it is asked of
+// those that come near. A product with several sums selects those that may be among them. The sum
+// of squares in the order of the numbers, as sqlite-vec computes it, decides.
 func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []Near {
 	if k <= 0 || len(v) != b.dim {
 		return nil
@@ -85,8 +84,8 @@ func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []Nea
 	return out[:n]
 }
 
-// closest leaves the k candidates with the largest products, and all that may be as near;
-// floor is what others need.
+// closest leaves the k candidates with the largest products, and all that may be as near; floor
+// is the product that others need.
 func closest(near []candidate, k int) (left []candidate, floor float32) {
 	slices.SortFunc(near, func(x, y candidate) int { return cmp.Compare(y.product, x.product) })
 	if len(near) <= k {

@@ -137,9 +137,9 @@ func (q *asked) product(plane []uint64) int {
 	return a + 2*b + 4*c + 8*d
 }
 
-// bySigns returns the estimated distance by the signs alone, in steps: 0 to
-// farSteps−1 between farLow and farHigh; what is beyond becomes 0 or farSteps−1. A
-// sign counts as the mean of its half of the levels.
+// bySigns returns the estimated distance by the signs alone, in steps: 0 to farSteps−1 between
+// farLow and farHigh; values beyond become 0 or farSteps−1. A sign counts as the mean of its half
+// of the levels.
 func (q *asked) bySigns(signs []uint64, planes int, n []float32) uint16 {
 	far := n[0] - 2*n[1]*halfMean[planes]*(2*(q.low*float32(bitCount(signs))+q.width*float32(q.product(signs)))-q.sum)
 	return uint16(min(max((far-farLow)*(farSteps/(farHigh-farLow)), 0), farSteps-1))

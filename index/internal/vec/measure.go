@@ -44,7 +44,7 @@ func Measure(dim int, all []int64, each Each) (*Measurement, error) {
 	return t, nil
 }
 
-// Measurement is what was found of some vectors, and the codes to be kept.
+// Measurement is the result of measuring some vectors, with the codes to be kept.
 type Measurement struct {
 	centre []float32
 	// coarse has codes of one plane, fine of all; best is the one to be kept.
@@ -54,7 +54,7 @@ type Measurement struct {
 	n                  int
 }
 
-// probeVector is a question of the measurement, and what is nearest to it.
+// probeVector is a question of the measurement, with the vectors nearest to it.
 type probeVector struct {
 	v []float32
 	// self is the vector that it was taken from, which does not count.
@@ -68,9 +68,8 @@ type nearVector struct {
 	cosine float64
 }
 
-// How many stored vectors are searched for as they are, and how many middles of
-// two: a question is further from what answers it than notes are from each other.
-// The worse of the two halves counts.
+// How many stored vectors are searched for as they are, and how many middles of two: a question
+// is further from its answer than notes are from each other. The worse of the two halves counts.
 const probeHalf = 32
 
 // centreOf bounds the vectors that the centre is the mean of.
@@ -119,8 +118,8 @@ func middle(a, b []float32) []float32 {
 	return Floats(u)
 }
 
-// encode makes all codes, and finds what is nearest to the questions by comparing
-// every vector.
+// encode makes all codes, and finds the vectors nearest to the questions by comparing every
+// vector.
 func (t *Measurement) encode(each Each) error {
 	seen := map[int64]bool{}
 	return each(nil, func(row, file, id int64, b []byte) error {

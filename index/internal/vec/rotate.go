@@ -23,8 +23,8 @@ type rotation struct {
 // angular distance", 2015); a block less than the whole needs one more to mix.
 const passes = 4
 
-// newRotation returns the rotation of vectors of length dim, the same in every
-// program: what it made is stored.
+// newRotation returns the rotation of vectors of length dim, the same in every program: its
+// results are stored.
 func newRotation(dim int) *rotation {
 	r := &rotation{dim: dim, block: 1 << (bits.Len(uint(dim)) - 1)}
 	r.scale = float32(1 / math.Sqrt(float64(r.block)))

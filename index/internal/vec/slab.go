@@ -59,7 +59,7 @@ func (s *slab) encode() []byte {
 	return b
 }
 
-// decodeSlab reads what encode wrote.
+// decodeSlab reads a slab that encode wrote.
 func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error) {
 	size := slabHead + 8*planes*words
 	n := len(b) / size

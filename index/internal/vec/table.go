@@ -21,8 +21,8 @@ const centreSlab = -1
 // it: every vector is compared instead, and Check reports it.
 var errDamaged = errors.New("the codes of vectors are damaged")
 
-// Meta is what the table meta holds about chunk_codes. Where Of is 0, the
-// vectors were never measured, and there are no codes.
+// Meta is the content of the table meta about chunk_codes. If Of is 0, the vectors were never
+// measured, and there are no codes.
 type Meta struct {
 	// planes is 0 where codes were found not to do.
 	planes int
@@ -51,7 +51,7 @@ func (c Meta) String() string {
 // Coded reports whether there are codes.
 func (c Meta) Coded() bool { return c.planes > 0 }
 
-// ParseMeta reads what String wrote.
+// ParseMeta reads a Meta that String wrote.
 func ParseMeta(s string) (c Meta, err error) {
 	if s == "" {
 		return c, nil
@@ -112,7 +112,7 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*Table, error) {
 	return t, nil
 }
 
-// load reads the table; what old has of it is taken from there.
+// load reads the table. It takes the slabs that old has from there.
 func load(ctx context.Context, db drv.Conn, m Meta, old *Table) (*Table, error) {
 	t := &Table{Meta: m}
 	have := map[[2]int64]*slab{}
@@ -212,7 +212,7 @@ func loadCoder(ctx context.Context, db drv.Conn, planes int) (*coder, error) {
 	return newCoder(planes, Floats(b)), nil
 }
 
-// Edits collects what one transaction changes of chunk_codes.
+// Edits collects the changes of one transaction to chunk_codes.
 type Edits struct {
 	coder *coder
 	slabs map[int64][]slabEdit
@@ -304,9 +304,8 @@ func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []by
 	return err
 }
 
-// Drop forgets the codes and what was measured with them. The count of
-// transactions goes on, so that nothing made later is mistaken for what is
-// gone.
+// Drop forgets the codes and their measurement. The count of transactions continues, so that no
+// later codes are mistaken for the dropped ones.
 func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 	had := m.planes > 0
 	*m = Meta{Stamp: m.Stamp + 1}
@@ -341,8 +340,8 @@ func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// Check reports to found what is wrong with chunk_codes: it must hold, for every
-// vector in use, what is made of it. It returns an error only if reading fails.
+// Check reports the faults of chunk_codes to found: the table must hold the code of every vector
+// in use. It returns an error only if reading fails.
 func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found func(format string, args ...any)) error {
 	t, err := load(ctx, db, m, nil)
 	if err == nil && t.dim() != dim {
