@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Advice is what a host can do in the time between two calls. Times are by the
+// Advice lists the actions that a host can take in the time between two calls. Times are by the
 // clock that planned the call; costs are in base input tokens.
 type Advice struct {
 	// ExpiresAt is when the messages of this request leave the cache, unless
@@ -32,12 +32,12 @@ type Advice struct {
 const (
 	// adviceMargin is kept between advice and expiry, for hosts to act.
 	adviceMargin = 30 * time.Second
-	// maxPings bounds what is advised.
+	// maxPings bounds the advised number of pings.
 	maxPings = 24
 )
 
-// Advise looks ahead from a request of total tokens that starts at now, after
-// which the ledger holds what it wrote.
+// Advise looks ahead from a request of total tokens that starts at now, after which the ledger
+// must hold the entries that it wrote.
 func (l *Ledger) Advise(m Model, p Pace, c Cut, total int, now time.Time) Advice {
 	_, ttl := l.Lifetimes(now)
 	f := &c.Figures
@@ -53,11 +53,10 @@ func (l *Ledger) Advise(m Model, p Pace, c Cut, total int, now time.Time) Advice
 	return a
 }
 
-// keepAlive weighs pings against the expiry. A warm cache is worth what writing
-// the low-water conversation costs more than reading it, right after a cut; it is
-// worth nothing at the high-water mark, where it would be written anyway. The
-// number of pings is the one with the best expected gain, given how long the
-// session's gaps were.
+// keepAlive weighs pings against the expiry. Right after a cut a warm cache is worth the extra
+// cost of writing the low-water conversation instead of reading it; it is worth nothing at the
+// high-water mark, where it would be written anyway. The number of pings is the one with the best
+// expected gain, given how long the session's gaps were.
 func (a *Advice) keepAlive(p Pace, f *Figures, total int, ttl time.Duration, now time.Time) {
 	a.Ping = f.ReadRatio * float64(total)
 	full := 1.0

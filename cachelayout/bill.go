@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bill is what a request is expected to read, write and cost.
+// Bill holds the tokens that a request is expected to read and write, and its expected cost.
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
 	ReadTokens int `json:"read_tokens"`
@@ -27,7 +27,7 @@ type Bill struct {
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// Tier is the AboveTokens of the tier that prices the request.
 	Tier int `json:"tier"`
-	// Notes are what else is worth knowing.
+	// Notes are further remarks for the user.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -48,9 +48,9 @@ func (b *Bill) note(format string, args ...any) {
 	b.Notes = append(b.Notes, fmt.Sprintf(format, args...))
 }
 
-// Bill predicts what a request sent at now with these markers reads, writes
-// and costs, judged by content, identity and our own clock alone. The provider
-// may evict early or route elsewhere; the prediction does not.
+// Bill predicts the tokens that a request sent at now with these markers reads and writes, and
+// its cost, judged by content, identity and our own clock alone. The provider may evict early or
+// route elsewhere; the prediction does not.
 func (l *Ledger) Bill(m Model, id Identity, blocks []Block, bps []Breakpoint, now time.Time) Bill {
 	b := Bill{HitBlock: -1}
 	at := sums(blocks)
@@ -120,8 +120,8 @@ func seen(index int, m Model, at []sum, bps []Breakpoint) bool {
 	return false
 }
 
-// billAutomatic reads the longest unchanged prefix, rounded down to the
-// provider's step. What is not read is plain input.
+// billAutomatic reads the longest unchanged prefix, rounded down to the provider's step. The rest
+// is plain input.
 func (l *Ledger) billAutomatic(b *Bill, m Model, id Identity, blocks []Block, at []sum, now time.Time) {
 	if cold, _ := l.Cold(m, id, now); cold {
 		return

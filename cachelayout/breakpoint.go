@@ -33,9 +33,9 @@ type Breakpoint struct {
 // LayoutOptions are preferences. The zero value means the provider's default
 // lifetime everywhere.
 type LayoutOptions struct {
-	// Fixed, Carry and Messages are the lifetimes wanted for the three parts
-	// of the prompt; 0 is the provider's default. A part never lives shorter
-	// than one behind it, since providers refuse that order.
+	// Fixed, Carry and Messages are the lifetimes wanted for the three parts of the prompt; 0 is
+	// the provider's default. A part never lives shorter than one after it, since providers
+	// refuse that order.
 	Fixed, Carry, Messages time.Duration
 }
 
@@ -45,8 +45,8 @@ func Breakpoints(blocks []Block, m Model, prevTail int, opt LayoutOptions) []Bre
 	return bps
 }
 
-// Layout places the markers of a request, in the order of its blocks, and
-// returns notes on what the model's cache will not do with it.
+// Layout places the markers of a request, in the order of its blocks, and returns notes on the
+// markers that the model's cache will not honour.
 //
 // prevTail is the index of the last block of the request before, -1 if there
 // was none or a cut removed it. In order of importance the markers are at the

@@ -1,7 +1,7 @@
-// Package cachelayout knows what a provider's prompt cache does with a prompt
-// and what that costs. It names the places where cache markers go, remembers
-// what was sent, predicts what the next request reads, writes and pays, and
-// computes when the cache is cold and when a cut is worth what it breaks.
+// Package cachelayout models the effect of a provider's prompt cache on a prompt and its cost. It
+// names the places where cache markers go and remembers the sent requests. It predicts the tokens
+// that the next request reads, writes and pays, and computes when the cache is cold and when a
+// cut is worth the broken cache.
 //
 // It is pure: it takes values and returns values. It reads no clock, no file
 // and no network, never sees the text of a prompt (only hashes and counts),

@@ -11,8 +11,7 @@ import (
 // and can't be distinguished from eviction. A clock that went back is warm. If
 // nothing was sent yet it is cold.
 //
-// The fixed part alone being warm does not make a cache warm: a cut behind it
-// would cost nothing.
+// The fixed part alone being warm does not make a cache warm: a cut after it would cost nothing.
 func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why string) {
 	if len(l.Chain) == 0 {
 		return true, "nothing was sent yet"
@@ -34,8 +33,8 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 	return true, fmt.Sprintf("last request started %s ago, entries live %s", round(age), ttl)
 }
 
-// warmMark reports whether an entry behind the fixed part and the carry block,
-// or else the furthest one written, lives and can be read under id.
+// warmMark reports whether an entry after the fixed part and the carry block, or else the
+// furthest one written, lives and can be read under id.
 func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	last := -1
 	for i := range l.Marks {
@@ -73,10 +72,9 @@ func (l *Ledger) level(i int) Level {
 	return levelOf(l.Chain[i].Region)
 }
 
-// ColdEvent names the cold event that a request under id would meet: the gap
-// behind the last request, and the setting whose change made it cold. Until a
-// request is sent the name stays the same, so that a cut can use an event up.
-// "" if the cache is warm.
+// ColdEvent names the cold event that a request under id would meet: the gap after the last
+// request, and the setting whose change made it cold. Until a request is sent the name stays the
+// same, so that a cut can use an event up. "" if the cache is warm.
 func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
 	cold, _ := l.Cold(m, id, now)
 	if !cold {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ChangeKind names what sets a request apart from the one before.
+// ChangeKind names the difference between a request and the one before.
 type ChangeKind string
 
 const (
@@ -33,15 +33,15 @@ type Change struct {
 	Field string `json:"field,omitempty"`
 	// Block is the index of the first changed block, -1 if none changed.
 	Block int `json:"block"`
-	// Old and New name what changed: block ids, or the field's values. An
-	// empty name means that there was nothing, or is nothing now.
+	// Old and New name the changed block ids, or the field's values. An empty name means that
+	// there was nothing, or is nothing now.
 	Old string `json:"old,omitempty"`
 	New string `json:"new,omitempty"`
 	// KeptTokens of the last request can still be read by their content and
 	// identity, BrokenTokens can't. Lifetimes are not looked at.
 	KeptTokens   int `json:"kept_tokens"`
 	BrokenTokens int `json:"broken_tokens"`
-	// Host is what the host broke of a warm cache; nil if it broke nothing.
+	// Host is the part of a warm cache that the host broke; nil if it broke nothing.
 	Host *Broke `json:"host"`
 }
 
@@ -51,13 +51,14 @@ type Broke struct {
 	What string `json:"what"`
 	// Place is where, as exactly as is known: "tools[3].description".
 	Place string `json:"place"`
-	// Tokens could have been read and are written anew, USD is what that costs more.
+	// Tokens could have been read and are written anew. USD is the extra cost of that.
 	Tokens int      `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }
 
-// Blame returns what a change costs that breaks the cache: what the provider still held of the
-// last request and this one, with its bill, does not read. It returns nil if that is nothing.
+// Blame returns the cost of a change that breaks the cache: the tokens of the last request that
+// the provider still held and that this one, with its bill, does not read. It returns nil if
+// there are none.
 func (l *Ledger) Blame(c Change, m Model, bill Bill, now time.Time) *Broke {
 	b := &Broke{What: string(c.Kind), Place: string(c.Kind), Tokens: l.held(m, now) - bill.ReadTokens}
 	if c.Field != "" {
@@ -146,8 +147,8 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 		return c
 	case n == len(l.Chain):
 		c.Kind, c.Block, c.New = ChangeAppend, n, blocks[n].ID
-		// A block added to tools or system pushes itself in front of messages
-		// only if messages were behind it, and then the chain would differ.
+		// A block added to tools or system pushes itself in front of messages only if messages
+		// were after it, and then the chain would differ.
 		return c
 	}
 	c.Block, c.Old = n, l.Chain[n].ID

@@ -11,29 +11,29 @@ import (
 // recorded sessions, where cost against reference recall is flat around them; all
 // else comes from prices, the session's growth and its gaps.
 const (
-	// missWeight is the worth of memory: how many misses a call would pay for
-	// e times as much of it. It weighs what a miss does to the work, not only
-	// what it costs, and so is larger than the share of calls that miss.
+	// missWeight is the worth of memory: how many misses a call would pay for e times as much of
+	// it. It weighs the harm of a miss to the work, not only its cost, and so is larger than the
+	// share of calls that miss.
 	missWeight = 0.35
 	// lowWaterFloor is the least conversation that the mark keeps, however
 	// dear it is: an agent that is shown less works blind.
 	lowWaterFloor = 22_000
-	// wideShare is what more of it the floor keeps of a budget above WideBudget, where
-	// only money asks for a cut: on fourteen recorded sessions with a window of a million,
-	// 1 % of the actions then lack something that an agent without any cut would have.
+	// wideShare is the additional share of a budget above WideBudget that the floor keeps if only
+	// money asks for a cut: on fourteen recorded sessions with a window of a million, 1 % of the
+	// actions then lack something that an agent without any cut would have.
 	wideShare  = 0.125
 	wideBudget = 200_000
-	// needWeight is what a single need of a call is worth, as a share of a miss: what may
-	// stay above the low-water mark has to earn its keep by it. ExtraShare is how far this
-	// may reach towards the high-water mark: the prompt has to grow again before the next
-	// cut. All three were chosen on fourteen recorded sessions for edits whose lines are
-	// shown and actions that have what they need, by the dollar.
+	// needWeight is the worth of a single need of a call, as a share of a miss: content above the
+	// low-water mark must be worth its keep by it. ExtraShare is how far this may reach towards
+	// the high-water mark: the prompt has to grow again before the next cut. All three were
+	// chosen on fourteen recorded sessions for edits whose lines are shown and actions that have
+	// what they need, by the dollar.
 	needWeight = 0.45
 	extraShare = 0.6
-	// loopNeed is how much likelier a need is than on the average while a tool loop is
-	// open: what it read is not used yet. With room for 128,000 tokens and 5 minutes of
-	// cache 7.1 % of the edits are blind, 8.1 % with 1 and an ExtraShare of 0.8; with 3 and
-	// 0.8 they are 4.9 %, but one session's bill is 17 % above what never cutting early costs.
+	// loopNeed is how much likelier a need is than on the average while a tool loop is open: its
+	// reads are not used yet. With room for 128,000 tokens and 5 minutes of cache 7.1 % of the
+	// edits are blind, 8.1 % with 1 and an ExtraShare of 0.8; with 3 and 0.8 they are 4.9 %, but
+	// one session's bill is 17 % above that of never cutting early.
 	loopNeed = 1.7
 	// commonConversation is the conversation of a prompt of common size.
 	commonConversation = 40_000
@@ -43,8 +43,8 @@ const (
 	// cliffRoom is the least room that a price cliff must leave above the
 	// fixed part to be respected; below it every call would be a cut.
 	cliffRoom = 8_000
-	// minSaved is the least that a cut which is not forced must save, in tokens:
-	// less is not worth what it hides.
+	// minSaved is the least that a cut which is not forced must save, in tokens: a smaller saving
+	// is not worth the hidden content.
 	minSaved = 4_000
 
 	// growthCalls is how many of the last calls' growths count for the largest
@@ -66,15 +66,15 @@ const (
 	ReasonPayback   = "payback"
 )
 
-// CutInput is what the decision about a cut depends on, in tokens.
+// CutInput is the input of the decision about a cut, in tokens.
 type CutInput struct {
 	Model Model
 	// Window is the context window; 0 takes the model's.
 	Window int
-	// Reserve is what must stay free for the answer.
+	// Reserve is the room that must stay free for the answer.
 	Reserve int
-	// Fixed is tools and system, Conversation all else that is sent now,
-	// including what would be appended.
+	// Fixed is the size of tools and system. Conversation is that of the rest of the request,
+	// including the blocks that would be appended.
 	Fixed, Conversation int
 	// Planned is the whole planned input; 0 means Fixed + Conversation.
 	Planned int
@@ -87,8 +87,8 @@ type CutInput struct {
 	Cold, ColdEventUsed bool
 	// Pending is the most that a cut could take out; 0 means that nothing may go.
 	Pending int
-	// OpenLoop reports whether a tool loop is open: then only a forced cut is
-	// allowed, since what the agent has just read is what it works with next.
+	// OpenLoop reports whether a tool loop is open: then only a forced cut is allowed, since the
+	// agent will next work with the content that it has just read.
 	OpenLoop bool
 	// ExpectedTurns is how many calls are still expected.
 	ExpectedTurns float64
@@ -98,7 +98,7 @@ type CutInput struct {
 	Extra float64
 	// LowWater and ColdLowWater override the conversation kept, if above 0.
 	LowWater, ColdLowWater int
-	// Economy is what the user prefers.
+	// Economy is the user's preference.
 	Economy Economy `json:",omitempty"`
 }
 
@@ -109,19 +109,19 @@ type Cut struct {
 	Reason string `json:"reason"`
 	// Force reports whether without a cut the prompt is over its limit.
 	Force bool `json:"force,omitempty"`
-	// TargetTokens is what the whole prompt should come down to.
+	// TargetTokens is the size to which the cut should bring the whole prompt.
 	TargetTokens int `json:"target_tokens"`
-	// MostTokens is what it may stay at for the sake of what is worth its keep: Hurdle is how
-	// often, per token, a call has to be expected to need it.
+	// MostTokens is the size at which the prompt may stay if its content is worth its keep.
+	// Hurdle is how often, per token, a call must be expected to need that content.
 	MostTokens int     `json:"most_tokens"`
 	Hurdle     float64 `json:"hurdle"`
 	// Figures are the numbers that decided it, in tokens.
 	Figures Figures `json:"figures"`
-	// Economy is what the user prefers, "" for [Balanced].
+	// Economy is the user's preference, "" for [Balanced].
 	Economy Economy `json:"economy,omitempty"`
 }
 
-// Figures are the numbers behind a decision, in tokens unless named otherwise.
+// Figures are the numbers on which a decision rests, in tokens unless named otherwise.
 type Figures struct {
 	Planned int `json:"planned"`
 	// Budget is window − reserve, Cliff the price cliff that is respected (0:
@@ -143,15 +143,15 @@ type Figures struct {
 	MeanGrowth int `json:"mean_growth"`
 	// ColdRate is the chance that a call finds the cache cold.
 	ColdRate float64 `json:"cold_rate"`
-	// CallCost is what an average call costs with these marks, MemoryCost the
-	// part of it that keeping the low-water conversation costs, and MissCost what
-	// fetching again would cost, all in base input tokens.
+	// CallCost is the cost of an average call with these marks. MemoryCost is the part of it for
+	// keeping the low-water conversation. MissCost is the cost of fetching again. All are in base
+	// input tokens.
 	CallCost   float64 `json:"call_cost"`
 	MemoryCost float64 `json:"memory_cost"`
 	MissCost   float64 `json:"miss_cost"`
-	// Saved and Rewritten are what a warm cut to the low-water mark removes
-	// and makes be written again; BreakEvenTurns is when that has paid.
-	// (−1: never).
+	// Saved and Rewritten are the tokens that a warm cut to the low-water mark removes and causes
+	// to be written again. BreakEvenTurns is the number of calls after which that has paid. (−1:
+	// never).
 	Saved          int     `json:"saved"`
 	Rewritten      int     `json:"rewritten"`
 	BreakEvenTurns float64 `json:"break_even_turns"`
@@ -178,9 +178,8 @@ type Figures struct {
 //	            pays back before the cache is expected to go cold or the session
 //	            to end
 //
-// Otherwise the request is append-only. Over the window a cut is forced even
-// if nothing is known to be pending, since sending would fail. [Economy] says what the
-// user's preference moves of this.
+// Otherwise the request is append-only. Over the window a cut is forced even if nothing is known
+// to be pending, since sending would fail. [Economy] says how the user's preference changes this.
 func PlanCut(in CutInput) Cut {
 	t := in.Economy.thrift()
 	f := in.figures(t)
@@ -209,8 +208,8 @@ func PlanCut(in CutInput) Cut {
 	return c
 }
 
-// pays reports whether a warm cut saves enough, and has paid before the next
-// cold cache or the expected end: what happens then makes its work undone.
+// pays reports whether a warm cut saves enough, and has paid before the next cold cache or the
+// expected end: either event undoes the cut's work.
 func (f *Figures) pays(t thrift) bool {
 	turns := f.ExpectedTurns
 	if f.ColdRate > 0 {
@@ -274,11 +273,11 @@ func (in *CutInput) cliff(median int) int {
 	return 0
 }
 
-// marks sets the marks. The low-water mark keeps as much conversation as is worth
-// its keep. The mark of the room keeps the largest growth of the last
-// calls below the limit and stays at least two median growths above the low-water
-// mark; where the limit is too near for that, the low-water mark gives way. The
-// high-water mark is where cutting gets cheaper than reading on, if that is lower.
+// marks sets the marks. The low-water mark keeps as much conversation as is worth the cost of
+// keeping it. The mark of the room keeps the largest growth of the last calls below the limit and
+// stays at least two median growths above the low-water mark; where the limit is too near for
+// that, the low-water mark gives way. The high-water mark is where cutting gets cheaper than
+// reading on, if that is lower.
 func (in *CutInput) marks(f *Figures, t thrift) {
 	room := f.Limit - max(f.MaxGrowth, 2*f.MedianGrowth)
 	c := in.cycle(f, room)
@@ -308,7 +307,7 @@ func (in *CutInput) cycle(f *Figures, room int) Cycle {
 		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Extra: in.Extra, Economy: in.Economy}
 }
 
-// economics sets what a warm cut would save, cost and need to pay back.
+// economics sets the savings, the cost and the payback of a warm cut.
 func (in *CutInput) economics(f *Figures) {
 	ratios := in.Model.Ratios(f.Planned, in.TTL)
 	f.WriteRatio, f.ReadRatio, f.RatiosAssumed = ratios.Write, ratios.Read, ratios.Assumed
@@ -339,8 +338,8 @@ func growth(all []int) (largest, median int) {
 	return g[len(g)-1], g[len(g)/2]
 }
 
-// MeanGrowth returns the mean of the growths of calls, and of what is commonly
-// seen as long as they are few; a call that shrank counts as none.
+// MeanGrowth returns the mean of the growths of calls, together with a common growth as long as
+// they are few. A call that shrank counts as no growth.
 func MeanGrowth(all []int) int {
 	sum := priorGrowth * priorGrowthCalls
 	for _, g := range all {

@@ -7,23 +7,22 @@ import (
 	"strconv"
 )
 
-// Economy is what a user prefers where memory costs money: one of the words below, or a
-// number from 0, which is [Save], over 0.5, which is [Balanced], to 1, which is [Keep].
-// "" is [Balanced].
+// Economy is a user's preference between memory and its cost: one of the words below, or a number
+// from 0, which is [Save], over 0.5, which is [Balanced], to 1, which is [Keep]. "" is
+// [Balanced].
 //
-// It moves the marks of [PlanCut] along the frontier of cost against what a prompt
+// It moves the marks of [PlanCut] along the frontier of cost against the content that a prompt
 // shows. Between the words the figures move evenly.
 type Economy string
 
 const (
 	// Save cuts early and keeps little.
 	Save Economy = "save"
-	// Balanced cuts where reading on costs more than cutting, and keeps what is worth
+	// Balanced cuts where reading on costs more than cutting, and keeps the content that is worth
 	// its keep.
 	Balanced Economy = "balanced"
-	// Keep cuts only where the window forces it, and then keeps as much as may stand:
-	// neither the price of reading, nor a cold cache, nor a dearer tier of prices is a
-	// reason.
+	// Keep cuts only where the window forces it, and then keeps as much as it may: neither the
+	// price of reading, nor a cold cache, nor a dearer tier of prices is a reason.
 	Keep Economy = "keep"
 )
 
@@ -37,7 +36,7 @@ func (e *EconomyError) Error() string {
 	return fmt.Sprintf("%q is none of save, balanced, keep, and no number from 0 (save) to 1 (keep)", e.Value)
 }
 
-// Check returns an *[EconomyError] for what is no economy.
+// Check returns an *[EconomyError] if e is no economy.
 func (e Economy) Check() error {
 	_, err := e.level()
 	return err
@@ -61,7 +60,7 @@ func (e *Economy) String() string { return string(*e) }
 func (e *Economy) Type() string   { return "economy" }
 
 // Short returns an economy in one spelling: a word where there is one for it, and "" for
-// [Balanced]. What is no economy stays as it is.
+// [Balanced]. A value that is no economy is returned unchanged.
 func (e Economy) Short() Economy {
 	x, err := e.level()
 	switch {
@@ -77,8 +76,8 @@ func (e Economy) Short() Economy {
 	return Economy(strconv.FormatFloat((x+1)/2, 'g', -1, 64))
 }
 
-// UnmarshalJSON reads a word or a number, and leaves it to [Economy.Check] whether it is
-// one: what was written by another program stays readable.
+// UnmarshalJSON reads a word or a number. It does not check it, so that values that another
+// program wrote stay readable. Callers should call [Economy.Check].
 func (e *Economy) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -92,7 +91,7 @@ func (e *Economy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// level is where an economy stands between saving, −1, and keeping, 1.
+// level is the place of an economy between saving, −1, and keeping, 1.
 func (e Economy) level() (float64, error) {
 	switch e {
 	case Save:
@@ -114,22 +113,22 @@ func (e Economy) level() (float64, error) {
 // with 12,000, and three references in a hundred more were not shown.
 const saveFloor = 12_000
 
-// thrift is what an economy makes of the constants of the marks. The zero value can't be
-// used: take [Economy.thrift].
+// thrift holds the constants of the marks as an economy changes them. The zero value can't be
+// used: callers must take [Economy.thrift].
 type thrift struct {
-	// floor is the least conversation that is kept at a cut, wide the share of a wide
-	// budget that comes on top, worth a factor on the worth of memory; +Inf keeps all that
-	// may stand. extra is how far above the low-water mark may stand what earns it: neither
-	// where money comes first, nor where all that may stand does anyway.
+	// floor is the least conversation that is kept at a cut. wide is the share of a wide budget
+	// that is added to it. worth is a factor on the worth of memory; +Inf keeps all that may
+	// stay. extra is how far content that is worth its keep may reach above the low-water mark.
+	// It is 0 if money comes first, and if everything that may stay does so anyway.
 	floor              int
 	wide, worth, extra float64
-	// patience is a factor on what a cut for money has to save before it is made, and on
-	// how far a prompt grows until then; +Inf never cuts for money.
+	// patience is a factor on the savings that a cut for money must reach before it is made, and
+	// on how far a prompt grows until then; +Inf never cuts for money.
 	patience float64
 }
 
-// thrift maps an economy on the figures that it moves. All that an economy does is here.
-// What is no economy is balanced: whoever takes one from outside checks it.
+// thrift maps an economy on the figures that it moves. All effects of an economy are here. A
+// value that is no economy counts as balanced: callers that take one from outside must check it.
 func (e Economy) thrift() thrift {
 	t := thrift{floor: lowWaterFloor, wide: wideShare, worth: 1, extra: extraShare, patience: 1}
 	x, err := e.level()
@@ -154,7 +153,7 @@ func (t thrift) least(budget int) int {
 	return t.floor + int(t.wide*float64(max(0, budget-wideBudget)))
 }
 
-// enough reports whether what a cut saves, in tokens, is worth what it hides.
+// enough reports whether the savings of a cut, in tokens, are worth the hidden content.
 func (t thrift) enough(saved int) bool { return float64(saved) >= minSaved*t.patience }
 
 // forMoney reports whether money is ever a reason to cut.

@@ -22,9 +22,8 @@ func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (bat
 	return batch, low + batch
 }
 
-// Cycle is a session seen as a cycle: it grows from what a cut kept until the
-// next rewrite, which is a cut at the mark or a cold cache, whichever is sooner.
-// Sizes are tokens.
+// Cycle is a session seen as a cycle: it grows from the size that a cut kept until the next
+// rewrite, which is a cut at the mark or a cold cache, whichever is sooner. Sizes are tokens.
 type Cycle struct {
 	// Growth is the mean growth per call, Fixed the tools and system prompt.
 	Growth, Fixed float64
@@ -35,15 +34,14 @@ type Cycle struct {
 	Ratios   Ratios
 	// Extra is the extra cost of a cut in base input tokens.
 	Extra float64
-	// Economy is what the user prefers.
+	// Economy is the user's preference.
 	Economy Economy
 }
 
-// holdShare is the part of the read price that counts against the size of a
-// batch. Not all of reading it is loss: what was said since the last cut is what
-// the next calls refer to most. On thirteen recorded sessions a smaller batch with
-// a higher low-water mark showed as much for the same money; the larger one breaks
-// the cache less often.
+// holdShare is the part of the read price that counts against the size of a batch. Reading it is
+// not all loss: the next calls refer most to the conversation since the last cut. On thirteen
+// recorded sessions a smaller batch with a higher low-water mark showed as much for the same
+// money; the larger one breaks the cache less often.
 const holdShare = 0.5
 
 // Batch returns how far conversation grows above low before it is cut: the
@@ -67,10 +65,9 @@ func (c Cycle) rewrites(low float64) float64 {
 	return math.Min(1, math.Max(c.ColdRate, c.Growth/batch))
 }
 
-// Cost returns what a call costs on average if cuts keep low tokens of
-// conversation, and Memory the part of it that keeping them costs: reading them
-// at every call and writing them at every rewrite. Both are in base input
-// tokens.
+// Cost returns the average cost of a call if cuts keep low tokens of conversation. Memory returns
+// the part of it for keeping them: reading them at every call and writing them at every rewrite.
+// Both are in base input tokens.
 func (c Cycle) Cost(low float64) (call, memory float64) {
 	rate := c.rewrites(low)
 	grown := math.Min(c.Batch(low), c.Growth/math.Max(rate, 1e-9))
@@ -79,15 +76,13 @@ func (c Cycle) Cost(low float64) (call, memory float64) {
 	return call, memory
 }
 
-// Miss returns what it costs, in base input tokens, when the model has to fetch
-// again what it was not shown: one more call over a prompt of common size, and
-// what that call adds.
+// Miss returns the cost, in base input tokens, of a call in which the model fetches hidden
+// content again: one more call over a prompt of common size, and the tokens that it adds.
 func (c Cycle) Miss() float64 {
 	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
 }
 
-// Kept is the conversation that a cut is taken to keep before the session has shown
-// what it is worth.
+// Kept is the conversation that a cut is taken to keep before the session has shown its worth.
 func (c Cycle) Kept() int {
 	t := c.Economy.thrift()
 	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, workingSetShare*c.Room)))

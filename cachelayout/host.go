@@ -21,10 +21,10 @@ func HostRoom(window, fixed int) int {
 // HostKeeps returns how many tokens of the newest messages a compaction keeps in a room.
 func HostKeeps(room int) int { return min(HostKeep, room/4) }
 
-// Alone is the request that a host would have sent without memkernel, in the tokens of the
-// plan for the same call. It is the ledger of what the host would have had in the cache:
-// the next request reads from there all but Fresh, as long as the cache is warm. The zero
-// Alone is that of a session before its first call.
+// Alone is the request that a host would have sent without memkernel, in the tokens of the plan
+// for the same call. It is the ledger of the host's own cache: the next request reads from there
+// all but Fresh, as long as the cache is warm. The zero Alone is that of a session before its
+// first call.
 type Alone struct {
 	// Tokens is the whole request.
 	Tokens int `json:"tokens"`
@@ -36,8 +36,8 @@ type Alone struct {
 	// Summarised is how much a call before this one would have read to write that summary;
 	// 0 where the host had no reason to compact.
 	Summarised int `json:"summarised,omitempty"`
-	// Sent reports whether this very request is sent, Same whether what is cached of it was
-	// sent so, too: its bill is then the host's own.
+	// Sent reports whether this very request is sent. Same reports whether the cached part of it
+	// was sent unchanged, too. The bill is then the host's own.
 	Sent bool `json:"sent,omitempty"`
 	Same bool `json:"same,omitempty"`
 	// FixedHash names tools and system.
@@ -60,7 +60,7 @@ type HostRequest struct {
 func (a *Alone) Next(r HostRequest) Alone {
 	n := Alone{FixedHash: r.FixedHash, Left: a.Left, Sent: r.Sent, Same: r.Sent && (a.Sent || r.Common == 0)}
 	if r.Sent || r.Common < a.Left {
-		n.Left = 0 // the host itself took back what would have left
+		n.Left = 0 // the host itself took back the messages that would have left
 	}
 	shown, known := r.Messages-n.Left, max(r.Common-n.Left, 0)
 	n.Fresh = max(shown-known, 0)

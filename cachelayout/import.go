@@ -15,11 +15,11 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// Import turns the api.json of models.dev into rows, which [WriteRows] writes and
-// [Book.With] lays over a book. Only stated prices are taken: what the catalogue
-// leaves out stays unknown, so that it can never be billed by guess. Entries
-// without token prices are listed as skipped. Rows are sorted by id and date. A file
-// without a model is an error: it is another catalogue.
+// Import turns the api.json of models.dev into rows, which [WriteRows] writes and [Book.With]
+// lays over a book. Only stated prices are taken: a price that the catalogue leaves out stays
+// unknown, so that it can never be billed by guess. Entries without token prices are listed as
+// skipped. Rows are sorted by id and date. A file without a model is an error: it is another
+// catalogue.
 func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
 	rows, skipped, err = importModelsDev(json.NewDecoder(r))
 	if err == nil && len(rows)+len(skipped) == 0 {

@@ -49,7 +49,7 @@ type Mark struct {
 	TTL   time.Duration `json:"ttl"`
 	// Start is the start of the last request that wrote or read the entry.
 	Start time.Time `json:"start"`
-	// Identity is what the entry was written under.
+	// Identity is the one under which the entry was written.
 	Identity Identity `json:"identity"`
 }
 
@@ -66,9 +66,9 @@ func (m *Mark) readable(id Identity, ends Level) bool {
 	return ends < broken
 }
 
-// Seed makes the ledger of a session whose last request is known only from its
-// transcript. It assumes what hosts do: a marker behind tools and system and
-// one at the end, both with the given lifetime.
+// Seed makes the ledger of a session whose last request is known only from its transcript. It
+// assumes the habit of hosts: a marker after tools and system and one at the end, both with the
+// given lifetime.
 func Seed(id Identity, blocks []Block, ttl time.Duration, lastStart time.Time) Ledger {
 	if ttl <= 0 {
 		ttl = AssumedTTL
@@ -94,10 +94,9 @@ func (l *Ledger) common(blocks []Block) int {
 	return n
 }
 
-// Advance returns the ledger after a request was sent at now with these
-// markers: entries that it read or wrote are refreshed, entries behind the
-// first changed block and expired ones are dropped. The unchanged part of the
-// chain is copied, not hashed again.
+// Advance returns the ledger after a request was sent at now with these markers: entries that it
+// read or wrote are refreshed, entries after the first changed block and expired ones are
+// dropped. The unchanged part of the chain is copied, not hashed again.
 func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time.Time) Ledger {
 	n := l.common(blocks)
 	return Ledger{
@@ -199,7 +198,7 @@ func thin(marks []Mark) []Mark {
 	if len(marks) <= maxMarks {
 		return marks
 	}
-	// The first entries are behind the fixed part and the carry block.
+	// The first entries are after the fixed part and the carry block.
 	const head = 4
 	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
 }

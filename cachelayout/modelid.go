@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// modelKey strips from a model id what does not change the model: case, the
-// provider and region in front of it, a context or thinking suffix, a version
-// suffix and a snapshot date. Claude versions are written with dashes.
+// modelKey strips from a model id the parts that do not change the model: case, the provider and
+// region in front of it, a context or thinking suffix, a version suffix and a snapshot date.
+// Claude versions are written with dashes.
 //
 //	us.anthropic.claude-opus-4-5-20251101-v1:0 -> claude-opus-4-5
 //	openrouter/anthropic/claude-sonnet-4.5     -> claude-sonnet-4-5
@@ -80,8 +80,8 @@ func cutBedrockVersion(s string) string {
 	return s
 }
 
-// cutDate drops a trailing -YYYYMMDD, -YYYY-MM-DD or -MM-DD snapshot date; the
-// last form only behind "preview" and "exp".
+// cutDate drops a trailing -YYYYMMDD, -YYYY-MM-DD or -MM-DD snapshot date; the last form only
+// after "preview" and "exp".
 func cutDate(s string) string {
 	for _, form := range []string{"-20dddddd", "-20dd-dd-dd", "-preview-dd-dd", "-preview-dd-20dd", "-exp-dd-dd"} {
 		if n := len(s) - len(form); n > 0 && matches(s[n:], form) {

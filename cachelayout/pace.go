@@ -18,7 +18,7 @@ type Pace struct {
 const (
 	// minIdle is shorter than any provider's cache lives.
 	minIdle = time.Minute
-	// maxIdle bounds what is remembered; beyond it the older half is forgotten.
+	// maxIdle bounds the remembered pauses; beyond it the older half is forgotten.
 	maxIdle = 128
 
 	// Before a session has shown its own habits it is treated as a common one.
@@ -30,8 +30,8 @@ const (
 	priorIdleAt    = 5 * time.Minute
 	priorIdleCalls = 100
 
-	// What follows a pause is judged by the pauses that were seen, beside which what is
-	// common weighs as much as one, and all that earlier sessions showed as three.
+	// The next pause is judged by the pauses that were seen. The common pause weighs as much as
+	// one of them, and all pauses of earlier sessions as three.
 	priorPauses   = 1
 	earlierPauses = 3
 )
@@ -51,9 +51,8 @@ func (p Pace) Add(gap time.Duration) Pace {
 	return p
 }
 
-// Rate returns the chance that a call comes at least gap after the one before, by
-// what the session showed and, while that is little, by what sessions commonly
-// show.
+// Rate returns the chance that a call comes at least gap after the one before, by the session's
+// own pauses and, while these are few, by those common in sessions.
 func (p Pace) Rate(gap time.Duration) float64 {
 	n := 0
 	for _, g := range p.Idle {
@@ -69,8 +68,8 @@ func priorRate(gap time.Duration) float64 {
 	return math.Min(1, priorIdleRate*math.Pow(float64(max(gap, minIdle))/float64(priorIdleAt), -priorIdlePower))
 }
 
-// survives returns the chance that, of the pauses that outlive a short lifetime, the next is
-// one that a long lifetime survives. It goes by what followed pauses like the newest: those
+// survives returns the chance that, of the pauses that outlive a short lifetime, the next is one
+// that a long lifetime survives. It counts the pauses that followed ones like the newest: those
 // that outlive both lifetimes, as a session's beginning does, or those that do not.
 func (p Pace) survives(earlier []Pace, short, long time.Duration) float64 {
 	beyond := p.newestBeyond(short, long)
@@ -98,8 +97,8 @@ func (p Pace) newestBeyond(short, long time.Duration) bool {
 	return true
 }
 
-// followed counts the pauses that came next behind one of a kind, and how many of them the
-// long lifetime survives.
+// followed counts the pauses that came next after one of a kind, and how many of them the long
+// lifetime survives.
 func (p Pace) followed(beyond bool, short, long time.Duration) (survived, of float64) {
 	was := true
 	for _, g := range p.Idle {

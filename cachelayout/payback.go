@@ -39,9 +39,8 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	return r
 }
 
-// breakEven returns the number of further calls after which a cut that removes
-// saved tokens, and makes rewritten tokens behind it be written again, has
-// paid for itself:
+// breakEven returns the number of further calls after which a cut that removes saved tokens, and
+// causes the rewritten tokens after it to be written again, has paid for itself:
 //
 //	n* = ((w − r)·rewritten + extra) / (r·saved)
 //
@@ -64,12 +63,10 @@ const (
 	maxExpectedTurns = 200
 )
 
-// ExpectedTurns returns a simple expectation of how many model calls a session
-// will still make: as many as it has made so far. That is the median of what
-// is left when nothing but the age is known; sessions of agents are
-// long-tailed enough for it. It is at least 10, since a session that just
-// began usually goes on, and at most 200, since a promise further out is worth
-// nothing.
+// ExpectedTurns returns a simple expectation of how many model calls a session will still make:
+// as many as it has made so far. That is the median of the remaining calls when only the age is
+// known; sessions of agents are long-tailed enough for it. It is at least 10, since a session
+// that just began usually goes on, and at most 200, since a promise further out is worth nothing.
 func ExpectedTurns(turnsSoFar int) float64 {
 	return float64(min(max(turnsSoFar, minExpectedTurns), maxExpectedTurns))
 }

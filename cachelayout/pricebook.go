@@ -56,8 +56,8 @@ type Tier struct {
 	Read    *float64 `json:"read"`
 }
 
-// Model is what the book knows of a model at one point in time. The zero Model
-// is unpriced and has no cache.
+// Model holds the book's facts about a model at one point in time. The zero Model is unpriced and
+// has no cache.
 type Model struct {
 	ID       string
 	Provider string
@@ -89,7 +89,7 @@ type Model struct {
 	EffectiveFrom, AsOf, Source, Note string
 }
 
-// Priced reports whether the book knows what an input token costs.
+// Priced reports whether the book knows the price of an input token.
 func (m Model) Priced() bool {
 	return len(m.Tiers) > 0 && m.Tiers[0].Input != nil
 }
@@ -211,9 +211,8 @@ func (b *Book) Lookup(id string, at time.Time) (Model, bool) {
 	return m, true
 }
 
-// find returns the rows of a model, oldest first. A full name wins over a
-// stripped one, so that a gateway's own price can be listed beside the
-// provider's.
+// find returns the rows of a model, oldest first. A full name wins over a stripped one, so that a
+// gateway's own price can be listed next to the provider's.
 func (b *Book) find(id string) []int {
 	full := strings.ToLower(strings.TrimSpace(id))
 	if full == "" {

@@ -1,7 +1,7 @@
 package cachelayout
 
-// Reasoning is the thinking that a request no longer shows the model although the message
-// stays that held it. What leaves with its whole message is not counted.
+// Reasoning is the thinking that a request no longer shows the model although the message stays
+// that held it. Thinking that leaves with its whole message is not counted.
 type Reasoning struct {
 	// Binding is the model's.
 	Binding Binding `json:"binding"`

@@ -79,8 +79,7 @@ func parseRows(r io.Reader, name string) ([]Row, error) {
 	return rows, nil
 }
 
-// decodeStrict decodes one JSON document and refuses unknown keys and anything
-// behind it.
+// decodeStrict decodes one JSON document and refuses unknown keys and anything after it.
 func decodeStrict(r io.Reader, into any) error {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
@@ -98,7 +97,7 @@ var (
 	knownCaches     = []CacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, CacheGemini, CacheDeepSeek, CacheNone}
 )
 
-// check refuses what would bill wrongly later.
+// check refuses values that would bill wrongly later.
 func (r *Row) check() error {
 	if strings.TrimSpace(r.ID) == "" {
 		return errors.New("id is empty")
@@ -158,7 +157,7 @@ func (r *Row) checkTiers() error {
 	return nil
 }
 
-// model turns a row into what the rest of the package works with.
+// model turns a row into the Model that the rest of the package uses.
 func (r *Row) model() Model {
 	m := Model{
 		ID: r.ID, Provider: r.Provider, Tokenizer: r.Tokenizer,
@@ -219,7 +218,7 @@ func (b *Book) With(over []Row) *Book {
 	return newBook(rows)
 }
 
-// inherit fills what r leaves out, except prices and their dates, from base.
+// inherit fills the members that r leaves out, except prices and their dates, from base.
 func (r *Row) inherit(base *Row) {
 	fill(&r.Provider, base.Provider)
 	fill(&r.Tokenizer, base.Tokenizer)

@@ -74,8 +74,8 @@ func choosable(m Model) (ttl time.Duration, why string, several bool) {
 	return ttl, "", true
 }
 
-// cheaper picks between a model's first two lifetimes by what a call costs with
-// each, in base input tokens.
+// cheaper picks between a model's first two lifetimes by the cost of a call with each, in base
+// input tokens.
 func cheaper(p Pace, m Model, short, long float64) (ttl time.Duration, why string) {
 	why = fmt.Sprintf("%.1f %% of calls are expected after %s, %.1f %% after %s: a call costs %.0f base tokens with the short lifetime, %.0f with the long",
 		100*p.Rate(m.TTLs[0]), m.TTLs[0], 100*p.Rate(m.TTLs[1]), m.TTLs[1], short, long)

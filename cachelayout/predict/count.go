@@ -11,7 +11,7 @@ type measure struct{ tokens, bytes, thinking int }
 
 func (m *measure) add(tokens, bytes int) { m.tokens, m.bytes = m.tokens+tokens, m.bytes+bytes }
 
-// scale is what counts for one model.
+// scale holds the count's corrections for one model.
 type scale struct {
 	counter budget.Counter
 	over    budget.Overheads
@@ -28,9 +28,9 @@ func (s *scale) measure(m *memkernel.Message) measure {
 	return out
 }
 
-// recordedOutput returns what the provider billed for writing a message of so many
-// counted tokens, 0 if the host recorded none or a stub, as streaming hosts do: that
-// is far below what is there.
+// recordedOutput returns what the provider billed for writing a message of so many counted
+// tokens, 0 if the host recorded none or a stub, as streaming hosts do: a stub is far below the
+// message's size.
 func recordedOutput(m *memkernel.Message, counted int) int {
 	if m.Role != memkernel.RoleAssistant || m.Usage == nil || 2*m.Usage.OutputTokens < counted {
 		return 0

@@ -19,7 +19,7 @@ type fit struct {
 	known line
 }
 
-// line is what a fit has learned.
+// line is the result of a fit.
 type line struct{ ratio, overhead float64 }
 
 const (
@@ -30,15 +30,15 @@ const (
 	// The line stays within bounds whatever the bills are.
 	minRatio, maxRatio       = 0.5, 3.0
 	minOverhead, maxOverhead = -100.0, 600.0
-	// The first rounds of reweighting limit the pull of far points, which leads to
-	// one line from anywhere; the last ones all but drop what is far from it.
+	// The first rounds of reweighting limit the pull of far points, which leads to one line from
+	// anywhere; the last ones almost drop the points far from it.
 	rounds, dropRounds = 8, 3
 	// minMedians is the number of points from which medians are better than the
 	// prior.
 	minMedians = 8
 )
 
-// line returns what is known by now.
+// line returns the line known so far.
 func (f *fit) line() line {
 	if f.known.ratio == 0 {
 		return line{ratio: 1}
@@ -46,7 +46,7 @@ func (f *fit) line() line {
 	return f.known
 }
 
-// add learns the growth of one call: counted tokens, and what was billed for them.
+// add learns the growth of one call: counted tokens, and the tokens billed for them.
 func (f *fit) add(counted, billed float64) {
 	if counted <= 0 {
 		return

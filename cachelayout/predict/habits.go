@@ -1,23 +1,21 @@
 package predict
 
-// habits are what the bills of earlier calls show of host and provider beyond
-// sizes. Each is a plain count or the last value seen.
+// habits are the traits of host and provider, other than sizes, that the bills of earlier calls
+// show. Each is a plain count or the last value seen.
 type habits struct {
-	// shared is what the last cold call read all the same: tools and system
-	// prompt, which other sessions of the host keep warm. front is the most that
-	// was read when the messages were not.
+	// shared is the part that the last cold call read all the same: tools and system prompt,
+	// which other sessions of the host keep warm. front is the most that was read when the
+	// messages were not.
 	shared, front int
 	known         bool
-	// tails are the uncached tokens of the newest calls: what is behind the
-	// host's last marker.
+	// tails are the uncached tokens of the newest calls: those after the host's last marker.
 	tails []int
-	// After a turn's end a host may call the model once more, for example to
-	// suggest what the user could say next. No transcript shows it, but the next
-	// call reads more than the last one sent. followed and alone count turns by
-	// that.
+	// After a turn's end a host may call the model once more, for example to suggest the user's
+	// next message. No transcript shows it, but the next call reads more than the last one sent.
+	// followed and alone count turns by that.
 	followed, alone int
-	// attached is what the host put in front of the last compaction's summary, such
-	// as files that were read shortly before.
+	// attached is the text that the host put before the last compaction's summary, such as files
+	// that were read shortly before.
 	attached int
 }
 

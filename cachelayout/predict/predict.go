@@ -1,7 +1,6 @@
-// Package predict computes what the provider's prompt cache should have read
-// and written at every call of a recorded session, and how far that is from
-// what was billed. It is the test of our picture of the cache against real
-// bills.
+// Package predict computes the tokens that the provider's prompt cache should have read and
+// written at every call of a recorded session, and the difference from the billed ones. It is the
+// test of our picture of the cache against real bills.
 //
 //	messages ─► segments ─► prompt of call i ─► blocks ─► ledger ─► read, write
 //	                                             ▲                     ▲
@@ -13,15 +12,14 @@
 // and the size of tools and system prompt, unless it is given: that is inferred
 // from the first billed call, which is then not judged.
 //
-// With calibration, the default, the bills of earlier calls teach more. The last
-// one is the anchor: only what came after it is counted. A line corrects that
-// count, since hosts send things that no transcript shows, and a few habits of
-// host and provider are learned, which [habits] lists. Plain leaves all that out.
+// With calibration, the default, the bills of earlier calls teach more. The last one is the
+// anchor: only the messages after it are counted. A line corrects that count, since hosts send
+// things that no transcript shows, and a few habits of host and provider are learned, which
+// [habits] lists. Plain leaves all that out.
 //
-// The host is assumed to do what agent hosts do: append, with cache markers
-// behind the fixed part, at the previous tail and at the end of the request. A
-// call that was cold though it came within the lifetime is not predicted by
-// anything, and listed apart, as unexplained.
+// The host is assumed to behave as agent hosts do: it appends, with cache markers after the fixed
+// part, at the previous tail and at the end of the request. A call that was cold though it came
+// within the lifetime is not predicted by anything, and listed apart, as unexplained.
 //
 // Apart from [Segments], which reads the transcript it is given, the package is
 // pure. It never bills, sends or guesses a price. Tokens are the provider's,
@@ -56,8 +54,8 @@ type Options struct {
 	Plain bool
 }
 
-// Tokens is what a call reads from and writes to the cache, what it sends beside
-// both, and its whole prompt.
+// Tokens holds the tokens that a call reads from the cache, those that it writes to it, its other
+// input, and its whole prompt.
 type Tokens struct {
 	Read     int `json:"cache_read_tokens"`
 	Write    int `json:"cache_write_tokens"`
@@ -66,7 +64,7 @@ type Tokens struct {
 	Total int `json:"input_tokens"`
 }
 
-// Verdict is what became of a prediction that a call is warm or cold.
+// Verdict is the outcome of a prediction that a call is warm or cold.
 type Verdict string
 
 const (
@@ -87,21 +85,21 @@ const (
 	Spared Verdict = "spared"
 )
 
-// Explained reports whether the verdict is what was predicted.
+// Explained reports whether the prediction was right.
 func (v Verdict) Explained() bool { return v == Warm || v == Expired || v == Compacted }
 
-// Growth is what one call added to the prompt, in tokens.
+// Growth is the number of tokens that one call added to the prompt.
 type Growth struct {
 	// Billed is the difference of two bills.
 	Billed int `json:"billed_tokens"`
-	// Predicted is what was predicted, Counted the counter's figure alone, Quarter
-	// the bytes over four.
+	// Predicted is the prediction. Counted is the counter's figure alone. Quarter is the number
+	// of bytes over four.
 	Predicted int `json:"predicted_tokens"`
 	Counted   int `json:"counted_tokens"`
 	Quarter   int `json:"quarter_tokens"`
 }
 
-// Call is one billed call beside its prediction.
+// Call is one billed call with its prediction.
 type Call struct {
 	// Index counts the session's calls from 0; Key is the answer's message.
 	Index int       `json:"index"`
@@ -126,10 +124,10 @@ type Call struct {
 	Compacted bool `json:"compacted"`
 	// Judged is false for the first billed call, which gives the fixed part.
 	Judged bool `json:"judged"`
-	// ReadError and WriteError are relative to what was billed.
+	// ReadError and WriteError are relative to the billed tokens.
 	ReadError  float64 `json:"read_error"`
 	WriteError float64 `json:"write_error"`
-	// Ratio and Overhead are what was known of the counter before the call.
+	// Ratio and Overhead are the corrections of the counter that were known before the call.
 	Ratio    float64 `json:"ratio"`
 	Overhead float64 `json:"overhead_tokens"`
 	// Growth is nil where the prompt did not follow another, or shrank.
@@ -140,10 +138,9 @@ type Call struct {
 type Report struct {
 	// Calls are the billed ones, empty without usage.
 	Calls []Call `json:"calls"`
-	// NotCompared counts the calls whose prediction is not compared, by
-	// reason: "not_billed" are those whose bill the transcript does not hold,
-	// "first" is the one that gives the fixed part. They are in no sum and no
-	// error; what was said in them is in later prompts.
+	// NotCompared counts the calls whose prediction is not compared, by reason: "not_billed" are
+	// those whose bill the transcript does not hold, "first" is the one that gives the fixed
+	// part. They are in no sum and no error, but their text is in later prompts.
 	NotCompared map[string]int `json:"not_compared"`
 	// Calibrated reports whether the bills of earlier calls were used.
 	Calibrated bool `json:"calibrated"`
@@ -165,7 +162,7 @@ const (
 	givesFixed = "first"
 )
 
-// Where the size of the fixed part and the lifetime come from.
+// The sources of the size of the fixed part and of the lifetime.
 const (
 	FixedGiven     = "given"
 	FixedFirstCall = "first_call"

@@ -53,8 +53,8 @@ type lastCall struct {
 	uncached            int
 }
 
-// first settles what is known before the first prediction: the lifetime that
-// the recorded writes name.
+// first sets the values known before the first prediction: the lifetime that the recorded writes
+// name.
 func (p *predictor) first(segments []Segment) {
 	var w5, w1 int
 	var model cachelayout.Model
@@ -220,8 +220,8 @@ func (p *predictor) markers(blocks []cachelayout.Block, m cachelayout.Model) []c
 	return cachelayout.Breakpoints(blocks, m, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Carry: p.ttl, Messages: p.ttl})
 }
 
-// adjust applies the habits: what is read though the cache is cold, and what
-// is behind the last marker.
+// adjust applies the habits: the tokens that are read though the cache is cold, and those after
+// the last marker.
 func (p *predictor) adjust(o *outcome) {
 	h := &p.habits
 	switch {
@@ -249,7 +249,7 @@ func (p *predictor) cold(read, before int) bool {
 	return before > 0 && float64(read) < coldShare*float64(before)
 }
 
-// compare puts the prediction beside the bill.
+// compare compares the prediction with the bill.
 func (p *predictor) compare(st *stretch, o *outcome, answer *memkernel.Message) {
 	o.cold = p.cold(o.recorded.Read, p.last.recorded)
 	call := Call{
@@ -286,7 +286,7 @@ func (p *predictor) verdict(o *outcome, past bool) Verdict {
 	return Warm
 }
 
-// growth compares what the call added; nil where that is unknown.
+// growth compares the tokens that the call added. It returns nil if they are unknown.
 func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 	added := st.added()
 	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {
@@ -303,7 +303,7 @@ func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 // minDropped is the thinking whose loss can't be a miscount, in tokens.
 const minDropped = 50
 
-// learn takes what was billed.
+// learn takes the billed tokens.
 func (p *predictor) learn(st *stretch, o *outcome) {
 	if st.anchor.recorded > 0 {
 		counted, exact := st.newTokens()

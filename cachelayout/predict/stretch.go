@@ -22,8 +22,8 @@ type stretch struct {
 type sized struct {
 	measure
 	hash string
-	// output is what the provider billed for writing it, 0 if that is not known. It
-	// is known once the call was made.
+	// output is the number of tokens that the provider billed for writing it, 0 if that is not
+	// known. It is known once the call was made.
 	output int
 }
 
@@ -51,8 +51,8 @@ func (st *stretch) drops(i int, e extent) bool {
 	return !st.keeps && i < e.user && st.sizes[i].thinking+st.sizes[i].hidden() > 0
 }
 
-// hidden returns by how much the answer's bill exceeds what is there: thinking
-// that the transcript does not hold.
+// hidden returns by how much the answer's bill exceeds its text: thinking that the transcript
+// does not hold.
 func (s *sized) hidden() int {
 	return max(s.output-s.tokens, 0)
 }
@@ -83,8 +83,7 @@ func (st *stretch) prompt(l line, e extent) float64 {
 	return n
 }
 
-// newTokens returns the counted and the known tokens of what came since the
-// anchor.
+// newTokens returns the counted and the known tokens of the messages since the anchor.
 func (st *stretch) newTokens() (counted, exact float64) {
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
 		n := st.size(i, line{ratio: 1}, st.now())
@@ -104,7 +103,7 @@ func (st *stretch) dropped(l line) float64 {
 	return st.prompt(l, e) - st.prompt(l, extent{e.messages, st.user})
 }
 
-// added returns the measure of what came since the anchor.
+// added returns the measure of the messages since the anchor.
 func (st *stretch) added() measure {
 	var out measure
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
@@ -129,9 +128,9 @@ const (
 	messageBlock = "message"
 )
 
-// blocks returns the prompt of the next call: the fixed part, then a block per
-// message. With an anchor the fixed part takes what is missing between the last
-// bill and our own figure for it, and the newest message the overhead of a call.
+// blocks returns the prompt of the next call: the fixed part, then a block per message. With an
+// anchor the fixed part gets the difference between the last bill and our own figure for it, and
+// the newest message the overhead of a call.
 func (st *stretch) blocks(fixed int, l line, anchored bool) []cachelayout.Block {
 	now := st.now()
 	out := make([]cachelayout.Block, 1, len(st.sizes)+1)

@@ -23,7 +23,7 @@ type Summary struct {
 	Recall *float64 `json:"recall"`
 	// Precision is the share of the calls predicted cold that were; null if none was.
 	Precision *float64 `json:"precision"`
-	// Unexplained calls were cold within the lifetime; UnexplainedTokens is what
+	// Unexplained calls were cold within the lifetime; UnexplainedTokens counts the tokens that
 	// they wrote or sent anew.
 	Unexplained       int `json:"unexplained"`
 	UnexplainedTokens int `json:"unexplained_tokens"`
@@ -32,14 +32,14 @@ type Summary struct {
 	ReadP90     float64 `json:"read_error_p90"`
 	WriteMedian float64 `json:"write_error_median"`
 	WriteP90    float64 `json:"write_error_p90"`
-	// Predicted and Recorded are sums over the judged calls, Explained those over
-	// the calls whose warm or cold was predicted. WriteError is what the latter's
-	// writes are off by, with its sign; nil if nothing was written.
+	// Predicted and Recorded are sums over the judged calls. Explained holds the sums over the
+	// calls whose warm or cold was predicted. WriteError is the error of the latter's writes,
+	// with its sign; nil if nothing was written.
 	Predicted  Tokens    `json:"predicted"`
 	Recorded   Tokens    `json:"recorded"`
 	Explained  Explained `json:"explained"`
 	WriteError *float64  `json:"explained_write_error"`
-	// Growth are the median absolute errors of what single calls added.
+	// Growth are the median absolute errors of the growth of single calls.
 	Growth GrowthErrors `json:"growth"`
 
 	missed int // of PastTTL
@@ -173,8 +173,8 @@ func quantiles(v []float64) (median, p90 float64) {
 	return v[(len(v)-1)/2], v[(len(v)*9+9)/10-1]
 }
 
-// relative is |got − want| / want. Where nothing was billed, any prediction but
-// nothing is wrong by its whole.
+// relative is |got − want| / want. If nothing was billed, any prediction other than 0 is wrong by
+// all of it.
 func relative(got, want int) float64 {
 	switch {
 	case got == want:
