@@ -63,7 +63,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 // maxID bounds the id of an entry.
 const maxID = 128 // bytes
 
-// validID allows what can be in an HTML comment on one line.
+// validID allows the characters that can be in an HTML comment on one line.
 func validID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
@@ -167,7 +167,7 @@ func (s *Store) appendOnce(w Writer, pl place, id, text, note string) (Appended,
 	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
-// tryAppend reports whether the entry is in what the path names now.
+// tryAppend reports whether the entry is in the file that the path names now.
 func (s *Store) tryAppend(w Writer, pl place, id, text, note string) (a Appended, settled bool, err error) {
 	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return a, false, err

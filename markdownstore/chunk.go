@@ -39,8 +39,8 @@ type Chunk struct {
 	Hash string `json:"hash"`
 	// Tokens is Text by the chunker's counter.
 	Tokens int `json:"tokens"`
-	// Units are what Text is made of, those at its ends clipped to it. Shared
-	// between chunks: not to be changed.
+	// Units are the units of Text, those at its ends clipped to it. Chunks share them, so callers
+	// must not change them.
 	Units []Unit `json:"units,omitempty"`
 }
 
@@ -56,8 +56,7 @@ func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c
 // a pure function of its arguments.
 func chunksOf(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
 
-// ChunkSeq is Chunks one by one: beside the document it holds its units and
-// one chunk.
+// ChunkSeq yields the chunks one by one: it holds only the document, its units and one chunk.
 func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	var opts Chunking
 	if c != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Kind is what a file of the workspace is for.
+// Kind is the purpose of a file of the workspace.
 type Kind string
 
 // The kinds. Any other file is ignored by this package.
@@ -19,7 +19,7 @@ const (
 	KindObservations Kind = "observations" // observations.md
 	KindBuffer       Kind = "buffer"       // working-buffer.md
 	KindUser         Kind = "user"         // USER.md: about the person
-	KindState        Kind = "state"        // SESSION-STATE.md: where the work is
+	KindState        Kind = "state"        // SESSION-STATE.md: the state of the work
 	KindInstructions Kind = "instructions" // AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md
 	KindRoutine      Kind = "routine"      // HEARTBEAT.md, BOOT.md, BOOTSTRAP.md: run by the host on occasion
 	KindFacts        Kind = "facts"        // memory/.facts/*.md: words by which lines of memory are found
@@ -49,7 +49,7 @@ const (
 	PagePreference PageType = "preference"
 )
 
-// Class is what a path alone determines about a file.
+// Class holds the properties of a file that its path alone determines.
 type Class struct {
 	Kind     Kind     `json:"kind"`
 	Tier     Tier     `json:"tier,omitempty"`
@@ -58,7 +58,7 @@ type Class struct {
 	Date string `json:"date,omitempty"`
 	// Private files are not there for shared sessions.
 	Private bool `json:"private,omitempty"`
-	// Memory files are what Read gives out and recall may show.
+	// Memory files are those that Read returns and recall may show.
 	Memory bool `json:"memory,omitempty"`
 	// Indexed files are searched. Every indexed file is memory.
 	Indexed bool `json:"indexed,omitempty"`
@@ -67,10 +67,10 @@ type Class struct {
 const (
 	memoryDir  = "memory"
 	memoryName = "MEMORY.md"
-	// memoryLower is what MEMORY.md may be called if there is no MEMORY.md.
+	// memoryLower is the name that MEMORY.md may have if there is no MEMORY.md.
 	memoryLower = "memory.md"
 	userName    = "USER.md"
-	// bufferName has what was said in private sessions, in the root or in memory/.
+	// bufferName holds the text of private sessions, in the root or in memory/.
 	bufferName = "working-buffer.md"
 )
 

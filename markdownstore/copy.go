@@ -21,7 +21,7 @@ type CopyOptions struct {
 	Progress func(what string, done, all int)
 }
 
-// Copied is what a copy came to.
+// Copied is the result of a copy.
 type Copied struct {
 	// From and To are the places.
 	From, To string
@@ -184,7 +184,7 @@ func rawText(files Files, p string) (text string, there bool, err error) {
 	return string(b), true, nil
 }
 
-// compare looks what of it the target has.
+// compare finds the files that the target has already.
 func (c *copying) compare(ctx context.Context) error {
 	conflict := &CopyConflictError{Place: c.out.To}
 	for i, p := range c.paths {
@@ -213,7 +213,7 @@ func (c *copying) compare(ctx context.Context) error {
 	return nil
 }
 
-// write writes what is not there.
+// write writes the missing files.
 func (c *copying) write(ctx context.Context) error {
 	locking := ctx
 	if c.o.Wait > 0 {
@@ -250,7 +250,7 @@ func (c *copying) write(ctx context.Context) error {
 	return err
 }
 
-// verify reads both again: what the places say they have counts.
+// verify reads both again: only the content that they return counts.
 func (c *copying) verify(ctx context.Context) error {
 	for _, s := range []*Store{c.from, c.to} {
 		if _, err := Version(ctx, s, 0); err != nil {

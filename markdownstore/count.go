@@ -71,9 +71,9 @@ func countTokens(s string) int {
 	return (2*len(s) + other + 7) / 8
 }
 
-// splitLine cuts a text that has no place to break into pieces of at most
-// limit tokens: behind a sentence, else behind a space, else between runes.
-// yield gets the end of each piece; the last is len(s).
+// splitLine cuts a text that has no place to break into pieces of at most limit tokens: after a
+// sentence, else after a space, else between runes. yield gets the end of each piece; the last is
+// len(s).
 func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
 	for at := 0; at < len(s); {
 		n := c.fit(s[at:], limit)

@@ -15,9 +15,9 @@ type DenyReason string
 const (
 	// DenyOutside is an absolute path, or one with ".." in it.
 	DenyOutside DenyReason = "outside"
-	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to
-	// a folder, or to a file that is not memory by its own path. Standing
-	// instructions may lead to any Markdown file of the workspace.
+	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to a folder, or to a
+	// file that is not memory by its own path. A link among the standing instructions may lead
+	// to any Markdown file of the workspace.
 	DenyLink DenyReason = "link"
 	// DenyName is a path with characters in it that can't be shown: control
 	// characters, marks of direction, bytes that are not UTF-8.
@@ -26,7 +26,7 @@ const (
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
 	DenyPrivate DenyReason = "private"
-	// DenyAgent is what another agent may see.
+	// DenyAgent is a file that only another agent may see.
 	DenyAgent DenyReason = "agent"
 	// DenyNotFile is a folder, a pipe, a device.
 	DenyNotFile DenyReason = "not_file"

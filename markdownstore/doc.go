@@ -1,12 +1,11 @@
-// Package markdownstore is the user's workspace of plain Markdown: the system
-// of record. It lists the files that count as memory, reads them, cuts them
-// into chunks that cite their place, and writes to them in the only two ways
-// that lose nothing: appending, and replacing what has not changed meanwhile.
+// Package markdownstore is the user's workspace of plain Markdown: the system of record. It lists
+// the files that count as memory, reads them, cuts them into chunks that cite their place, and
+// writes to them in the only two ways that lose nothing: appending, and replacing content that
+// has not changed meanwhile.
 //
-// It deletes a file only for a caller that names its current hash, never rewrites
-// a line unless a caller replaces it, never follows a path out of the workspace,
-// and keeps no index; what it derives can be derived again. It starts no goroutine
-// and logs nothing.
+// It deletes a file only for a caller that names its current hash, never rewrites a line unless a
+// caller replaces it, never follows a path out of the workspace, and keeps no index; everything
+// that it derives can be derived again. It starts no goroutine and logs nothing.
 //
 // Lines are 1-based and end at a line feed; a lone carriage return ends none.
 // Offsets and sizes are bytes of the file, counted from its first byte, the
@@ -48,18 +47,16 @@
 //	the text, one or more lines
 //	<!-- mk:ID -->
 //
-// The marker is behind the text, so a torn write is never taken for the whole
-// entry. An entry is looked for by its marker before it is written, hence it
-// is never there twice.
+// The marker is after the text, so a torn write is never taken for the whole entry. An entry is
+// looked for by its marker before it is written, hence it is never there twice.
 //
 // # Several writers
 //
-// Processes that use this package take one lock per workspace for a write
-// (Options.LockFile). People's editors do not: appends go to the end of the
-// file whatever it is by then, and if an editor put a new file in its place
-// meanwhile the append is repeated there. A replacement looks again, after the
-// fact, at the file it replaced, and puts it back if it had been written to.
-// What remains is an editor that saves by renaming within the few milliseconds
-// in which a replacement is being synced: the later rename wins. On Windows
-// there is no second look: an open file cannot be replaced there.
+// Processes that use this package take one lock per workspace for a write (Options.LockFile).
+// People's editors do not: an append goes to the end of the file as it is by then, and if an
+// editor put a new file in its place meanwhile the append is repeated there. A replacement looks
+// again, after the fact, at the file it replaced, and puts it back if it had been written to.
+// What remains is an editor that saves by renaming within the few milliseconds in which a
+// replacement is being synced: the later rename wins. On Windows there is no second look: an open
+// file cannot be replaced there.
 package markdownstore

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// findEntry looks for the marker of an entry, alone on its line, and cites the
-// text above it: entry if that is what is there.
+// findEntry looks for the marker of an entry, alone on its line, and cites the text above it:
+// entry if that is the text.
 func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	marker := markerPrefix + id + markerSuffix
 	for at := 0; ; {
@@ -83,8 +83,7 @@ func entryText(text string) string {
 }
 
 // EscapeMarkers puts a backslash in front of the lines of a text that could be taken for the
-// marker of an entry, but for those that another text has: what a file was before it is
-// changed.
+// marker of an entry, except those that another text has: the file's text before the change.
 func EscapeMarkers(before, text string) string {
 	if !strings.Contains(text, markerPrefix) {
 		return text
@@ -122,8 +121,8 @@ func Unmarked(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// openFence returns what closes the code fence that a text leaves open, "" if
-// none is open.
+// openFence returns the line that closes the code fence that a text leaves open, "" if none is
+// open.
 func openFence(text string) string {
 	sc := scanner{text: text}
 	sc.scan(0, 1)

@@ -10,8 +10,8 @@ import (
 // ErrReadOnly is returned when the workspace, or the file, cannot be written.
 var ErrReadOnly = errors.New("not writable")
 
-// ErrFull is returned when the disk, or this user's share of it, is full. What
-// was in the file is kept.
+// ErrFull is returned when the disk, or this user's share of it, is full. The file keeps its
+// former content.
 var ErrFull = errors.New("the disk is full")
 
 // unwritable marks the errors of places that may not be written, or are full.

@@ -14,16 +14,16 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Facts of a day are in a file beside its log, memory/.facts/2026-03-01.md for
-// memory/2026-03-01.md: a row for each, with the lines that it is made from. They are words
-// by which these lines are found, and no memory of their own: the folder is hidden, so no
-// listing has it, and a row counts only while its lines are what they were.
+// Facts of a day are in a file that belongs to its log, memory/.facts/2026-03-01.md for
+// memory/2026-03-01.md: a row for each, with the lines that it is made from. They are words by
+// which these lines are found, and no memory of their own. The folder is hidden, so no listing
+// has it. A row counts only while its lines are unchanged.
 
 // factsDir has the facts of the files in memory/.
 const factsDir = memoryDir + "/.facts"
 
-// FactsPath returns where the facts of a file stand; ok is false if a file like it has
-// none. Only what stands in memory/ itself has.
+// FactsPath returns the path of the facts of a file. ok is false if a file like it has none: only
+// files in memory/ itself have facts.
 func FactsPath(p string) (facts string, ok bool) {
 	dir, name := path.Split(p)
 	if dir != memoryDir+"/" || !isMarkdown(name) || skippedName(name) {
@@ -79,7 +79,7 @@ func NewFact(text string, lines []LineRange, of string) (f Fact, ok bool) {
 	return f, ok && f.Text != ""
 }
 
-// FactsHead is what the facts of a file begin with.
+// FactsHead is the beginning of a file of facts.
 func FactsHead(p string) string {
 	return "# Facts of " + p + "\n\nThe lines that a row cites are found by the words of the row, too. A row is no memory of\nits own: once its lines have changed it does not count. This file may be deleted.\n\n"
 }
@@ -93,11 +93,11 @@ func FactRow(p string, f Fact) string {
 	return "- " + f.Text + " <!-- from " + strings.Join(refs, ", ") + " = " + f.hash + " -->\n"
 }
 
-// factRow is a row of facts: its text, what it cites, and the hash of that.
+// factRow is a row of facts: its text, the lines that it cites, and their hash.
 var factRow = textutil.LazyRegexp(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
 
-// ParseFacts reads the facts of a file from the text beside it. Those whose lines text does
-// not have any more are counted, and so is every other row that can't be used; lines that
+// ParseFacts reads the facts of a file from the text of its file of facts. Those whose lines text
+// does not have any more are counted, and so is every other row that can't be used; lines that
 // have only moved are found again.
 func ParseFacts(facts, p, text string) (out []Fact, unused int) {
 	lines := splitFile(text)
@@ -196,7 +196,7 @@ func (f *Fact) settle(lines []string) bool {
 	return false
 }
 
-// hashLines hashes lines of a file, moved by some, without what stands behind their text.
+// hashLines hashes lines of a file, moved by by lines, without the white space at their ends.
 func hashLines(lines []string, cited []LineRange, by int) (string, bool) {
 	h := sha256.New()
 	for _, l := range cited {
@@ -217,8 +217,8 @@ func splitFile(text string) []string {
 	return strings.Split(strings.TrimPrefix(text, bom), "\n")
 }
 
-// FactFiles lists the files of facts in a workspace, by the path of the file that they are
-// of. It opens none of them; where there are none it is nil.
+// FactFiles lists the files of facts in a workspace, by the path of the file that they are of. It
+// opens none of them; if there are none it returns nil.
 func FactFiles(s *Store) map[string]fs.FileInfo {
 	w := walker{files: s.files}
 	entries, err := w.readDir(factsDir)
@@ -253,7 +253,7 @@ func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
 	return ParseFacts(l.Text, p, text)
 }
 
-// FactsIn yields the facts of lines of a file, each with what of its lines is among them.
+// FactsIn yields the facts of lines of a file, each with those of its lines that are among them.
 func FactsIn(facts []Fact, from, to int) iter.Seq2[LineRange, Fact] {
 	return func(yield func(LineRange, Fact) bool) {
 		for _, f := range facts {

@@ -161,8 +161,8 @@ func (d folderWriter) openAppend(p string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The path was looked up before: what was opened must be what it names
-	// inside the workspace.
+	// The path was looked up before: the opened file must be the one that it names inside the
+	// workspace.
 	fi, err := f.Stat()
 	if err == nil {
 		var named fs.FileInfo
@@ -243,9 +243,9 @@ func (d folderWriter) Swap(p string, change func(fi fs.FileInfo, old string) (st
 	return d.verify(p, f, have, text, fi)
 }
 
-// verify looks at the file that was replaced, which is still open: if an editor
-// wrote into it while the new one was being synced, what it wrote is put back
-// and the replacement is a conflict.
+// verify looks at the file that was replaced, which is still open: if an editor wrote into it
+// while the new one was being synced, the editor's text is put back and the replacement is a
+// conflict.
 func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.FileInfo) error {
 	old, err := readFrom(f)
 	if err != nil {

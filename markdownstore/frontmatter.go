@@ -13,8 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// maxFrontMatter bounds what is looked through for the closing delimiter and
-// decoded.
+// maxFrontMatter bounds the text that is decoded and searched for the closing delimiter.
 const maxFrontMatter = 64 << 10 // 64 KiB
 
 // closers are the delimiters that may open front matter, on the first line of
@@ -24,10 +23,9 @@ var closers = map[string]string{
 	"---": "---", "---yaml": "---", "---toml": "---", "---json": "---", "+++": "+++", ";;;": ";;;",
 }
 
-// frontMatter finds the block that text begins with and decodes it: its length
-// with delimiters, 0 if there is none. The error describes what looks like
-// front matter but is none; the text is then all body. A rule (---) that a
-// document begins with is such a case.
+// frontMatter finds the block that text begins with and decodes it: its length with delimiters, 0
+// if there is none. The error describes text that looks like front matter but is none, such as a
+// rule (---) at the beginning. The text is then all body.
 func frontMatter(text string) (size int, meta map[string]any, err error) {
 	opener, size := blockSize(text)
 	if size == 0 {
@@ -50,12 +48,11 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 	return 0, nil, errors.New("front matter is no list of keys and values, it is read as text")
 }
 
-// toFill is a place of a template that a value is put in: what stands there is no front
-// matter yet.
+// toFill is a place of a template that takes a value: a template is no front matter yet.
 var toFill = textutil.LazyRegexp(`\{\{|<%`)
 
-// ruled reports whether a block that holds no keys and values is what stands between two
-// rules: a blank line follows on the first, and none of its lines is a key's.
+// ruled reports whether a block that holds no keys and values is text between two rules: a blank
+// line follows on the first, and none of its lines is a key's.
 func ruled(opener, block string) bool {
 	_, rest, _ := strings.Cut(strings.TrimSpace(block), "\n")
 	first, rest, _ := strings.Cut(rest, "\n")
@@ -97,9 +94,8 @@ func blockSize(text string) (opener string, size int) {
 // keyLine is a line as front matter has them and prose hardly ever.
 var keyLine = textutil.LazyRegexp(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
 
-// neverClosed returns the error for a text that begins with an opener and a
-// key, and has no closing line in reach. Any other is a rule and what follows
-// it.
+// neverClosed returns the error for a text that begins with an opener and a key, and has no
+// closing line in reach. Any other text begins with a rule.
 func neverClosed(opener, text string) error {
 	if opener == "" {
 		return nil

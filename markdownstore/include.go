@@ -8,13 +8,13 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Everything are the globs of all Markdown that a folder may hold, with what hosts load as
-// their instructions: what is memory where nothing else is.
+// Everything holds the globs of all Markdown that a folder may hold, including the instructions
+// that hosts load. These files are memory if nothing else is.
 func Everything() []string {
 	return []string{"**/*.md", "**/*.markdown", "**/*.mdx", ".cursorrules", ".cursor/rules/*.mdc", ".github/copilot-instructions.md"}
 }
 
-// generated are folders of what others wrote, or programs.
+// generated are folders of files that others, or programs, wrote.
 var generated = []string{"node_modules", "bower_components", "vendor", "dist", "build", "out", "target", "_site", "__pycache__", "venv"}
 
 // closed tells the names that only a glob which names them matches.
@@ -22,8 +22,8 @@ func closed(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(generated, name)
 }
 
-// hostFiles are instructions that hosts load by themselves, in whatever folder, beside
-// those of rootNames; and by their whole path.
+// hostFiles are instructions that hosts load by themselves, in any folder, in addition to those
+// of rootNames; and by their whole path.
 var hostFiles = []string{"CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "AGENTS.md", "AGENTS.override.md", ".cursorrules", ".github/copilot-instructions.md"}
 
 // anyMarkdown reports whether a name is that of a Markdown file, by whatever ending.
@@ -35,7 +35,7 @@ func anyMarkdown(name string) bool {
 	return false
 }
 
-// included is what Options.Include and Exclude take in.
+// included decides which files Options.Include and Exclude take in.
 type included struct {
 	in, out textutil.Globs
 	files   Files
@@ -76,14 +76,14 @@ func (i *included) takes(p string) bool {
 		return false
 	}
 	if _, known := Classify(p); known && i.opts.PrivateNotes {
-		return false // standing instructions are no notes where an agent keeps memory
+		return false // files that prompts show are no notes where an agent keeps memory
 	}
 	return i.in.Names(p) || anyMarkdown(p) && i.in.Match(p)
 }
 
-// Classify is [Classify] for the files of this store: what Options.Include takes in is
-// memory too, a topic wherever it lies. It looks at names only; a listing leaves out
-// what .gitignore names.
+// Classify is [Classify] for the files of this store: a file that Options.Include takes in is
+// memory too, a topic in any folder. It looks at names only; a listing leaves out files that
+// .gitignore names.
 func (s *Store) Classify(p string) (Class, bool) {
 	c, ok := Classify(p)
 	switch {
@@ -101,8 +101,8 @@ func isNote(p string) bool {
 	return !ok || !c.Memory && (c.Kind == KindInstructions || c.Kind == KindRoutine)
 }
 
-// classifyNote is the class of a file that is memory because it is included. What has
-// the name of a private file is private in every folder.
+// classifyNote is the class of a file that is memory because it is included. A file with the name
+// of a private file is private in every folder.
 func classifyNote(p string) Class {
 	dir, name := path.Split(p)
 	c := Class{Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true}

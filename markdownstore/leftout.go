@@ -27,7 +27,7 @@ const (
 	LeftNotIncluded LeftReason = "not_included"
 	// LeftHidden: its name or a folder's begins with a dot.
 	LeftHidden LeftReason = "hidden"
-	// LeftGenerated: it is in a folder of dependencies or of what a build made.
+	// LeftGenerated: it is in a folder of dependencies or of build results.
 	LeftGenerated LeftReason = "generated"
 )
 
@@ -108,7 +108,7 @@ func (l *LeftOut) add(p string, why LeftReason) {
 	}
 }
 
-// settle fills in what is told.
+// settle fills in the reported numbers.
 func (l *LeftOut) settle() {
 	l.Reasons, l.First = []LeftCount{}, []LeftFile{}
 	for _, why := range leftReasons {
@@ -123,8 +123,8 @@ func (l *LeftOut) settle() {
 	l.First = slices.Clip(l.First[:min(firstLeft, len(l.First))])
 }
 
-// LeftOut looks through the workspace for Markdown that Walk does not list, by names and
-// stats alone. Where there is more than is looked at, it says so.
+// LeftOut looks through the workspace for Markdown that Walk does not list, by names and stats
+// alone. If there are more files than it looks at, it says so.
 func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 	l := &LeftOut{}
 	tell := func(f File, err error) bool {
@@ -168,7 +168,7 @@ func (s *Store) MemoryWorkspace() bool {
 	}
 	w := newWalker(context.Background(), s, nil)
 	if entries, err := w.readDir(memoryDir); err == nil && len(entries) == 0 {
-		return true // it waits for what is to be remembered
+		return true // it waits for text to remember
 	}
 	found := false
 	w.yield = func(f File, err error) bool {

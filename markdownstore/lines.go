@@ -30,7 +30,7 @@ func headingLevel(s string) int {
 // follows is a heading too, by the book.
 const maxHeading = 200 // bytes
 
-// headingText returns what is in an ATX heading behind its hashes.
+// headingText returns the text of an ATX heading after its hashes.
 func headingText(s string) string {
 	s = strings.TrimSpace(s)
 	if t := strings.TrimRight(s, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
@@ -113,9 +113,8 @@ func interrupts(s string, w int) bool {
 	return w < len(s) && (!isDigit(s[0]) || s[:w-1] == "1")
 }
 
-// htmlOpener returns what ends the HTML that the line opens: a comment, or a
-// block whose content is raw. Other tags hold Markdown as often as not and are
-// text here.
+// htmlOpener returns the end mark of the HTML that the line opens: a comment, or a block whose
+// content is raw. Other tags hold Markdown as often as not and are text here.
 func htmlOpener(s string) string {
 	if strings.HasPrefix(s, "<!--") {
 		return "-->"

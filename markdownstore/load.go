@@ -24,13 +24,12 @@ type Loaded struct {
 	File
 	// Text is the file, byte for byte unless that is UTF-16.
 	Text string
-	// Hash is the sha256 of the file in hex: what Replace wants to see again.
+	// Hash is the sha256 of the file in hex. Callers must pass it to Replace.
 	Hash string
 	// UTF16 reports whether the file is in UTF-16: it is read and never written to.
 	UTF16 bool
-	// Unsettled reports whether the file was being written each time that it
-	// was read. Text may be half of what it will be, ModTime is zero, and the
-	// file should be read again.
+	// Unsettled reports whether the file was being written each time that it was read. Text may
+	// then be incomplete and ModTime is zero. The caller should read the file again.
 	Unsettled bool
 }
 

@@ -11,9 +11,8 @@ var (
 	ownLine = regexp.MustCompile(`^- (?:\[[a-z]+\] )*(?:\[open\] |agent: )`)
 )
 
-// SessionOf returns the key of the session of which line n of a day's log, from 1, tells
-// what its agent decided or what it left open. It returns "" for all other lines, which
-// are the project's.
+// SessionOf returns the key of the session whose agent's decision or open task line n of a day's
+// log records. Lines count from 1. It returns "" for all other lines, which are the project's.
 func SessionOf(log string, n int) string {
 	lines := strings.Split(log, "\n")
 	if n < 1 || n > len(lines) || !ownLine.MatchString(lines[n-1]) {

@@ -4,11 +4,10 @@ import "strings"
 
 // chunker packs the units of one document into chunks.
 //
-// A section that fits into one chunk is one. Else it is divided where its
-// subsections begin, and small neighbours among those are put together again;
-// what has no subsections is cut between units, then between lines, then
-// between sentences. So an edit moves the borders of its own section and at
-// most those of the small sections after it, under the same parent.
+// A section that fits into one chunk is one. Else it is divided where its subsections begin, and
+// small neighbours among those are put together again. A section without subsections is cut
+// between units, then between lines, then between sentences. So an edit moves the borders of its
+// own section and at most those of the small sections after it, under the same parent.
 type chunker struct {
 	Chunking
 	doc   Document
@@ -21,7 +20,7 @@ type chunker struct {
 
 	cur piece // the piece being filled by leaf
 
-	// What trails and ids are made with.
+	// The parts of trails and ids.
 	passed        int
 	open, scratch []heading
 	trail         []string
@@ -32,7 +31,8 @@ type chunker struct {
 // pos is a place in the file and the line that it is on.
 type pos struct{ off, line int }
 
-// piece is a chunk to be: from and what it repeats, own and what is new, to.
+// piece is a future chunk: it repeats the text from from to own, and the text from own to to is
+// new.
 type piece struct {
 	from, own, to pos
 	tokens        int
@@ -105,11 +105,11 @@ func (k *chunker) minLevel(a, b int) int {
 	return level
 }
 
-// divide packs a to b by the sections that headings of a level begin behind
-// body. Neighbours that fit together stay together.
+// divide packs a to b by the sections that headings of a level begin after body. Neighbours that
+// fit together stay together.
 func (k *chunker) divide(a, lead, b, body, level int) {
 	from, glue := a, lead // the group that is open, and its own lead
-	x := a                // where the section at hand begins
+	x := a                // the beginning of the current section
 	for i := body; i <= b; i++ {
 		if i < b && (k.units[i].Kind != UnitHeading || k.units[i].Level != level) {
 			continue

@@ -18,14 +18,13 @@ const (
 	EOLMixed EOL = "mixed"
 )
 
-// NoteCode names what is odd about a document.
+// NoteCode names an oddity of a document.
 type NoteCode string
 
 const (
 	// NoteBinary: the file is not text; it has no body that could be searched.
 	NoteBinary NoteCode = "binary"
-	// NoteFrontMatter: what looks like front matter is none; it is in the
-	// body.
+	// NoteFrontMatter: text that looks like front matter is none; it is in the body.
 	NoteFrontMatter NoteCode = "front_matter"
 	// NoteInvalidUTF8: there are bytes that are not UTF-8; they are kept.
 	NoteInvalidUTF8 NoteCode = "invalid_utf8"
@@ -50,7 +49,7 @@ type Document struct {
 	// FrontMatter is the block with its delimiters and the blank lines before
 	// it, "" if there is none.
 	FrontMatter string
-	// Meta is what the block holds; its values can be written as JSON.
+	// Meta is the content of the block. Its values can be written as JSON.
 	Meta map[string]any
 	// Body is the rest. The body of a binary file is in one piece and has no
 	// chunks.

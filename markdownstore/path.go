@@ -99,8 +99,8 @@ func note(s *Store, p string, c Class) (place, error) {
 	return s.follow(p, c)
 }
 
-// written finds the file of a path that is to be written to: what is memory because it
-// is included only is not.
+// written finds the file of a path that is to be written to. It refuses a file that is memory
+// only because it is included.
 func (s *Store) written(p string) (place, error) {
 	pl, err := s.locate(p)
 	if err == nil && isNote(pl.path) && pl.class.Memory {
@@ -113,9 +113,8 @@ func (s *Store) written(p string) (place, error) {
 	return pl, err
 }
 
-// follow looks at what is under a clean path. Every lookup goes through the
-// root, so that no link can lead out of it, even if files are swapped
-// meanwhile.
+// follow looks up a clean path. Every lookup goes through the root, so that no link can lead out
+// of it, even if files are swapped meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
 	if err := checkFolders(s.files, p); err != nil {
@@ -169,11 +168,10 @@ func checkFolders(files Files, p string) error {
 	return nil
 }
 
-// readLink finds where a link leads, and what it is then. It may lead to what
-// is memory by its own path, or to a file of the kind that the link is;
-// standing instructions also to any Markdown file of the workspace that is not
-// hidden, since hosts call theirs by other names. All else is refused: a link
-// doesn't turn another file into memory.
+// readLink finds the target of a link and its class. A link may lead to a file that is memory by
+// its own path, or to a file of the link's own kind. Standing instructions may also lead to any
+// Markdown file of the workspace that is not hidden, since hosts call theirs by other names. All
+// else is refused: a link doesn't turn another file into memory.
 func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
 	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
 	rel, _, err := files.Resolve(p)
@@ -199,8 +197,9 @@ func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error
 	return rel, fi, behind(c, to), nil
 }
 
-// behind returns what a link is that leads to a file: nothing that either is not. Past
-// logs stay closed and curated memory guarded by whatever name they are written to.
+// behind returns the class of a link that leads to a file: it allows only uses that both allow.
+// Past logs stay closed, and curated memory stays guarded, under any name by which they are
+// written.
 func behind(link, to Class) Class {
 	link.Private = link.Private || to.Private
 	link.Memory, link.Indexed = link.Memory && to.Memory, link.Indexed && to.Indexed
@@ -221,8 +220,7 @@ func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return false
 }
 
-// instructs reports whether a file is one of standing instructions under another
-// name.
+// instructs reports whether a file holds such instructions under another name.
 func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {
@@ -234,7 +232,7 @@ func instructs(files Files, fi fs.FileInfo) bool {
 	return false
 }
 
-// privates returns the private files that exist, by what their names lead to.
+// privates returns the private files that exist, by the targets of their names.
 func privates(files Files) []fs.FileInfo {
 	var out []fs.FileInfo
 	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {

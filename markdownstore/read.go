@@ -19,15 +19,15 @@ const (
 	ReasonNoMatch Reason = "NO_MATCH"
 )
 
-// Content is what Read found. If a file or a line does not exist, Text is
-// empty and Detail is why; that is not an error.
+// Content is the result of Read. If a file or a line does not exist, Text is empty and Detail is
+// why; that is not an error.
 type Content struct {
 	Text string `json:"text"`
 	// Path is the file that was read: memory.md if MEMORY.md was asked for and
 	// only the former is there.
 	Path string `json:"path"`
-	// StartLine and EndLine are what Text holds, 1-based and inclusive; zero
-	// if it holds nothing.
+	// StartLine and EndLine are the first and last line of Text, 1-based and inclusive; zero if
+	// it holds nothing.
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
 	Reason    Reason `json:"reason"`
@@ -42,10 +42,10 @@ type Content struct {
 // mostHashed is the size up to which a file is read whole to be hashed.
 const mostHashed = 1 << 20
 
-// Read returns lines of a memory file: from is the first line, 0 meaning 1,
-// lines how many, 0 meaning all. It streams: a large file costs no more than
-// what is returned. The bytes are those of the file, but for the byte-order
-// mark and UTF-16, which is read as UTF-8. What is not memory is denied with a *DeniedError.
+// Read returns lines of a memory file: from is the first line, 0 meaning 1, lines how many, 0
+// meaning all. It streams: a large file costs no more than the returned part. The bytes are those
+// of the file, but for the byte-order mark and UTF-16, which is read as UTF-8. For a file that is
+// not memory it returns a *DeniedError.
 func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if from < 0 || lines < 0 {
 		return Content{}, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, lines)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Remote is a Files that several machines share: nobody can watch it, and what a machine
-// knows of it grows old.
+// Remote is a Files that several machines share: nobody can watch it, and a machine's knowledge
+// of it grows old.
 type Remote interface {
 	Files
 	// Version is a larger number whenever something may have been written to it since, and says
-	// something to this process alone. What it answers, and what is read behind it, is at most as
-	// old as that; 0 asks now, which is one look, and what has changed comes with it.
+	// something to this process alone. Its answer, and later reads, are at most as old as that. 0
+	// asks now, which is one look that also fetches the changes.
 	Version(ctx context.Context, old time.Duration) (int64, error)
 	// Where names the place, for messages.
 	Where() string
@@ -28,9 +28,9 @@ func IsRemote(s *Store) bool {
 	return ok
 }
 
-// Version counts the writes to files that are a [Remote], and has what others wrote seen by
-// what is read next, but for what is no older than old. A folder is always read as it is: it
-// has no version, 0.
+// Version counts the writes to files that are a [Remote], and makes the next reads see the writes
+// of others, except those no older than old. A folder is always read as it is: it has no version,
+// 0.
 func Version(ctx context.Context, s *Store, old time.Duration) (int64, error) {
 	if r, ok := s.files.(Remote); ok {
 		return r.Version(ctx, old)

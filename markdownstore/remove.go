@@ -43,9 +43,9 @@ func editable(s *Store, pl place) (File, error) {
 	return fileOf(pl.path, pl.class, pl.info, s.opts.MaxFileBytes), nil
 }
 
-// Remove takes a file away, durably, if its hash (Loaded.Hash) is still wantHash, and the
-// folders that are empty then, below memory/. What [Store.Editable] refuses is refused. A
-// file that is not there is a *ConflictError.
+// Remove takes a file away, durably, if its hash (Loaded.Hash) is still wantHash, and the folders
+// that are empty then, below memory/. It refuses files that [Store.Editable] refuses. For a
+// missing file it returns a *ConflictError.
 func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
 	settled(&s.opts)
 	err := s.files.Write(ctx, func(w Writer) error {

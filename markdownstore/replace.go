@@ -10,11 +10,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// ErrConflict is what a *ConflictError is.
+// ErrConflict matches every *ConflictError.
 var ErrConflict = errors.New("conflict")
 
-// ConflictError is returned when a file is not what the caller has seen.
-// Nothing was written.
+// ConflictError is returned when a file is not as the caller has seen it. Nothing was written.
 type ConflictError struct {
 	Path string
 	// Want is the hash that the caller has seen, Have the file's; "" means a
@@ -36,11 +35,10 @@ func hashName(h string) string {
 	return "sha256 " + h
 }
 
-// Replace puts text in the place of a file, durably and atomically, if its hash
-// (Loaded.Hash) is still wantHash; "" requires that there is no file. It
-// returns the hash of what the file holds now: of text in the file's own
-// manner, with its byte-order mark and, if all its lines end in carriage return
-// and line feed, those line ends. Logs of past days are refused.
+// Replace puts text in the place of a file, durably and atomically, if its hash (Loaded.Hash) is
+// still wantHash; "" requires that there is no file. It returns the hash of the file's new
+// content: of text in the file's own manner, with its byte-order mark and, if all its lines end
+// in carriage return and line feed, those line ends. Logs of past days are refused.
 func (s *Store) Replace(ctx context.Context, path, wantHash, text string) (hash string, err error) {
 	return s.replace(ctx, path, wantHash, text, false)
 }

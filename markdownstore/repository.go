@@ -68,7 +68,7 @@ func linked(file string) string {
 	return git
 }
 
-// beside returns a path that is relative to a folder, unless it is absolute.
+// beside joins a path with the folder to which it is relative. An absolute path stays as it is.
 func beside(dir, name string) string {
 	name = filepath.FromSlash(strings.TrimSpace(name))
 	if filepath.IsAbs(name) {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// ImportedDir has what was brought in from other programs' memories. What was appended
-// there goes with the session that it came by.
+// ImportedDir holds text from other programs' memories. Text that was appended there goes with
+// the session that it came from.
 const ImportedDir = memoryDir + "/imported/"
 
-// Retracted is what became of entries that were to be taken out.
+// Retracted is the outcome for entries that were to be taken out.
 type Retracted struct {
 	// Gone counts those that are taken out, Changed are the ids of those that somebody
 	// wrote to since: they stay.
@@ -21,9 +21,8 @@ type Retracted struct {
 	Changed []string
 }
 
-// Retract takes entries out of a file again that [Store.Append] put there, by id with their
-// text as it was appended. What is not there any more is passed over. Without apply nothing
-// is written.
+// Retract takes entries out of a file again that [Store.Append] put there, by id with their text
+// as it was appended. Missing entries are passed over. Without apply nothing is written.
 func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
 	for range appendTries {
 		var out Retracted
@@ -59,8 +58,8 @@ func Retract(ctx context.Context, s *Store, path string, entries map[string]stri
 	return Retracted{}, fmt.Errorf("retract from %s: another program wrote to the file %d times meanwhile", path, appendTries)
 }
 
-// withoutEntry returns a text without an entry and its marker, and the blank line before it.
-// same is false if what is above the marker is not the entry.
+// withoutEntry returns a text without an entry and its marker, and the blank line before it. same
+// is false if the text above the marker is not the entry.
 func withoutEntry(text, id, entry string) (rest string, found, same bool) {
 	marker := markerPrefix + id + markerSuffix
 	for at := 0; ; {

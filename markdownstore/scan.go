@@ -2,10 +2,9 @@ package markdownstore
 
 import "strings"
 
-// scanner takes a body apart line by line, in one pass. It knows of CommonMark
-// what decides where a section begins: headings of both forms, and the blocks
-// in which a # is not a heading (fences, indented code, lists, comments, raw
-// HTML). It builds no tree.
+// scanner takes a body apart line by line, in one pass. It knows the parts of CommonMark that
+// decide where a section begins: headings of both forms, and the blocks in which a # is not a
+// heading (fences, indented code, lists, comments, raw HTML). It builds no tree.
 type scanner struct {
 	text  string
 	units []Unit

@@ -32,21 +32,22 @@ type Options struct {
 	ChunkTokens, OverlapTokens int
 	Count                      func(string) int
 	CountName                  string
-	// Include are globs of what is memory beside MEMORY.md, USER.md and memory/, relative
-	// to the workspace; none for these alone. Exclude are globs of what of it is not.
-	// glob.Check says which are good; others match nothing.
+	// Include are globs of the files that are memory in addition to MEMORY.md, USER.md and
+	// memory/, relative to the workspace; none for these alone. Exclude are globs of the files
+	// among them that are not. Callers should validate globs with glob.Check, since an invalid
+	// one matches nothing.
 	Include, Exclude []string
-	// PrivateNotes has private sessions alone read what Include takes in: nobody has said
-	// that others may, and the workspace is one person's.
+	// PrivateNotes lets only private sessions read the files that Include takes in: nobody has
+	// allowed others to, and the workspace is one person's.
 	PrivateNotes bool
-	// NoGitignore includes what .gitignore files leave out too.
+	// NoGitignore includes files that .gitignore files leave out, too.
 	NoGitignore bool
 	// MaxEntries is how many files and folders are looked at for Include; default
 	// DefaultMaxEntries.
 	MaxEntries int
-	// Settle, if not nil, makes the choice of Include last. It is called before the
-	// workspace is written to, since what is written may be the first of memory's own
-	// files; its error is the caller's who indexes.
+	// Settle, if not nil, makes the choice of Include last. It is called before a write to the
+	// workspace, since that may create the first of memory's own files. Callers that index the
+	// workspace must handle its error.
 	Settle func() error
 	// Own is the folder of the workspace, relative to it, in which the program keeps its
 	// state; "" if that is elsewhere or .memkernel.
@@ -59,13 +60,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Store is a workspace: the rules of what its files mean, over where they are kept.
-// It is safe for concurrent use, also by several processes.
+// Store is a workspace: the rules of its files' meaning, on top of the Files that keeps them. It
+// is safe for concurrent use, also by several processes.
 type Store struct {
 	files Files
 	dir   string
 	opts  Options
-	// include is what the globs of opts take in.
+	// include decides which files the globs of opts take in.
 	include included
 	// guard is called before MEMORY.md is replaced; nil allows every
 	// replacement.

@@ -45,24 +45,23 @@ func holdsFold(text, word string) bool {
 	return false
 }
 
-// formerly are the phrases behind which a sentence names what no longer holds, up to
-// the next stop; arrow and struck name it in front of what does.
+// formerly are the phrases after which a sentence names the old value, up to the next stop. With
+// arrow and struck the old value comes before the new one.
 var (
 	formerly = textutil.LazyRegexp(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
 	arrow    = textutil.LazyRegexp(`([^\s,;:，；：()（）]+)\s*(?:→|⇒|->|=>)\s*[^\s]`)
 	inStrike = textutil.LazyRegexp(`~~([^~]+)~~`)
 )
 
-// mostFormer is how many words name what no longer holds, at most.
+// mostFormer is the largest number of words that name an old value.
 const mostFormer = 6
 
 // Replacement describes the statement that another one replaces, in the words of the
 // new one.
 type Replacement struct{ now, former []string }
 
-// ReplacementOf reads a statement that names the old value beside the new one: "5433
-// instead of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for
-// all others.
+// ReplacementOf reads a statement that names the old value with the new one: "5433 instead of
+// 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for all others.
 func ReplacementOf(text string) (r Replacement, ok bool) {
 	hinted := hints(text)
 	if hinted == 0 {
@@ -91,8 +90,8 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
-// cues are what a statement must hold for an expression to match, of inStrike, arrow and
-// formerly: the expressions are slow, and few statements hold any.
+// cues are the strings that a statement must hold for an expression to match, of inStrike, arrow
+// and formerly: the expressions are slow, and few statements hold any.
 var cues = [...][]string{{"~~"}, {"→", "⇒", "->", "=>"},
 	{"instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was", "（was", "moved from", "changed from", "switched from", "migrated from",
 		"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
@@ -145,11 +144,11 @@ func hints(text string) (found byte) {
 	return found
 }
 
-// Former returns the words of what no longer holds, in lower case.
+// Former returns the words of the old value, in lower case.
 func (r Replacement) Former() []string { return r.former }
 
-// Mentioned reports whether a text, in lower case, has the words of what no longer
-// holds: without them it is nothing that [Replacement.Replaces].
+// Mentioned reports whether a text, in lower case, has the words of the old value. Without them
+// [Replacement.Replaces] is false for it.
 func (r Replacement) Mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
@@ -184,7 +183,7 @@ func (r Replacement) Replaces(other string) bool {
 // changing are words that only mean that something changed.
 var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}
 
-// idle are words that carry nothing of what a statement is about.
+// idle are words that carry nothing of a statement's subject.
 var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
 	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
 

@@ -11,28 +11,28 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// defaultMaxEntries is how many files and folders are looked at for what is included.
+// defaultMaxEntries is how many files and folders are searched for included files.
 const defaultMaxEntries = 250_000
 
-// ErrTooMany is returned where a workspace has more files and folders than
-// Options.MaxEntries: what lies behind is not listed.
+// ErrTooMany is returned if a workspace has more files and folders than Options.MaxEntries: those
+// after the limit are not listed.
 var ErrTooMany = errors.New("too many files")
 
 // treeWalk goes through all of a workspace.
 type treeWalk struct {
 	*walker
 	include *included
-	// left is told what is left out, nil if nobody asks; then folders in which nothing
-	// is included are not entered.
+	// left gets the files that are left out. If it is nil, folders in which nothing is included
+	// are not entered.
 	left *LeftOut
-	// seen counts what was looked at, spared what was looked at where nothing is
-	// included.
+	// seen counts the entries that were looked at. spared counts those in folders where nothing
+	// is included.
 	seen, spared int
 }
 
-// folder goes through a folder, "" for the workspace, with the ignore files above it. why
-// is for what reason all in it is left out, "" if it is not. It is false at the end of
-// the listing.
+// folder goes through a folder, "" for the workspace, with the ignore files above it. why is the
+// reason for leaving out everything in it, "" if there is none. folder returns false at the end
+// of the listing.
 func (t *treeWalk) folder(dir string, above []*textutil.Ignore, why LeftReason) bool {
 	entries, err := t.readDir(cmpDot(dir))
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why 
 	case why == "" && (takes || anyMarkdown(name)) && !textutil.IsVisible(name):
 		return t.yield(File{Path: p}, deny(p, DenyName))
 	case !takes && !anyMarkdown(name):
-		// A link to a folder is told: there may be notes behind it.
+		// A link to a folder is reported: there may be notes in the folder.
 		if link && why == "" && in.Below(p) {
 			if _, folder, _ := t.files.Resolve(p); folder {
 				t.leave(p, LeftLink)

@@ -2,7 +2,7 @@ package markdownstore
 
 import "strings"
 
-// UnitKind is what a unit is.
+// UnitKind is the kind of a unit.
 type UnitKind string
 
 const (

@@ -14,15 +14,15 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Walk lists the files of the workspace in byte order of their paths, by stat
-// alone: no file is opened. What is refused comes as a File with only its path
-// beside a *DeniedError, what cannot be read beside its own error, and the
-// listing goes on; only the context's end ends it. A folder whose name can't be
-// shown is refused with all that is in it. A file that vanishes meanwhile is left out. Hidden folders, node_modules and other files are
-// passed over in silence; in a shared session so are the private ones.
+// Walk lists the files of the workspace in byte order of their paths, by stat alone: no file is
+// opened. A refused file comes as a File with only its path, together with a *DeniedError. An
+// unreadable one comes with its own error. The listing continues after both; only the context's
+// end ends it. A folder whose name can't be shown is refused with all that is in it. A file that
+// vanishes meanwhile is left out. Hidden folders, node_modules and other files are passed over in
+// silence; in a shared session so are the private ones.
 //
-// What Options.Include takes in is listed too, but for what .gitignore files leave out;
-// links to it are not followed. More than Options.MaxEntries files and folders are an
+// Files that Options.Include takes in are listed too, except those that .gitignore files leave
+// out. Links to them are not followed. More than Options.MaxEntries files and folders are an
 // ErrTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	if !s.Includes() {
@@ -56,7 +56,7 @@ func newWalker(ctx context.Context, s *Store, yield func(File, error) bool) *wal
 	return &walker{files: s.files, opts: &s.opts, ctx: ctx, yield: yield, privates: privates(s.files)}
 }
 
-// known lists the files that are memory, or stand in prompts, by their names.
+// known lists the files that are memory, or that prompts show, by their names.
 func (s *Store) known(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := newWalker(ctx, s, yield)
@@ -140,7 +140,7 @@ func wrapList(p string, err error) error {
 	return fmt.Errorf("list %s: %w", p, err)
 }
 
-// folder lists what is in a folder and below.
+// folder lists the files in a folder and below.
 func (w *walker) folder(dir string) bool {
 	entries, err := w.readDir(dir)
 	if err != nil {
@@ -175,9 +175,8 @@ func (w *walker) folder(dir string) bool {
 	return true
 }
 
-// child yields a file of a folder. A symbolic link to a folder is reported,
-// since what is behind it is not listed; links to other things, like files of
-// other kinds, are left out.
+// child yields a file of a folder. A symbolic link to a folder is reported, since its target is
+// not listed; links to other things, like files of other kinds, are left out.
 func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 	if !ok {
 		if _, folder, _ := w.files.Resolve(p); !folder {

@@ -41,8 +41,7 @@ func (p *Place) wants(t *testing.T, name, want string) {
 	}
 }
 
-// Contract tests what every keeper of a workspace's files has to do. open makes an
-// empty one.
+// Contract tests the duties of every Files. open must return an empty one.
 func Contract(t *testing.T, open func(t *testing.T) *Place) {
 	for name, test := range map[string]func(*testing.T, *Place){
 		"lists": lists, "reads": reads, "appends": appends, "swaps": swaps, "removes": removes, "keeps private": keepsPrivate,
@@ -229,7 +228,7 @@ func keepsPrivate(t *testing.T, p *Place) {
 	p.wants(t, "MEMORY.md", "mine\n")
 }
 
-// A write that is refused leaves what was there, and can be made later.
+// A refused write leaves the file as it was, and can be made later.
 func refused(t *testing.T, p *Place) {
 	ctx, s, full := context.Background(), p.store(true), errors.New("no room")
 	p.Put("memory/t.md", "old\n")
@@ -257,8 +256,8 @@ func refused(t *testing.T, p *Place) {
 	p.wants(t, "memory/t.md", "old\n\nnew"+entry)
 }
 
-// What another program writes between the reading and the writing is kept: a
-// replacement is a conflict, an append is made in the file that is there then.
+// The text that another program writes between the read and the write is kept: a replacement is a
+// conflict, and an append goes to the file that is there then.
 func changedMeanwhile(t *testing.T, p *Place) {
 	ctx, s := context.Background(), p.store(true)
 	p.Put("memory/t.md", "old\n")
@@ -276,8 +275,8 @@ func changedMeanwhile(t *testing.T, p *Place) {
 	p.wants(t, "memory/t.md", "again\n\nnew"+entry)
 }
 
-// After a write that was lost a file is as it was, or has a beginning of what was to be
-// appended; the same write made again is there once.
+// After a lost write a file is as it was, or has a beginning of the appended text. The same write
+// made again is there once.
 func lost(t *testing.T, p *Place) {
 	ctx := context.Background()
 	const block = "\nfirst line\nsecond line" + entry
@@ -312,8 +311,8 @@ func lost(t *testing.T, p *Place) {
 	}
 }
 
-// Of many who replace what they have read each gets a conflict or builds on
-// what was there before; of many who append nobody's entry is lost.
+// Each of many concurrent replacements gets a conflict or builds on the text before it. No entry
+// of many concurrent appends is lost.
 func manyWriters(t *testing.T, p *Place) {
 	ctx := context.Background()
 	const writers, each = 4, 5

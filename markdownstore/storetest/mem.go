@@ -19,11 +19,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// ErrKilled is what a writer gets that did not live to see its write synced, and
-// everybody until Restart.
+// ErrKilled is returned to a writer that was killed before its write was synced, and to everybody
+// until Restart.
 var ErrKilled = errors.New("killed before the write was synced")
 
-// Fault is what goes wrong with one write.
+// Fault is the failure of one write.
 type Fault struct {
 	// Refuse is the error with which nothing is written.
 	Refuse error
@@ -222,8 +222,7 @@ func (m *Mem) Write(ctx context.Context, f func(markdownstore.Writer) error) err
 // writer is Mem while it is written to.
 type writer struct{ m *Mem }
 
-// read returns a file before it is written, nil if there is none, and what goes wrong
-// then.
+// read returns a file before it is written, nil if there is none, and the fault of the write.
 func (w writer) read(op, name string) (*file, Fault, error) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
@@ -243,7 +242,7 @@ func (w writer) read(op, name string) (*file, Fault, error) {
 	return i.file, fault, nil
 }
 
-// commit runs f, or kills the writer, after what happens meanwhile.
+// commit runs f, or kills the writer, after the events that happen meanwhile.
 func (w writer) commit(fault Fault, f func() error) error {
 	if fault.Meanwhile != nil {
 		fault.Meanwhile()

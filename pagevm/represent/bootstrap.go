@@ -149,7 +149,7 @@ func listItem(t string) string {
 }
 
 // FileExcerpts are excerpts of a workspace file for a file that is larger than its room. Of
-// permanent instructions, the commands and the sections on session startup and red lines are kept
+// standing instructions, the commands and the sections on session startup and red lines are kept
 // before all else.
 func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
 	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
