@@ -160,8 +160,7 @@ func touch(list *[]Use, name string, seq, max int) {
 	*list = capped(append(kept, Use{name, seq}), max)
 }
 
-// result settles the call that it answers. One that nobody asked for is passed
-// over.
+// result settles the call that it answers. A result without a call is passed over.
 func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	t := &u.s.Thread
 	i := slices.IndexFunc(t.Pending, func(a Attempt) bool { return a.ID == r.CallID })
@@ -169,7 +168,7 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 		return
 	}
 	if r.Synthetic {
-		return // nobody knows its outcome
+		return // its outcome is unknown
 	}
 	a := t.Pending[i]
 	t.Pending = orNil(slices.Delete(t.Pending, i, i+1))
@@ -185,9 +184,9 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 }
 
-// complaint returns an error line, "" if it is a host's notice rather than a tool's word: in
-// brackets of either kind (no output, an interruption), that a parallel call failed, or a line
-// without a letter. Such a failure teaches nothing.
+// complaint returns an error line, "" if it is a host's notice rather than a tool's word: a line
+// in brackets of either kind (no output, an interruption), a notice that a parallel call failed,
+// or a line without a letter. Such a failure teaches nothing.
 func (u *updater) complaint(line string) string {
 	line = u.gist(line, errorRunes)
 	for _, pair := range [...]string{"()", "[]"} {
@@ -290,8 +289,8 @@ func (u *updater) learn(f Failure, a Attempt) {
 }
 
 // helpers returns the actions between a failure and its way out that may have helped. A change of
-// some file explains why the same call works now, or a check; of a call that is another one it
-// explains nothing.
+// some file may explain why the same call, or a check, works now. It explains nothing about a
+// different call.
 func (f Failure) helpers(a Attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After

@@ -90,14 +90,14 @@ type TokenUsage struct {
 	// InputTokens is the size that the provider billed for the newest observed call. Without one
 	// it is our own reading. Source tells which.
 	InputTokens int `yaml:"input_tokens"`
-	// ContextWindow is 0 if nobody knows it.
+	// ContextWindow is 0 if it is unknown.
 	ContextWindow int `yaml:"context_window"`
 	// Utilization is InputTokens' share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
 	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
 	Source Name `yaml:"source,omitempty"`
-	// Model, Message and ObservedAt are which call was billed: by whom, the key of the
-	// answer, when. Each is empty if the host has none.
+	// Model, Message and ObservedAt identify the billed call: its model, the key of the answer,
+	// and the time. Each is empty if the host has none.
 	Model      Name `yaml:"model,omitempty"`
 	Message    Name `yaml:"message,omitempty"`
 	ObservedAt Time `yaml:"observed_at,omitempty"`
@@ -128,8 +128,8 @@ type Working struct {
 	Goal   Text   `yaml:"goal,omitempty"`
 	Step   Text   `yaml:"step,omitempty"`
 	Status Status `yaml:"status"`
-	// Interrupted reports whether a turn is cut through or a call without its result;
-	// SplitTurn that a compaction cut through the turn.
+	// Interrupted reports whether a turn is cut through or a call has no result. SplitTurn
+	// reports whether a compaction cut through the turn.
 	Interrupted bool `yaml:"interrupted"`
 	SplitTurn   bool `yaml:"split_turn"`
 	// LastToolCall is the call that was under way, nil unless interrupted.
@@ -145,10 +145,10 @@ type ToolCall struct {
 
 // Decision is something that was settled.
 type Decision struct {
-	// ID is "d" and a number; it stays while the decision is carried on.
+	// ID is "d" and a number. It stays while later checkpoints keep the decision.
 	ID   Name `yaml:"id"`
 	What Text `yaml:"what"`
-	// By is whose it is, "user" or "agent", "" if that is not known.
+	// By is "user" or "agent", "" if that is not known.
 	By Name `yaml:"by,omitempty"`
 	// When is the time of the message that settled it, zero if unknown.
 	When Time `yaml:"when"`
@@ -199,8 +199,8 @@ type Input struct {
 const dedupeShare = 0.05
 
 // Redundant reports whether an automatic checkpoint would repeat the latest one: no compaction
-// lies between, and the input changed by less than 5 %. A checkpoint that somebody asked for is
-// never redundant.
+// lies between, and the input changed by less than 5 %. A checkpoint on request is never
+// redundant.
 func Redundant(latest *Checkpoint, in Input) bool {
 	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
 		return false

@@ -20,9 +20,9 @@
 // in the methods that are documented so, under the session lock that its caller holds.
 //
 // It captures by the structure of a conversation (who spoke, how long, which call failed and
-// which worked next), never by words, so that it works in any language. Much of it is read by
-// package summary, whose State goes along as a reading position. Excerpts are masked for secrets
-// before they are cut, one line each, and bounded; every list has a cap.
+// which worked next), never by words, so that it works in any language. Package summary reads
+// much of it, and its State is kept as a reading position. Excerpts are masked for secrets before
+// they are cut. They are one line each and bounded, and every list has a cap.
 //
 // # What a kill can cost
 //
@@ -32,15 +32,15 @@
 // they are written with every tool result. A power cut may lose everything captured since the
 // newest checkpoint. Checkpoints are synced, and so are the pages of the messages, which are in
 // the session's journal. A state file that it left torn is begun anew, which is reported. A
-// checkpoint exists once its own file does; the pointer, the emptied state and the removal of old
-// files are made good by the next one. Every entry carries the number of the message it came
-// from, and every checkpoint that of the last message in it. So a checkpoint's contents are known
-// without asking a clock.
+// checkpoint exists once its own file does. The next one repairs the pointer, the emptied state
+// and the removal of old files. Every entry carries the number of the message it came from, and
+// every checkpoint that of the last message in it. So a checkpoint's contents are known without
+// asking a clock.
 //
 // The package never deletes a checkpoint that is not older than the last five,
 // never changes one that was written, never repairs a damaged one: it goes back
 // to the one before, and reports it.
 //
-// Units: tokens by whoever counts them; sizes of text are runes, except where a
-// long reply is distinguished from a short one: there a wide character counts twice.
+// Units: tokens by the caller's counter. Sizes of text are runes, but a wide character counts
+// twice where a long reply is distinguished from a short one.
 package checkpoint

@@ -85,8 +85,8 @@ func (u *updater) trimTail() {
 	}
 }
 
-// columns returns a text's length with wide characters counted twice, which carry as
-// much as two letters at least; it need not be exact above longReply.
+// columns returns a text's length with wide characters counted twice, since each carries as much
+// as two letters at least. The result need not be exact above longReply.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {

@@ -37,8 +37,8 @@ type Pointer struct {
 
 // Written is the result of writing a checkpoint.
 type Written struct {
-	// Checkpoint is the one of the current state; New reports whether it was
-	// written by this call, rather than redundant.
+	// Checkpoint is the checkpoint of the current state. New reports whether this call wrote it,
+	// rather than found it redundant.
 	Checkpoint *Checkpoint
 	New        bool
 	// State is the state to continue with. Callers must save it if the checkpoint is new.
@@ -52,7 +52,7 @@ func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 // Checkpoint writes a state as the checkpoint after the newest one: the new numbered file, the
 // pointer to it, and the state of the next cycle, in this order. Then it removes the files beyond
 // the last five. An automatic checkpoint that [Redundant] finds to repeat the newest is not
-// written, and the state goes on as it is.
+// written, and the state stays as it is.
 //
 // A state that was never fitted to the newest checkpoint is an error: its messages
 // have numbers that are given away already. After any other error the state on disk

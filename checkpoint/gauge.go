@@ -25,8 +25,7 @@ const (
 type Thresholds struct {
 	Show       float64
 	Checkpoint float64
-	// Compact is the host's compaction point; [CompactionPoint] makes it of a
-	// reserve.
+	// Compact is the host's compaction point. [CompactionPoint] computes it from a reserve.
 	Compact float64
 }
 
@@ -133,8 +132,8 @@ type NextCut struct {
 	Low, High int
 	// InLoop reports whether a run of tool calls is open, which no cut for money breaks.
 	InLoop bool
-	// Tool is the tool by which the model writes memory, "" if it has none; Maybe tells
-	// that nobody knows whether it has it.
+	// Tool is the tool by which the model writes memory, "" if it has none. Maybe reports that it
+	// is unknown whether the model has the tool.
 	Tool  string
 	Maybe bool
 	// Resolver is the tool by which it fetches text that has left, "" if it has none.

@@ -66,8 +66,8 @@ func Lines(c *Checkpoint, maxBytes int) []Line {
 	return bounded(head, lists(c), maxBytes)
 }
 
-// lists returns the lists of a checkpoint as lines, each oldest first but the open items,
-// whose last is the least pressing.
+// lists returns the lists of a checkpoint as lines, each oldest first, except that the least
+// pressing open item is last.
 func lists(c *Checkpoint) [][]Line {
 	var constraints, decisions, open, lessons, modified, read []Line
 	for _, t := range c.Constraints {
@@ -159,8 +159,7 @@ func leftOut(left map[string]int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// FromLines returns the checkpoint that lines hold; tags that it does not know mean
-// nothing. It has no id.
+// FromLines returns the checkpoint that lines hold. It ignores unknown tags. It has no id.
 func FromLines(lines []Line) *Checkpoint {
 	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
 	c.Working.Status = StatusIdle

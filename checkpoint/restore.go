@@ -19,8 +19,8 @@ const RestoreCap = 700
 // to lose details that the others left.
 const SpiralCount = 3
 
-// Beside returns the line by which a new conversation learns which session was at work in
-// the workspace before it. It tells nothing of that session's work.
+// Beside returns the line by which a new conversation learns which session was at work in the
+// workspace before it. It contains nothing of that session's work.
 func Beside(key string, at time.Time) string {
 	command := "memkernel restore --session " + line(key, nameRunes)
 	if strings.ContainsFunc(key, func(r rune) bool {
@@ -35,17 +35,17 @@ func Beside(key string, at time.Time) string {
 // BesideMark is the beginning of that line.
 const BesideMark = "[Another session was at work in this workspace:"
 
-// goingOn matches the words by which people ask, in a new conversation, to go on from where the
-// work was. The last group asks for it only as a whole message.
+// goingOn matches the words by which people ask, in a new conversation, to continue the earlier
+// work. The last group asks for it only as a whole message.
 var goingOn = textutil.LazyRegexp(`(?i)\bwhere (?:were we|was i|are we at|did (?:we|i) (?:stop|leave))\b|\bleft off\b|\bwhat (?:were we|was i) (?:doing|working on)\b|\bpick up where\b|\bcarry on from\b|\bresume (?:our|the work|my)\b|\bcatch me up\b|\b(?:last|previous) session\b|` +
 	`wo waren wir|aufgehört haben|letzten? sitzung|où en (?:étions|était)|dernière session|dónde (?:estábamos|lo dejamos)|última sesión|做到哪|` +
 	`^\W*(?:(?:please )?(?:continue|go on|carry on|resume|keep going)|(?:mach )?weiter|continuez|poursuis|continúa|sigue|继续)[\W。！]*$`)
 
-// mostGoingOn is the longest message, in bytes, that asks to go on and for nothing else.
+// mostGoingOn is the longest message, in bytes, that only asks to continue.
 const mostGoingOn = 160
 
-// GoesOn reports whether the first message of a conversation asks to go on from where an
-// earlier one stopped: "where were we?", "continue".
+// GoesOn reports whether the first message of a conversation asks to continue an earlier one:
+// "where were we?", "continue".
 func GoesOn(message string) bool { return len(message) <= mostGoingOn && goingOn.MatchString(message) }
 
 // Section is a part of a restore text. The origin, the size of the context and the warning are
@@ -77,7 +77,7 @@ const (
 	NewSession
 	// OnResume: in the conversation that the checkpoint is of, taken up again.
 	OnResume
-	// OtherSession: in a session that goes on from the checkpoint of another one.
+	// OtherSession: in a session that continues from the checkpoint of another one.
 	OtherSession
 )
 
@@ -101,7 +101,7 @@ type RestoreOptions struct {
 	Cap int
 	// Count must be pure; nil counts three bytes as a token.
 	Count func(string) int
-	// Sections are those wanted; nil is all.
+	// Sections are the wanted sections; nil is all.
 	Sections []Section
 	// Resolver is the tool or command by which the reader fetches the text of an id. Without it
 	// omitted entries are counted, and no id is named.
@@ -180,8 +180,8 @@ func SectionText(c *Checkpoint, s Section) string {
 type part struct {
 	section Section
 	title   string
-	// items are the entries, the one to be shown first at the front; flip shows
-	// those chosen in the opposite order, joint on one line.
+	// items are the entries, the one to be shown first at the front. flip shows the chosen ones
+	// in the opposite order, joint on one line.
 	items       []string
 	flip, joint bool
 	// turn is how many entries it gets before the next list has its turn.
@@ -256,7 +256,7 @@ func unlisted(item string) string {
 // line makes a text of a checkpoint, which anyone may have written, one line.
 func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), runes) }
 
-// Unfinished returns the lines of a restore text that name calls whose outcome nobody knows.
+// Unfinished returns the lines of a restore text that name calls with an unknown outcome.
 func Unfinished(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -430,8 +430,8 @@ func exchangeItems(c *Checkpoint) []string {
 	return out
 }
 
-// within is paths as seen from the deepest directory that holds two thirds of
-// them, and that directory; those outside stay as they are.
+// within returns paths as seen from the deepest directory that holds two thirds of them, and that
+// directory. Paths outside stay as they are.
 func within(paths []Name) (short []Name, dir string) {
 	count, common := map[string]int{}, ""
 	for _, p := range paths {
@@ -463,9 +463,8 @@ func nameItems(list []Name) []string {
 	return out
 }
 
-// fill gives places to the lists in turns while room lasts, and returns the lists
-// in the order in which they got them. A list whose next entry does not fit gets
-// no more.
+// fill gives places to the lists in turns while room lasts, and returns the lists in the order in
+// which they got them. A list gets no more places once its next entry does not fit.
 func (r *restorer) fill(room int) (order []int) {
 	full := make([]bool, len(r.parts))
 	for placed := true; placed; {

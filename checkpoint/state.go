@@ -32,7 +32,7 @@ const (
 	maxPending  = 64
 	maxSeen     = 1024
 	maxRecent   = 16
-	maxCarried  = 5 // checkpoints that hold an open item of which nothing is heard
+	maxCarried  = 5 // checkpoints for which an open item stays without news of it
 )
 
 // State holds everything captured of a session since its last checkpoint, and the position up to
@@ -63,8 +63,8 @@ type ConstraintCapture struct {
 
 // DecisionCapture is a decision with its provenance.
 type DecisionCapture struct {
-	// Ref and Key name it among those of the session: the reader's id, and the
-	// message it was read from.
+	// Ref and Key name it among those of the session: Ref is the reader's id, Key the message it
+	// was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
 	// Kind is the source of the decision: reply, choice, rejection, plan, commit or statement. By
@@ -101,8 +101,8 @@ type OpenItemState struct {
 	Carried []CarriedItem `json:"carried,omitempty"`
 }
 
-// CarriedItem is an open item of an earlier checkpoint, with the number of
-// checkpoints that took it along since.
+// CarriedItem is an open item of an earlier checkpoint, with the number of later checkpoints that
+// kept it.
 type CarriedItem struct {
 	Text        string `json:"text"`
 	Checkpoints int    `json:"checkpoints"`
@@ -126,8 +126,8 @@ type LearningCapture struct {
 // ThreadState is thread.json: the running conversation, and the reading position.
 type ThreadState struct {
 	Version int `json:"version"`
-	// Captured counts the messages of the session that were captured, those of
-	// earlier states too; At is the newest time that any of them had.
+	// Captured counts the captured messages of the session, including those of earlier states. At
+	// is the newest time of any of them.
 	Captured int `json:"captured"`
 	// Since is how many of them a checkpoint or another record holds. The captures of later ones
 	// are in the state.
@@ -140,8 +140,8 @@ type ThreadState struct {
 	Recent  []Delivery `json:"recent,omitempty"`
 	// Topic is the gist of the user's newest message.
 	Topic string `json:"topic,omitempty"`
-	// First is the user's first message. Pivots are user messages that follow a
-	// long reply, Tail the last two exchanges.
+	// First is the user's first message. Pivots are user messages that follow a long reply. Tail
+	// has the last two exchanges.
 	First  ExchangeCapture   `json:"first,omitzero"`
 	Pivots []ExchangeCapture `json:"pivots,omitempty"`
 	Tail   []ExchangeCapture `json:"tail,omitempty"`
@@ -187,7 +187,7 @@ func (t *ThreadState) CallsOf(learning string) int {
 
 func sumOf(learning string) string { return strconv.FormatUint(keyHash(learning), 36) }
 
-// Source describes where a conversation comes from; each member is zero if nobody said.
+// Source describes the origin of a conversation; each member is zero if it is unknown.
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
@@ -197,7 +197,7 @@ type Source struct {
 	Agent string `json:"agent,omitempty"`
 	// Compactions is the number of compactions that the host made in File.
 	Compactions int `json:"compactions,omitempty"`
-	// Past are those of them that were made before the session's last reset.
+	// Past counts the compactions before the session's last reset.
 	Past int `json:"past,omitempty"`
 }
 
@@ -217,8 +217,8 @@ func (s Source) Since() int { return max(0, s.Compactions-s.Past) }
 type Usage struct {
 	// Tokens is the whole prompt.
 	Tokens int `json:"tokens"`
-	// Model and Message are by whom it was billed and the key of the answer, "" if
-	// unknown; At is when, zero if unknown.
+	// Model is the billed model and Message the key of the answer, "" if unknown. At is the time,
+	// zero if unknown.
 	Model   string    `json:"model,omitempty"`
 	Message string    `json:"message,omitempty"`
 	At      time.Time `json:"at,omitzero"`
@@ -330,7 +330,7 @@ func (s State) last() int {
 	return n
 }
 
-// next returns the state of the cycle after a checkpoint that holds s. The thread goes on: it is
+// next returns the state of the cycle after a checkpoint that holds s. The thread stays: it is
 // bounded, and the next checkpoint needs its beginning.
 func (s State) next() State {
 	s = s.clone()

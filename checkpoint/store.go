@@ -156,9 +156,9 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 	return out, err
 }
 
-// Resume reads the state files and the newest checkpoint. Files that are not there are those of a
-// session that begins. It writes nothing. The state of a process that ended comes back whole,
-// except for the entries that the newest checkpoint holds.
+// Resume reads the state files and the newest checkpoint. If the files are missing, the session
+// is a new one. It writes nothing. The state of a process that ended comes back whole, except for
+// the entries that the newest checkpoint holds.
 func (s Store) Resume() (Resumed, error) {
 	st, bad, err := s.loadState()
 	if err != nil {
@@ -171,9 +171,9 @@ func (s Store) Resume() (Resumed, error) {
 	return Resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
 }
 
-// loadState reads the five state files. A damaged one is begun anew and named; one
-// of a newer version is an error, since saving would destroy it, and so is one that can't be
-// read now.
+// loadState reads the five state files. A damaged file is replaced by an empty one and reported.
+// A file of a newer version is an error, since saving would destroy it, and so is one that can't
+// be read now.
 func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
@@ -264,8 +264,8 @@ func (s Store) readFile(name string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, the captures first and the reading position
-// last. It reads the files, and writes none that is up to date already; nor is a file begun that
-// would be empty. A kill loses nothing; syncs are left to checkpoints: see the package comment.
+// last. It reads the files first. It writes no file that is up to date, and creates none that
+// would be empty. A kill loses nothing. Only checkpoints sync: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
 	var docs []store.Doc

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as
-// the checkpoint format sets.
+// Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as the checkpoint
+// format sets.
 const (
 	topicRunes    = 100
 	gistRunes     = 120
@@ -35,13 +35,12 @@ type updater struct {
 	mask func(string) string
 }
 
-// Update returns s brought up to date with msgs, in the order in which they
-// arrived; hosts may hand in one message, one result, or all they have. A message
-// whose key was captured before changes nothing, but for the parts by which one of
-// the last sixteen has grown, such as the results of parallel calls. Keys are
-// remembered for 1,024 messages, and beyond them where the host repeats the newest.
-// Messages without a key are taken for new ones. Only the branch of the first
-// message is followed. Neither argument changes, and where messages are split
+// Update returns s brought up to date with msgs, which must be in the order in which they
+// arrived. Hosts may pass one message, one result, or all they have. A message whose key was
+// captured before changes nothing, except for parts that were added to one of the last sixteen,
+// such as the results of parallel calls. Keys are remembered for 1,024 messages, and beyond them
+// where the host repeats the newest. Messages without a key are taken for new ones. Only the
+// branch of the first message is followed. Neither argument changes, and where messages are split
 // between calls makes no difference.
 func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, defaultMask) }
 
@@ -139,7 +138,7 @@ func (u *updater) time() time.Time {
 	return u.m.Time.UTC().Truncate(time.Second)
 }
 
-// trimmed returns only those parts of a reader that it needs to read on, since the rest is
+// trimmed returns only the parts of a reader that it needs to read on, since the rest is
 // captured.
 func trimmed(r summary.State) summary.State {
 	r.Constraints, r.Artifacts, r.Evicted = nil, nil, summary.Evicted{}

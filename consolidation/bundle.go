@@ -165,7 +165,8 @@ func (r *pruner) pruned() []*File {
 	return out
 }
 
-// placeLine is what stands at the end of a section for the entries that left it.
+// placeLine is the line at the end of a section that names the new places of the entries that
+// left it.
 var placeLine = textutil.LazyRegexp(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
 
 // placesIn are the files that a piece says that entries moved to, none if it is no such
@@ -181,8 +182,8 @@ func placesIn(p *piece) []string {
 	return strings.Split(m[1], ", ")
 }
 
-// placeOfBundle is the heading of the section in which it is told where a bundle went, -1
-// for none: of what a curation wrote the line at the end of the file tells.
+// placeOfBundle is the heading of the section that names the new place of a bundle, -1 for none:
+// entries of a curation are listed by the line at the end of the file.
 func placeOfBundle(ps []piece, b bundle) int {
 	p := &ps[b[0]]
 	if len(p.sections) == 0 || p.marker >= 0 && p.origin == OriginUpkeep {

@@ -22,8 +22,8 @@ import (
 // an example. The claims that hold today are
 //
 //   - of a file about how things are, all that it claims; where sections of one
-//     file are dated, those of the newest;
-//   - of all logs together, those of the newest, if no curated file claims
+//     file are dated, those of the newest section;
+//   - of all logs together, those of the newest log, if no curated file claims
 //     anything newer.
 //
 // A change over time is no contradiction. Two logs never disagree. An entry that states that it

@@ -235,8 +235,8 @@ func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 	c.rate(e, p, fresh)
 }
 
-// committed is the commit of a session, planned its list of steps, and aside the work of a commit
-// that changes nothing of the work itself.
+// committed is the commit of a session. planned is its list of steps. aside matches commits that
+// change nothing of the work itself.
 var (
 	committed = textutil.LazyRegexp(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
 	planned   = textutil.LazyRegexp(`^plan \(\d+\): (.+)$`)

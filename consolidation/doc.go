@@ -54,7 +54,7 @@
 // # Curation
 //
 // An entry of a day's log, the working buffer or the checkpoints is worth a place in MEMORY.md if
-// a tag speaks for it, the user's words first. In texts that others write, four things count as
+// a tag speaks for it, the user's words first. In texts that others write, three things count as
 // well: a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
 // states a decision or a lesson, and a name which the entry introduced and later days needed.
 // Repetition on other days adds to a tag, and alone is routine. Text that files have from a form

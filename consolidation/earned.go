@@ -192,7 +192,7 @@ func Failures(entries []Entry) map[string]bool {
 	return out
 }
 
-// IsIdentity reports whether a file is about what an agent is.
+// IsIdentity reports whether a file describes an agent.
 func IsIdentity(file string) bool {
 	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return name == "SOUL.md" || name == "IDENTITY.md"
@@ -211,8 +211,8 @@ var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
 	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
 	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
 
-// Important reports whether somebody says in plain words that something matters. What
-// they quote is another's.
+// Important reports whether somebody says in plain words that something matters. A quotation is
+// another's words.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
 // DaysOf counts on how many days the logs of a snapshot hold each entry, by its

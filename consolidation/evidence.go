@@ -112,8 +112,8 @@ func listLabels(entries []Entry) []string {
 	return out
 }
 
-// subject is what the headings above an entry name by the way in which code is written, ""
-// where they name nothing so: what stands below may only make sense of that.
+// subject returns the name in code style in the headings above an entry, "" if there is none. The
+// text below may only make sense of that name.
 func subject(trail []string) string {
 	for _, h := range slices.Backward(trail) {
 		if len(codeNames(h)) == 0 || headed(h) == worthPassing {
@@ -131,18 +131,18 @@ func subject(trail []string) string {
 	return ""
 }
 
-// mostLead is how many words the label of a list has at most that stands before its items.
+// mostLead is the most words of the label before a list's items.
 const mostLead = 8
 
 // leadMark is the place of a label in a list.
 var leadMark = textutil.LazyRegexp(`^\s*(?:\d{1,3}[.)]\s+|\*\s+)`)
 
-// aboutSubject puts what the headings name before a text that names nothing itself, or the
-// label of its list where that says what the items are.
+// aboutSubject puts the name from the headings before a text that names nothing itself, or the
+// label of its list if that describes the items.
 func aboutSubject(text, lead string, trail []string) string {
 	if lead != "" && headed(lead) == worthNothing && wordCount(lead) > 1 && wordCount(lead) <= mostLead {
 		if strings.HasPrefix(Key(text), Key(lead)) {
-			return text // it restricts the text, and stands before it for that
+			return text // it restricts the text, and precedes it for that
 		}
 		return leadMark.ReplaceAllString(strings.ReplaceAll(lead, "**", ""), "") + ": " + text
 	}
@@ -174,7 +174,7 @@ func pieced(e *Entry) []Entry {
 	return out
 }
 
-// marked reports whether the nearest words around an entry call it what a tag does.
+// marked reports whether the nearest words around an entry mean the same as a tag.
 func marked(e *Entry, lead string) bool {
 	name, _ := label(e.Plain)
 	above := ""
@@ -184,8 +184,9 @@ func marked(e *Entry, lead string) bool {
 	return slices.ContainsFunc([]string{name, lead, above}, func(s string) bool { return s != "" && (saysDecision(s) || saysLesson.MatchString(s)) })
 }
 
-// around is what the words around an entry make of it: its own label, the label of its
-// list, then the headings from the nearest on. What is planned or a form anywhere is passing.
+// around is the worth of an entry by the words around it: its own label, the label of its list,
+// then the headings from the nearest on. An entry that any of them calls a plan or a form is
+// passing.
 func around(e *Entry, lead string) worth {
 	name, _ := label(e.Plain)
 	best := worthNothing
@@ -207,19 +208,19 @@ func reversed(s []string) []string {
 }
 
 var (
-	// outcomes are the words by which a sentence says what came of something, and causes
-	// those by which it says why.
+	// outcomes are the words by which a sentence states an outcome, and causes those by which it
+	// states a reason.
 	outcomes = textutil.LazyRegexp(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|is|are|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
 		`behoben|gelöst|abgeschaltet|eingerichtet|geändert|hinzugefügt|fehlte?|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|ist|sind|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|est|sont|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再|提升|降低|新增|去掉|改成`)
 	causes = textutil.LazyRegexp(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
-	// defines is a name of the code's, and what it is.
+	// defines is a name of the code's, and its definition.
 	defines = textutil.LazyRegexp("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
 	// learning are the words by which a sentence says that something was learned.
 	learning = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
 	// wishing are verbs by which somebody wants things to be.
 	wishing = textutil.LazyRegexp(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
-	// routine is what every day has: counts of tests, hashes, states of a run.
+	// routine is text that every day has: counts of tests, hashes, states of a run.
 	routine = textutil.LazyRegexp(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
 	// suggested begins what somebody might do.
 	suggested = textutil.LazyRegexp(`(?i)^\W*(?:consider|could|should (?:i|we|be)|might|maybe|need to|needs to be|try to|think about|look into|explore|investigate|continue|plan to|will|going to|proposer?|proposal|erwägen|vielleicht|prüfen|envisager|peut-être|considerar|quizás|revisar)\b|^\W*(?:考虑|可考虑|需要|建议|可以考虑|继续|持续|尝试|探索|研究|计划|准备|将)`)

@@ -206,8 +206,8 @@ func plainTerm(t string) string {
 	return t
 }
 
-// exactTerm tells a name, a number, a date or an identifier: what must stand in the source
-// as it is.
+// exactTerm tells a name, a number, a date or an identifier, which must be in the source
+// unchanged.
 func exactTerm(t string) bool {
 	if _, number := spelled[strings.ToLower(strings.Trim(t, ".:"))]; number {
 		return true

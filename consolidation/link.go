@@ -112,16 +112,16 @@ func lineReferences(l string, n int) []reference {
 	return out
 }
 
-// unmade matches a line whose paths need not be there: an open task, and words of what
-// was taken away or is yet to be made.
+// unmade matches a line whose paths need not be there: an open task, and words for files that
+// were removed or are yet to be made.
 var unmade = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:deleted|removed|renamed|moved|archived|superseded|obsolete|gelöscht|entfernt|umbenannt|supprimée?|déplacée?|eliminad[oa]|borrad[oa]|removid[oa]|удалён|удален|удалено)\b)|删除|刪除|移除|改名|重命名|已删|削除|삭제`)
 
 // looksLikeTarget distinguishes a link from code, f[i](x), and a remark (so), and a
 // link's definition from a tag or a label with a colon.
 func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || path.Ext(s) != "" }
 
-// broken returns what a reference leads to that is not there, the zero lead if it leads
-// somewhere or can't be followed.
+// broken returns the missing place that a reference leads to, the zero lead if it leads somewhere
+// or can't be followed.
 func (a *auditor) broken(f *File, r reference, names *vault) lead {
 	if r.wiki {
 		return a.brokenWiki(f, r, names)
@@ -196,7 +196,7 @@ func placeholder(target string) bool {
 	return strings.Contains(target, "DATE") || exampleName.MatchString(stem)
 }
 
-// exampleName is a name that stands for any.
+// exampleName is a placeholder name.
 var exampleName = textutil.LazyRegexp(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
 
 // brokenAnchor returns which heading or line f does not have, the zero lead if it has
@@ -214,9 +214,9 @@ func brokenAnchor(f *File, anchor, line string) lead {
 	return lead{}
 }
 
-// hasAnchor reports whether a file has what an anchor names: a heading by any of the ways
-// to write one, the last of several as Obsidian nests them, or a block with that id. What
-// else stands behind a # (#page=3, #:~:text=) is not looked for.
+// hasAnchor reports whether a file has the target of an anchor: a heading by any of the ways to
+// write one, the last of several as Obsidian nests them, or a block with that id. Other text
+// after a # (#page=3, #:~:text=) is not looked for.
 func hasAnchor(f *File, anchor string) bool {
 	if want, err := url.PathUnescape(anchor); err == nil {
 		anchor = want
@@ -255,8 +255,8 @@ func anchors(d markdownstore.Document) map[string]bool {
 // handMade is an anchor written as HTML or as an attribute of a heading.
 var handMade = textutil.LazyRegexp(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
-// bareSlug returns the letters and digits of a heading or an anchor, in lower case. Hosts
-// differ in what they make of the rest: spaces, signs, several hyphens in a row.
+// bareSlug returns the letters and digits of a heading or an anchor, in lower case. Hosts treat
+// the other characters differently: spaces, signs, several hyphens in a row.
 func bareSlug(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(s) {

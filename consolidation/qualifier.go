@@ -97,5 +97,5 @@ func leadOf(f *File, i int) string {
 	return ""
 }
 
-// impliesTag reports whether a label only says what a tag says.
+// impliesTag reports whether a label only repeats a tag.
 func impliesTag(label string) bool { return saysDecision(label) || saysLesson.MatchString(label) }

@@ -91,7 +91,7 @@ func takeApart(sentence string) (st statement, ok bool) {
 	return st, len(st.words)+len(st.values) <= 14
 }
 
-// cut takes what an expression finds out of a text, where read makes a value of it.
+// cut takes the matches of an expression out of a text if read makes a value of them.
 func (st *statement) cut(text string, in *textutil.Regexp, read func(m []string) (value, int, bool)) string {
 	var b strings.Builder
 	at := 0
@@ -116,8 +116,8 @@ func (st *statement) cut(text string, in *textutil.Regexp, read func(m []string)
 	return b.String() + text[at:]
 }
 
-// withinWord reports whether what begins at an offset is the end of a word, such as the
-// number in p95.
+// withinWord reports whether the text at an offset is the end of a word, such as the number in
+// p95.
 func withinWord(s string, at int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:at])
 	return r != utf8.RuneError && !ideograph(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_#/.", r))
@@ -250,8 +250,7 @@ func (st *statement) days(low string) string {
 	return b.String() + low[from:]
 }
 
-// han takes the words of scripts without spaces out that are not what a sentence is
-// about.
+// han takes out those words of scripts without spaces that a sentence is not about.
 func (st *statement) han(low string) string {
 	for _, w := range lexicon().sidesHan {
 		if strings.Contains(low, w) {
@@ -276,8 +275,8 @@ func (st *statement) han(low string) string {
 	return low
 }
 
-// spelledAlike gives a word of a subject in one spelling: what is named in many languages by
-// one name, and without the endings of number.
+// spelledAlike returns a word of a subject in one spelling: it gives things with names in many
+// languages one name, and drops the endings of number.
 func spelledAlike(w string) string {
 	if n := named[w]; n != "" {
 		return n
@@ -297,8 +296,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// keyOf is what subjects in the same words have in common, in whichever order and
-// number.
+// keyOf is the common key of subjects in the same words, in any order and number.
 func keyOf(subject string) string {
 	var out []string
 	low := strings.ReplaceAll(strings.ToLower(subject), "e-mail", "email")
@@ -316,8 +314,8 @@ func keyOf(subject string) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// statements returns what a sentence claims by its words alone: a value for what else it
-// says, and that this is so or is not.
+// statements returns the claims of a sentence by its words alone: a value for its other words,
+// and that this is so or is not.
 func statements(sentence string) []claim {
 	st, ok := takeApart(sentence)
 	if !ok {
@@ -389,8 +387,8 @@ func inUnit(n string, u unit) value {
 	return value{kindNumber, strconv.FormatFloat(f*u.factor, 'g', 12, 64), u.base}
 }
 
-// phoneOf gives the digits of a telephone's number; a country's code and the 0 that
-// stands for none are left to those who compare.
+// phoneOf returns the digits of a telephone's number. It leaves a country's code, and the 0 in
+// place of it, to the comparison.
 func phoneOf(s string) (string, bool) {
 	d := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -401,7 +399,7 @@ func phoneOf(s string) (string, bool) {
 	return d, len(d) >= 7 && len(d) <= 15
 }
 
-// clockOf reads what clockIn finds: hh:mm of 24 hours.
+// clockOf reads a match of clockIn: hh:mm of 24 hours.
 func clockOf(m []string) (string, bool) {
 	h, _ := strconv.Atoi(m[2])
 	minute := m[3] + m[6]
@@ -422,7 +420,7 @@ func clockOf(m []string) (string, bool) {
 	return fmt.Sprintf("%02d:%02d", h, n), h < 24 && n < 60
 }
 
-// namedDay reads what monthIn finds.
+// namedDay reads a match of monthIn.
 func namedDay(m []string) (string, bool) {
 	day, month, year := m[1], lexicon().month[m[2]], m[3]
 	if day == "" {

@@ -86,7 +86,7 @@ var (
 	codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
 )
 
-// points reports whether a text points at what is not in it.
+// points reports whether a text refers to something outside of it.
 func points(s string) bool { return pointing.MatchString(s) }
 
 // idle are words of questions and answers that name nothing of the work.

@@ -81,8 +81,8 @@ var errTooLarge = errors.New("too large to be read")
 // errNoFile means that there is something else in a file's place.
 var errNoFile = errors.New("not a regular file")
 
-// refused reports whether a file was not read because of its type or size: it is left out, as by
-// a search. After any other error the file may hold the text that is missing.
+// refused reports whether a file was not read because it is too large, no regular file, or
+// denied. It is left out, as by a search. After any other error the file may hold the text that is missing.
 func refused(err error) bool {
 	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
 		if errors.Is(err, why) {

@@ -18,7 +18,7 @@ type Touch struct {
 	Path               string
 	StartLine, EndLine int
 	Text               string
-	// Why is the fate of that text.
+	// Why is the effect of the change on it.
 	Why string
 }
 

@@ -57,8 +57,8 @@ var states = map[string]string{
 	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "aus": "switch:off", "uit": "switch:off",
 }
 
-// valueOf reads a short text as a value; ok is false for what could mean several
-// things: lists, ranges, estimates, sentences.
+// valueOf reads a short text as a value; ok is false for an ambiguous text: lists, ranges,
+// estimates, sentences.
 func valueOf(s string) (value, bool) {
 	s = strings.Trim(strings.TrimSpace(s), "*_ ")
 	s = repeated.ReplaceAllString(strings.TrimSpace(strings.TrimRight(s, ".;。")), "")
@@ -195,13 +195,13 @@ func (v value) disagree(w value) bool {
 	return true
 }
 
-// local is a telephone's number without what a country adds to it.
+// local is a telephone's number without the country's part.
 func local(digits string) string {
 	digits = strings.TrimLeft(digits, "0")
 	return digits[max(0, len(digits)-7):]
 }
 
-// includes reports whether all of a list stands in another one.
+// includes reports whether all of a list is in another one.
 func includes(list, part string) bool {
 	for d := range strings.SplitSeq(part, ",") {
 		if !strings.Contains(list, d) {

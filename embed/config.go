@@ -59,9 +59,8 @@ type Config struct {
 	// mistral, if its usual key is in the environment and Model, if set, is not
 	// another's; else none.
 	Provider string
-	// BaseURL is where the server is; default the provider's own. It must be https
-	// unless it is on this machine or AllowInsecure is set, and hold neither user
-	// nor query.
+	// BaseURL is the server's address; default the provider's own. It must be https unless it is
+	// on this machine or AllowInsecure is set. It must not hold user or query.
 	BaseURL string
 	// Model is the model's name at the server; default the provider's usual one,
 	// and required for servers with OpenAI's API that are not api.openai.com.
@@ -74,24 +73,22 @@ type Config struct {
 	// APIKeyEnv is the environment variable that holds the key. "" means the
 	// provider's usual one for its own host and no key for any other.
 	APIKeyEnv string
-	// QueryPrefix and DocumentPrefix are put before questions and texts, such
-	// as "query: " and "passage: ", where the model wants that. If both are "",
-	// those of some models of gemini and ollama are known.
+	// QueryPrefix and DocumentPrefix are put before questions and texts, such as "query: " and
+	// "passage: ". Set them if the model needs them. If both are "", the known prefixes of some
+	// models of gemini and ollama are used.
 	QueryPrefix, DocumentPrefix string
-	// BatchSize is the most texts of a request, at most 2,048; BatchBytes the
-	// most bytes of them together (one text always goes). Defaults
-	// defaultBatchSize and DefaultBatchBytes, or less where the provider takes
-	// less.
+	// BatchSize is the most texts of a request, at most 2,048. BatchBytes is the most bytes of
+	// them together (one text is always sent). Defaults defaultBatchSize and DefaultBatchBytes,
+	// or less where the provider takes less.
 	BatchSize, BatchBytes int
-	// MaxTextBytes is how much of a text is sent, with its prefix; the rest is
-	// cut off between two runes. Default DefaultMaxTextBytes; models with a
-	// small window need less, about 1,500 for 512 tokens of English.
+	// MaxTextBytes is how much of a text is sent, with its prefix. The rest is cut off between
+	// two runes. Default DefaultMaxTextBytes; models with a small window need less, about 1,500
+	// for 512 tokens of English.
 	MaxTextBytes int
 	// Timeout is for one try; default DefaultTimeout. The context bounds the
 	// whole.
 	Timeout time.Duration
-	// MaxTries is how often one request is sent at most; default
-	// DefaultMaxTries.
+	// MaxTries is the most times that one request is sent; default DefaultMaxTries.
 	MaxTries int
 	// Budget bounds the tokens sent in a day; nil for no bound.
 	Budget *Budget
@@ -147,8 +144,7 @@ func auto(c Config) (Provider, error) {
 	return nil, nil
 }
 
-// hasKey reports whether a variable is set; if it holds no key, that is
-// reported later.
+// hasKey reports whether a variable is set. A variable without a key is reported later.
 func hasKey(env string) bool {
 	key, err := endpoint.Key(env)
 	return key != "" || err != nil

@@ -18,12 +18,11 @@
 //
 // # Data that leaves the machine
 //
-// Nothing, unless the configuration names a provider or is "auto"; a key in the
-// environment alone is not a choice. The key goes to the configured host and
-// nowhere else: usual keys are taken unasked only for their providers' own hosts,
-// redirects are not followed (the texts would go along), plain http is refused but
-// for this machine. The key is in no error, whatever the server echoes, and in no
-// print of the provider.
+// Nothing, unless the configuration names a provider or is "auto"; a key in the environment alone
+// is not a choice. The key is sent to the configured host and nowhere else. Usual keys are taken
+// unasked only for their providers' own hosts, redirects are not followed (the texts would be
+// sent along), and plain http is refused except for this machine. The key is in no error,
+// whatever the server echoes, and in no print of the provider.
 //
 // # A request
 //
@@ -39,8 +38,8 @@
 // Errors that waiting doesn't mend (a bad key, an unknown model, an account without credit or
 // without quota for the day) are returned at once.
 //
-// Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a
-// bound on bytes is a bound on tokens without counting any. Budgets and estimates
-// count tokens roughly (EstimateTokens); the server's bill takes precedence.
-// Vectors are handed out as the server gave them; they need not have length 1.
+// Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a bound on bytes
+// bounds tokens without counting any. Budgets and estimates count tokens roughly
+// (EstimateTokens). The server's bill takes precedence. Vectors are returned as the server sent
+// them. They need not have length 1.
 package embed

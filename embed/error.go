@@ -18,12 +18,12 @@ import (
 type Error struct {
 	// Endpoint is the base URL, Model the model's name there.
 	Endpoint, Model string
-	// Status is the HTTP status of the answer; 0 if there was none, or if its
-	// status was fine and its content was not.
+	// Status is the HTTP status of the answer; 0 if there was none, or if its status was fine but
+	// its content was unusable.
 	Status int
 	// Tries is how often the request was sent.
 	Tries int
-	// RetryAfter is how long the server asked to wait; 0 if it did not.
+	// RetryAfter is the wait that the server asked for; 0 if it asked for none.
 	RetryAfter time.Duration
 	// Texts reports whether the texts were refused and not the request as
 	// such: other texts may do.
@@ -58,7 +58,7 @@ func where(resp *http.Response) string {
 // clean makes the server's words fit for a message.
 func (o *remote) clean(s string) string { return endpoint.Clean(s, o.key) }
 
-// explain makes an Error of whatever kept a try from giving vectors.
+// explain makes an Error of any error that kept a try from returning vectors.
 func (o *remote) explain(err error) *Error {
 	e := new(Error)
 	if !errors.As(err, &e) {

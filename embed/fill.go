@@ -25,8 +25,8 @@ type Vector[K any] struct {
 
 // FillOptions are settings of Fill; nil means the defaults.
 type FillOptions struct {
-	// BatchSize is how many texts are handed to the provider at a time, whose vectors are then
-	// stored together; default DefaultBatchSize. A kill costs the price of one batch at most.
+	// BatchSize is how many texts are passed to the provider at a time. Their vectors are then
+	// stored together. Default DefaultBatchSize. A kill costs the price of one batch at most.
 	BatchSize int
 	// Progress, if not nil, is called with the report so far after every batch
 	// and at the end, but not after an error.
@@ -34,16 +34,15 @@ type FillOptions struct {
 }
 
 // FillReport is the result of a Fill. Texts is the sum of Embedded, Repeated, Blank and Refused,
-// unless the Fill was cut short or texts came meanwhile.
+// unless the Fill was cut short or texts were added meanwhile.
 type FillReport struct {
 	// Texts wanted a vector when the Fill began.
 	Texts int
 	// Embedded texts were sent and have their vector. Repeated ones equal
 	// another, and got its vector. Blank ones have nothing to embed.
 	Embedded, Repeated, Blank int
-	// Refused texts are refused by the provider even alone; RefusedErr is why,
-	// for the first. They stay without a vector, and the next Fill tries them
-	// again.
+	// Refused counts texts that the provider refuses even alone. RefusedErr is the reason for the
+	// first. They stay without a vector, and the next Fill tries them again.
 	Refused    int
 	RefusedErr error
 	Usage
@@ -64,9 +63,10 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // must end by itself.
 //
 // If a provider refuses texts (Error.Texts), their batch is halved until each refused text is
-// alone; only those get no vector. If it then refuses a plain word too, it is not the texts, and
-// the run ends with the error. Texts that the day has no tokens left for wait. Later texts that
-// it has tokens for are embedded, and the run ends with an error that wraps [ErrBudget].
+// alone. Only refused texts get no vector. If it then refuses a plain word too, the texts are not
+// the cause, and the run ends with the error. Texts that the day has no tokens left for wait.
+// Later texts that it has tokens for are embedded, and the run ends with an error that wraps
+// [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {

@@ -48,8 +48,7 @@ type Description struct {
 	Note string
 }
 
-// Describe describes a provider; of those that are not of this package only the
-// model is known.
+// Describe describes a provider. Of providers of other packages only the model is known.
 func Describe(p Provider) Description {
 	if d, ok := p.(interface{ describe() Description }); ok {
 		return d.describe()

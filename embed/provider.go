@@ -18,14 +18,14 @@ type Provider interface {
 
 // Result is the outcome for some texts.
 type Result struct {
-	// Vectors are those of the leading texts; of all if there was no error.
+	// Vectors are the vectors of the leading texts, and of all texts if there was no error.
 	Vectors [][]float32
 	Usage
 }
 
 // Usage is the cost of vectors.
 type Usage struct {
-	// Requests were sent; Retries of them repeated one that had failed.
+	// Requests counts the requests sent. Retries counts those of them that repeated a failed one.
 	Requests, Retries int
 	// Truncated texts were too long and embedded by their beginning.
 	Truncated int

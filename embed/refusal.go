@@ -96,9 +96,8 @@ var geminiDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?
 // maxRefusalBytes is how much of a refusal is read.
 const maxRefusalBytes = 64 << 10 // 64 KiB
 
-// message returns the message in a server's refusal. OpenAI writes
-// {"error":{"message","code"}}; others {"error":"…"}, {"message":"…"},
-// {"detail":"…"} or plain text.
+// message returns the message in a server's refusal. OpenAI writes {"error":{"message","code"}}.
+// Others write {"error":"…"}, {"message":"…"}, {"detail":"…"} or plain text.
 func message(raw []byte) string {
 	var said struct {
 		Error, Message, Detail json.RawMessage

@@ -17,7 +17,7 @@ import (
 // remote is a provider that is a server.
 type remote struct {
 	*service
-	cfg  Config // without zero fields, but for those that mean something
+	cfg  Config // without zero fields, except for those that mean something
 	base string
 	// own: base is the provider's own host; loopback: it is on this machine.
 	own, loopback bool
@@ -35,10 +35,10 @@ func newRemote(s *service, c Config, base *url.URL, key string) *remote {
 	return o
 }
 
-// Model returns the model's name followed by the settings that differ from the
-// defaults: two servers may mean different models by one name, and texts cut
-// elsewhere have other vectors. Names have no white space, prefixes are quoted;
-// so different settings have different names.
+// Model returns the model's name followed by the settings that differ from the defaults: two
+// servers may mean different models by one name, and texts cut elsewhere have other vectors.
+// Names have no white space and prefixes are quoted, so that different settings have different
+// names.
 func (o *remote) Model() string {
 	parts := []string{o.cfg.Model}
 	add := func(differs bool, format string, value any) {
@@ -176,8 +176,7 @@ func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([
 	return o.read(a.rows(), len(inputs))
 }
 
-// post sends a request and decodes the answer, of which it reads at most limit
-// bytes.
+// post sends a request and decodes the answer. It reads at most limit bytes of it.
 func (o *remote) post(ctx context.Context, path string, body any, limit int64, into any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -14,8 +14,8 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// again returns how long to wait before a request that failed is sent once
-// more; ok is false if it should not be, or could not end before ctx does.
+// again returns how long to wait before a failed request is sent once more. ok is false if it
+// should not be, or could not end before ctx does.
 func (o *remote) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
 	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 type service struct {
 	name    string
 	baseURL string
-	// domain is the provider's own, to which alone its usual key goes unasked; ""
+	// domain is the provider's own domain, the only one that its usual key is sent to unasked; ""
 	// where there is none.
 	domain  string
 	keyEnvs []string // the usual variables, the first that is set counts

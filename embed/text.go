@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Compose returns the text that a chunk's vector is made of: the headings that it is under,
+// Compose returns the text from which a chunk's vector is made: the headings that it is under,
 // joined by " > ", a blank line, and its text. Headings that the text itself begins with are not
 // repeated, and lines that are nothing but an HTML comment are left out, such as the markers of
 // appended entries. Cached vectors go by the chunk and not by this text: a change of Compose's

@@ -35,8 +35,7 @@ type answer interface {
 	tokens() int
 }
 
-// row is a vector and the number of its text; servers that number none have
-// zeros only.
+// row is a vector and the number of its text. Servers that don't number texts have zeros only.
 type row struct {
 	Index     int    `json:"index"`
 	Embedding vector `json:"embedding"`
@@ -64,7 +63,7 @@ type bearer struct{}
 
 func (bearer) authorize(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
-// list is the answer that OpenAI's API gives, and those that took after it.
+// list is the answer of OpenAI's API and of those modelled on it.
 type list struct {
 	Data  []row `json:"data"`
 	Usage struct {

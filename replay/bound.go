@@ -9,7 +9,7 @@ import (
 // Bound is the least cost of any policy that shows everything new once and marks the end of every
 // prompt. Each token is written once when it is new and never retained. The fixed part is written
 // once and read by every later call. Results that are large when they first appear count nothing,
-// since a policy may show a preview from the start, and prices are those of the cheapest tier.
+// since a policy may show a preview from the start. Prices are those of the cheapest tier.
 type Bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
 	WriteTokens int `json:"write_tokens"`

@@ -11,7 +11,7 @@ import (
 // Call is the prompt and the cost of one call of a replay, in tokens and US dollars. Net figures
 // leave out the fixed part: its tokens, and their cost in this very call.
 type Call struct {
-	// Index counts the session's calls from 0, with those that were not planned.
+	// Index counts the session's calls from 0, including unplanned ones.
 	Index int       `json:"index"`
 	Key   string    `json:"key"`
 	Time  time.Time `json:"time,omitzero"`
@@ -42,7 +42,7 @@ type Call struct {
 	Overflow bool `json:"overflow,omitempty"`
 	// Violations are broken rules of the provider.
 	Violations int `json:"violations,omitempty"`
-	// Faults are the plan's own, Codes the same by name.
+	// Faults counts the plan's own faults, and Codes counts them by name.
 	Faults int            `json:"faults,omitempty"`
 	Codes  map[string]int `json:"fault_codes,omitempty"`
 	// Resolutions counts the pages that this call would have had to fetch by a pointer. Lost

@@ -22,13 +22,13 @@ type Document struct {
 // of their cost without it, answers included; nil is unpriced.
 type Door struct {
 	Calls int `json:"calls"`
-	// BilledUSD is the cost of the calls, answers included, null without a price. WithoutUSD is
-	// about what they would have cost without memkernel.
+	// BilledUSD is the cost of the calls, answers included, null without a price. WithoutUSD
+	// estimates their cost without memkernel.
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`
 }
 
-// NewDocument begins the document of a session; nil prices are the embedded book.
+// NewDocument begins the document of a session; nil prices are the embedded price book.
 func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayout.Book) *Document {
 	if prices == nil {
 		prices = cachelayout.DefaultBook()
@@ -59,5 +59,5 @@ func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string
 	return nil
 }
 
-// End brings the results in line with each other, once all are there.
+// End aligns the results. Callers must call it after they have added all results.
 func (d *Document) End() { Align(d.Results) }

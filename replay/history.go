@@ -52,8 +52,7 @@ func (h *History) Tokens(end int) int {
 	return n
 }
 
-// textOf returns the text of a result; media reports whether it holds
-// something else too.
+// ResultText returns the text of a result. media reports whether it holds something else too.
 func ResultText(p *memkernel.Part) (text string, media bool) {
 	var b strings.Builder
 	for i := range p.Result.Content {

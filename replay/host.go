@@ -45,8 +45,8 @@ type Choice struct {
 // call sent, fresh those that none did, and output those it writes.
 type summaryCall struct{ old, fresh, output int }
 
-// Summarise adds a summarising call; fresh are those of its messages that no call has
-// sent before.
+// Summarise adds a summarising call. fresh counts those of its messages that no call has sent
+// before.
 func (c *Choice) Summarise(messages, fresh, output int) {
 	c.summaries = append(c.summaries, summaryCall{messages - fresh, fresh, output})
 }

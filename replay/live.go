@@ -20,7 +20,7 @@ func LivePolicies() []string {
 	return slices.DeleteFunc(Policies(), func(name string) bool { p, _ := policyNamed(name); return p.Ends })
 }
 
-// Live plans the calls of a conversation that goes on, under one policy.
+// Live plans the calls of a running conversation, under one policy.
 type Live struct {
 	rec  *Recording
 	by   policy

@@ -35,8 +35,8 @@ type Policy struct {
 	Ends bool
 	// Rivals is set if a run without figures needs the result of a run under memkernel.
 	Rivals bool
-	// New returns the policy for a recording. Figures are those of the name, nil if it has
-	// none. Rival is the result under memkernel if Rivals is set, else nil.
+	// New returns the policy for a recording. figures are the numbers at the end of the policy's
+	// name, nil if it has none. Rival is the result under memkernel if Rivals is set, else nil.
 	New func(rec *Recording, figures []int, rival *Result) Chooser
 }
 
@@ -79,8 +79,8 @@ func Policies() (names []string) {
 	return names
 }
 
-// ParsePolicy takes a policy's name apart: the policy itself, and the figures that a
-// name may end with, such as 32000 in sliding-32k; none is the policy's default.
+// ParsePolicy splits a policy's name into the policy itself and the figures that a name may end
+// with, such as 32000 in sliding-32k; none is the policy's default.
 //
 //	memkernel-N    N tokens of conversation stay at a cut
 //	memkernel-E    E is an economy, save, balanced, keep or such as 0.7, in place of

@@ -25,8 +25,8 @@ type Recording struct {
 	others []Unplanned
 	Items  []Item // the messages in full
 	Atoms  []transcript.Atom
-	// after counts, per call, the calls since the host's own last compaction, the
-	// first being 1; 0 if there was none yet.
+	// after counts, per call, the calls since the host's own last compaction, from 1 on; 0 if
+	// there was none yet.
 	after []int
 	// output is the billed size of each message as an answer, in tokens.
 	output []int
@@ -142,8 +142,8 @@ func (r *Recording) Model(at time.Time) cachelayout.Model {
 	return m
 }
 
-// size returns how many tokens a place of the history takes, without thinking,
-// which nobody fetches.
+// size returns how many tokens a place of the history takes, without thinking, which is never
+// fetched.
 func (r *Recording) size(at recall.Place) int {
 	if n, ok := r.sizes[at]; ok {
 		return n

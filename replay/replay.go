@@ -73,10 +73,10 @@ type Options struct {
 	Prices *cachelayout.Book
 	// Scratch is an empty folder for the kernel's state.
 	Scratch string
-	// Progress is told how many calls of how many are replayed; it may be nil.
+	// Progress is called with the number of replayed calls and the number of all; it may be nil.
 	Progress func(done, all int)
-	// Summary writes a compacting policy's summary of the messages, in at most so many tokens.
-	// Nil leaves the place of a summary, with its size.
+	// Summary writes a compacting policy's summary of the messages, in at most so many tokens. If
+	// it is nil, the summary is an empty place of the right size.
 	Summary func(messages []memkernel.Message, tokens int) string
 	// Reopen closes and reopens the kernel between calls.
 	Reopen bool
@@ -84,7 +84,7 @@ type Options struct {
 
 // Result is one session under one policy.
 type Result struct {
-	// Policy is its name, with its figure if one was given.
+	// Policy is the policy's name, with its figure if one was given.
 	Policy        string `json:"policy"`
 	Model         string `json:"model"`
 	ContextWindow int    `json:"context_window"`

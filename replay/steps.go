@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Steps are the calls of a recorded session one by one, as the policy memkernel plans them: for
-// who wants to look at each plan, or to plan one of them in another way. A caller who plans their
-// requests in order, on one kernel, gets the report of [Run].
+// Steps are the calls of a recorded session one by one, as the policy memkernel plans them.
+// Callers can look at each plan, or plan a call in another way. A caller who plans their requests
+// in order, on one kernel, gets the report of [Run].
 type Steps struct{ rec *Recording }
 
 // NewSteps takes a session apart into its calls. Of the options those count that say how the
@@ -27,7 +27,7 @@ func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
 	return &Steps{rec}, nil
 }
 
-// Options are those of the kernel that plans them, on a folder of its own.
+// Options returns the options of the kernel that plans the calls, on a folder of its own.
 func (s *Steps) Options() *kernel.Options {
 	return &kernel.Options{Prices: s.rec.Opt.Prices, Economy: s.rec.Opt.Economy, Represent: represent.Options{Whole: s.rec.Opt.Whole}}
 }
@@ -35,7 +35,7 @@ func (s *Steps) Options() *kernel.Options {
 // Len is how many calls can be planned, Left are the others.
 func (s *Steps) Len() int { return len(s.rec.Calls) }
 
-// Left are the calls that nobody can plan.
+// Left returns the calls that can't be planned.
 func (s *Steps) Left() []Unplanned { return s.rec.left }
 
 // Index is the number of call n among all calls of the session, from 0.
@@ -53,8 +53,7 @@ func (s *Steps) Messages() []memkernel.Message { return s.rec.Messages }
 // Window is the model's context window, by the options or the price book.
 func (s *Steps) Window() int { return s.rec.window() }
 
-// Model is the model that is planned for, FixedTokens the size of its tools and system
-// prompt.
+// Model is the planned model.
 func (s *Steps) Model() string { return s.rec.Opt.Model }
 
 // FixedTokens is the size of tools and system prompt, which the session does not hold.
@@ -73,7 +72,7 @@ func (s *Steps) Answer(n, prompt int) (tokens int, usd *float64) {
 // AfterCompaction reports whether call n is the first after a compaction of the host's.
 func (s *Steps) AfterCompaction(n int) bool { return s.rec.after[n] == 1 }
 
-// Unplanned is call n as one that the kernel refused with err; false if the error is not
+// Unplanned returns call n as one that the kernel refused with err; false if the error is not
 // about this call alone.
 func (s *Steps) Unplanned(n int, err error) (Unplanned, bool) {
 	why, one := refusal(err)

@@ -5,7 +5,7 @@ import "github.com/memkernel/memkernel/replay/recall"
 // Totals sums a replay. Costs are US dollars of the input side, and nil where a
 // price is unknown.
 type Totals struct {
-	// Calls are those that were planned; Unplanned counts the others by reason.
+	// Calls counts the planned calls. Unplanned counts the others by reason.
 	Calls            int            `json:"calls"`
 	Unplanned        map[string]int `json:"unplanned"`
 	InputTokens      int            `json:"input_tokens"`
@@ -18,7 +18,7 @@ type Totals struct {
 	// or uncached.
 	NetInputTokens int `json:"net_input_tokens"`
 	NetWriteTokens int `json:"net_write_tokens"`
-	// CostUSD is that of the input and of summary calls; null if a price is unknown.
+	// CostUSD is the cost of the input and of summary calls; null if a price is unknown.
 	CostUSD *float64 `json:"cost_usd"`
 	// NetCostUSD leaves out the cost of the fixed part.
 	NetCostUSD *float64 `json:"net_cost_usd"`
@@ -54,8 +54,8 @@ type Totals struct {
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
 	// Actions counts the tool calls with input that was seen before. ActionsReady is the share of
-	// them of which all such input was in the prompt. Edits are edits of a line that was seen
-	// before, BlindEdits those whose line the prompt did not show.
+	// them that had all such input in the prompt. Edits counts edits of a line that was seen
+	// before. BlindEdits counts those whose line the prompt did not show.
 	Actions      int     `json:"actions"`
 	ActionsReady float64 `json:"actions_ready"`
 	Edits        int     `json:"edits"`
@@ -67,8 +67,8 @@ type Totals struct {
 	// part of it that is written or uncached.
 	GapInputTokens int `json:"gap_input_tokens"`
 	GapWriteTokens int `json:"gap_write_tokens"`
-	// HitRatio is cache reads over all input, WarmHitRatio the same without the
-	// calls that found the cache cold.
+	// HitRatio is cache reads over all input. WarmHitRatio is the same without the calls that
+	// found the cache cold.
 	HitRatio     float64 `json:"hit_ratio"`
 	WarmHitRatio float64 `json:"warm_hit_ratio"`
 }

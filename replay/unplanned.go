@@ -32,7 +32,7 @@ const (
 // Unplanned is a recorded call that could not be planned. It is in no figure of any
 // policy that is compared with the one that could not plan it.
 type Unplanned struct {
-	// Index counts the session's calls from 0, with those that were planned.
+	// Index counts the session's calls from 0, including planned ones.
 	Index int       `json:"index"`
 	Key   string    `json:"key"`
 	Time  time.Time `json:"time,omitzero"`
@@ -47,7 +47,7 @@ func (r *Recording) unplanned(n int, reason, detail string) Unplanned {
 	return Unplanned{Index: r.numbers[n], Key: r.Messages[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}
 }
 
-// leave takes the calls out of the recording that nobody can plan, whatever the policy. Their
+// leave removes the calls that can't be planned under any policy from the recording. Their
 // messages are in the prompts of later calls.
 func (r *Recording) leave() {
 	var calls []transcript.Call

@@ -16,10 +16,10 @@ import (
 
 // Conversation is something that can be read as turns.
 type Conversation struct {
-	// Agent is whose it is, "" for [DefaultAgent]; Key the session's.
+	// Agent is the agent of the conversation, "" for [DefaultAgent]. Key is the session's.
 	Agent, Key string
-	// Name is the folder of its documents, unique within the agent; Path the file
-	// that it is read from.
+	// Name is the folder of its documents, unique within the agent. Path is the file that it is
+	// read from.
 	Name, Path string
 	Size       int64
 	ModTime    time.Time
@@ -52,7 +52,7 @@ type Position struct {
 	Dialect string `json:"dialect,omitempty"`
 }
 
-// Turn is something that somebody said.
+// Turn is a message of one speaker.
 type Turn struct {
 	// Role is the speaker: user, assistant, or host for text that no person typed.
 	Role string
@@ -67,7 +67,7 @@ type Turn struct {
 type Source struct {
 	// Path is the folder; .jsonl files in it and below are transcripts.
 	Path string
-	// Agent is whose they are. If "", it is NAME of a folder agents/NAME in a
+	// Agent is the agent of the transcripts. If "", it is NAME of a folder agents/NAME in a
 	// transcript's path, as OpenClaw lays them out, and else [DefaultAgent].
 	Agent string
 }

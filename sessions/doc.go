@@ -5,9 +5,9 @@
 //	                                             │                   │
 //	                                       tombstones            log.json: how far
 //
-// A conversation becomes Markdown, a turn under a heading that has its time and its line in the
-// transcript, labelled with who speaks. A part holds one day at most and about partBytes, so that
-// an index reads again only the last part of a conversation that grew:
+// A conversation becomes Markdown, a turn under a heading that has its time, its line in the
+// transcript, and its speaker. A part holds one day at most and about partBytes, so that an index
+// reads again only the last part of a conversation that grew:
 //
 //	<dir>/<agent>/<conversation>/0001-2026-03-09.md     sessions/<agent>/… in search results
 //	<dir>/<agent>/<conversation>/marks                  the hashes that identify its turns
@@ -29,10 +29,9 @@
 //
 // Forget first writes tombstones, durably: one of the conversation, by agent and name, and one of
 // each turn, by its content. From then on the conversation is hidden. Then Forget removes the
-// documents. After a kill between the two the next [Store.Update] removes them.
-// Neither the transcript nor a copy of it under another name comes back. Equal turns
-// of at least sameBytes are the same turn, wherever they are; a shorter one only
-// if time and speaker are the same.
+// documents. After a kill between the two the next [Store.Update] removes them. Neither the
+// transcript nor a copy of it under another name comes back. Equal turns of at least sameBytes
+// are the same turn, wherever they are. Shorter ones are the same only if time and speaker are.
 //
 // # Access
 //

@@ -53,8 +53,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 // form is that of a document's path.
 var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
 
-// Date returns the day that a document is of, YYYY-MM-DD; "" if its name has
-// none.
+// Date returns the day of a document, YYYY-MM-DD; "" if its name has none.
 func Date(p string) string {
 	if m := form.FindStringSubmatch(p); m != nil {
 		return m[3]
@@ -107,7 +106,7 @@ func (s *Store) Hidden() (func(path string) bool, error) {
 type Stats struct {
 	// Forgotten counts session keys.
 	Conversations, Turns, Forgotten int
-	// Agents are those that have conversations here, by the names of their folders.
+	// Agents counts the conversations here by the folder of their agent.
 	Agents map[string]int
 }
 

@@ -143,8 +143,8 @@ type ForgetRequest struct {
 	Now     time.Time
 }
 
-// Forget removes the conversations of a session key, for good. The tombstones are
-// durable when it returns, whatever becomes of the rest.
+// Forget removes the conversations of a session key, for good. It writes the tombstones durably
+// before it removes any document. A later error does not undo the forgetting.
 func (s *Store) Forget(ctx context.Context, req ForgetRequest) ([]Forgotten, error) {
 	release, err := s.lock(ctx, true)
 	if err != nil {

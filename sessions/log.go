@@ -54,8 +54,8 @@ type cachedLog struct {
 	log  *log
 }
 
-// load reads a conversation's log by its folder, agent/name; nil if there is none,
-// or none that this version can read: it is then made anew.
+// load reads a conversation's log by its folder, agent/name. It returns nil if there is none that
+// this version can read: the log is then made anew.
 func (s *Store) load(folder string) *log {
 	fi, err := s.in.Stat(folder + "/" + logName)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) save(folder string, l *log) error {
 	return err
 }
 
-// marks returns those of a conversation's turns.
+// marks returns the hashes of a conversation's turns.
 func (s *Store) marks(folder string) ([]string, error) {
 	data, err := s.in.Get(folder + "/" + marksName)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ const (
 	DefaultSettle        = time.Hour
 )
 
-// DefaultAgent is whose conversations are that name no agent.
+// DefaultAgent is the agent of conversations that name none.
 const DefaultAgent = "main"
 
 // Prefix is the first folder of every path.
@@ -80,7 +80,7 @@ func Open(in store.Store, o *Options) *Store {
 // ErrBusy means that another process is writing documents.
 var ErrBusy = errors.New("another process is reading the transcripts")
 
-// lock takes the lock of those who write, waiting as long as ctx lets it.
+// lock takes the writers' lock, waiting as long as ctx lets it.
 func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error) {
 	const name = "lock"
 	if wait {

@@ -64,8 +64,8 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 	return at, nil
 }
 
-// held is the newest turn that was read. Hosts may write an answer several times as it
-// grows, so a turn is handed on once the next one is known to be another.
+// held is the newest turn that was read. Hosts may write an answer several times as it grows, so
+// a turn is passed on only once the next record begins another.
 type held struct {
 	Turn
 	at   Position // before it
@@ -88,7 +88,7 @@ func (h *held) hand(next Turn, at Position) error {
 	return nil
 }
 
-// before returns the position up to which all turns were handed on; at is the one up to which
+// before returns the position up to which all turns were passed on. at is the one up to which
 // they were read.
 func (h *held) before(at Position) Position {
 	if h.Text != "" {

@@ -116,8 +116,8 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	}
 }
 
-// due reports whether a conversation is to be read now, and the log to go on from:
-// nil if it is to be read from the beginning.
+// due reports whether a conversation should be read now, and returns the log to continue from:
+// nil if it should be read from the beginning.
 func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l == nil || l.Path != c.Path {
 		return nil, true, nil

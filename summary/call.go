@@ -27,13 +27,13 @@ type Call struct {
 	Maybe  string `json:"maybe,omitempty"`
 	// ShowsBranch reports whether its output is the branch's name.
 	ShowsBranch bool `json:"shows_branch,omitempty"`
-	// Paths are the files that it writes, Path the one that it names.
+	// Paths are the files that it writes. Path is the one that it names.
 	Paths []string `json:"paths,omitempty"`
 	Path  string   `json:"path,omitempty"`
-	// Ask is the question that it puts to the user, Plan the gist of the plan
-	// that it submits, Task the text of the plan item that it creates.
+	// Ask is the question that it puts to the user. Plan is the gist of the plan that it submits.
+	// Task is the text of the plan item that it creates.
 	Ask string `json:"ask,omitempty"`
-	// Questions are those of Ask.
+	// Questions are the questions of Ask.
 	Questions []Question `json:"questions,omitempty"`
 	Plan      string     `json:"plan,omitempty"`
 	Task      string     `json:"task,omitempty"`
@@ -55,8 +55,8 @@ func (c Call) Label() string {
 	return oneLine(c.Name+" "+c.Path, pathRunes)
 }
 
-// pathKeys are the input fields by which tools name a file, payloadKeys those
-// that make a call with a path a write.
+// pathKeys are the input fields by which tools name a file. payloadKeys are those that make a
+// call with a path a write.
 var (
 	pathKeys    = [...]string{"file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
 	payloadKeys = [...]string{"content", "contents", "new_string", "newString", "newText", "new_text", "new_str", "new_source",
@@ -64,8 +64,8 @@ var (
 	commandKeys = [...]string{"command", "cmd", "script"}
 )
 
-// call reads a tool call by the shape of its input; names matter only where
-// shapes don't tell tools apart.
+// call reads a tool call by the shape of its input. Names matter only where shapes don't
+// distinguish tools.
 func (u *updater) call(tc *memkernel.ToolCall) {
 	clean := *tc // paths and names come from it too
 	clean.Input = u.mask.of(tc.Input)

@@ -43,8 +43,7 @@ func (u *updater) state(text string) {
 	}
 }
 
-// decided records a decision of somebody's, once. A host that takes messages back has the
-// others read again.
+// decided records a decision once. A host that takes messages back has the others read again.
 func (u *updater) decided(by, kind, text string) {
 	key := u.m.Key
 	if key != "" && slices.ContainsFunc(u.s.Decisions, func(o Entry) bool { return o.Key == key && o.Kind == kind && o.Text == text }) {

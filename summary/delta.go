@@ -25,7 +25,7 @@ type Delta struct {
 	Text string
 	// Sources are the messages by label, m1 first.
 	Sources []Source
-	// Used is how many of the messages it covers, Bytes the length of the text.
+	// Used is how many of the messages it covers. Bytes is the length of the text.
 	Used int
 }
 
@@ -34,13 +34,13 @@ type Source struct {
 	Label, Key string
 	// Spoken reports whether a person said something in it.
 	Spoken bool
-	// Page is the page that holds it, filled in by who knows.
+	// Page is the page that holds it. Callers who know it must fill it in.
 	Page string
 }
 
-// DeltaOf shows messages, oldest first, until maxBytes are full; the first always
-// goes. Messages of other branches than sidechain are passed over. Every text is
-// run through mask before an excerpt is taken of it.
+// DeltaOf shows messages, oldest first, until maxBytes are full. The first is always included.
+// Messages of other branches than sidechain are passed over. Every text is run through mask
+// before an excerpt is taken of it.
 func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) string, maxBytes int) Delta {
 	var d Delta
 	var b strings.Builder

@@ -44,7 +44,7 @@
 // excerpts ([PromptFor]), and answers with operations ([ParseOperations]), which become typed
 // updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal
 // checks. [ReadNotes] reads the page, [RenderNoted] shows it after the mechanical lines. The
-// package asks no model itself; package summary/model does, when the kernel has it asked.
+// package asks no model itself. The kernel asks one by package summary/model.
 //
 // Units: caps are tokens by the caller's counter; excerpt lengths are runes.
 package summary

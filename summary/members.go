@@ -25,8 +25,8 @@ func (s *State) entryLists() map[string]*[]Entry {
 }
 
 // Members takes a state apart into named values, so that a journal can keep only the changes. An
-// entry that left a list is only no longer named by it: whoever keeps members keeps it.
-// [Assemble] is the inverse.
+// entry that left a list is only no longer named by the list. Callers that keep members keep the
+// entry. [Assemble] is the inverse.
 func (s State) Members() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	put := func(name string, v any) error {

@@ -20,7 +20,7 @@ type Model interface {
 // Prompt is the request to a model. Secrets are masked in both texts.
 type Prompt struct {
 	System, User string
-	// MaxTokens bounds the answer; Limit is the most bytes of it that are read.
+	// MaxTokens bounds the answer. Limit is the most bytes of it that are read.
 	MaxTokens int
 	Limit     int64
 }
@@ -84,7 +84,7 @@ type ModelError struct {
 	Reason Reason
 	// Status is the HTTP status, 0 if there was none.
 	Status int
-	// RetryAfter is how long the server asked to be left alone; 0 if it did not.
+	// RetryAfter is the wait that the server asked for; 0 if it asked for none.
 	RetryAfter time.Duration
 	// Err is the error. It holds no secret.
 	Err error

@@ -39,8 +39,8 @@ const (
 )
 
 // NotesSpec returns the definition of a notes page: lists that only grow, scalars with a version,
-// and the map of the closed entries. Nothing on it can be taken back; that is the journal's rule
-// and not the model's good will.
+// and the map of the closed entries. Nothing on it can be taken back. The journal enforces that,
+// and does not rely on the model.
 func NotesSpec() journal.TypeSpec {
 	object := journal.FieldSpec{Value: journal.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
 	of := func(k journal.FieldKind) journal.FieldSpec { object.Kind = k; return object }
@@ -61,7 +61,7 @@ type Note struct {
 	// Text is one line, bounded. Key is the message that it rests on.
 	Text string `json:"text"`
 	Key  string `json:"key"`
-	// Version is the committed one, which an update has to name.
+	// Version is the committed version, which an update must name.
 	Version int `json:"-"`
 }
 
@@ -82,7 +82,7 @@ type Mark struct {
 	// Key is the last message of the delta, Messages how many were in it.
 	Key      string `json:"key"`
 	Messages int    `json:"messages"`
-	// Model was asked; Reason is OK, or why the delta has no notes and the
+	// Model is the model that was asked. Reason is OK, or why the delta has no notes and the
 	// mechanical summary is alone.
 	Model  string `json:"model"`
 	Reason Reason `json:"reason"`
@@ -94,8 +94,8 @@ type Mark struct {
 // Notes are a model's additions to the mechanical summary of a branch. It is read from a page and
 // never changed.
 type Notes struct {
-	// Marks are all deltas that were read, oldest first; Version is that of the
-	// newest, which the next is made from.
+	// Marks are all deltas that were read, oldest first. Version is the newest mark's, and the
+	// next mark is made from it.
 	Marks   []Mark
 	Version int
 	// Goal and Step are scalars, Lists hold open and closed notes, oldest first.
@@ -105,7 +105,7 @@ type Notes struct {
 	Closed map[string]Closing
 }
 
-// ReadNotes reads a notes page; a page that is not there has none.
+// ReadNotes reads a notes page. A missing page has no notes.
 func ReadNotes(p journal.StoredPage) (Notes, error) {
 	n := Notes{Lists: map[string][]Note{}, Closed: map[string]Closing{}}
 	for _, f := range p.Fields {

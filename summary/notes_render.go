@@ -12,8 +12,8 @@ const KindNotes = "notes"
 // notesIntro names the author of the notes.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
-// noteShare is the part of the cap that notes get at least, as a divisor. More is
-// theirs where the mechanical summary leaves it.
+// noteShare is the least part of the cap that notes get, as a divisor. More is theirs where the
+// mechanical summary leaves it.
 const noteShare = 3
 
 // RenderNoted is [Render] with a model's notes after the mechanical text, all in at most

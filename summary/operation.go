@@ -159,7 +159,7 @@ func folded(kind, text string) string {
 	return kind + " " + strings.ToLower(strings.TrimRight(text, ".! "))
 }
 
-// update is one operation; ok is false if it would say nothing new.
+// update returns the update for one operation. ok is false if it would add nothing new.
 func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 	text := b.clean(op.Text, noteRunes)
 	key := b.source(op.Evidence).Key
@@ -237,7 +237,7 @@ func (a *Answered) restsOn(id string) string {
 	return key
 }
 
-// entry finds an open entry, by a model or mechanical.
+// entry finds an open entry, a model's or a mechanical one.
 func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	for _, kind := range noteLists {
 		for _, e := range a.State.entriesOf(kind) {

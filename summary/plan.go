@@ -10,8 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// The states of a plan item that mean something here; any other word that a
-// host uses counts as open.
+// The states of a plan item that mean something here. Any other word of a host counts as open.
 const (
 	statusPending = "pending"
 	statusRunning = "in_progress"
@@ -106,8 +105,7 @@ func (u *updater) todoList(list []item) {
 	u.s.Todos = todos
 }
 
-// taskCreated adds an item; its id is in the result as "#N", else it is
-// the next number.
+// taskCreated adds an item. Its id is in the result as "#N", else it is the next number.
 func (u *updater) taskCreated(text, result string) {
 	t := Todo{ID: hashNumber(result), Text: text, Status: statusPending, Key: u.m.Key}
 	if t.ID == "" {

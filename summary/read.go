@@ -39,8 +39,8 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 // Failed reports whether a status is that of a failure.
 func Failed(status string) bool { return failed(status) }
 
-// ended returns the outcome of a call that nobody refused. A check whose status a
-// pipe may hide failed if its output shows it, and a search that found nothing ended well.
+// ended returns the outcome of a call that was not refused. A check whose status a pipe may hide
+// has failed if its output shows a failure. A search that found nothing has succeeded.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	out := outcome(r, first, last)
 	if out == statusFailed+" (exit 1)" && c.searches() && silent(first) {

@@ -16,8 +16,8 @@ const noneYet = "none yet"
 // list is one of the summary's lists on its way into the text.
 type list struct {
 	kind string
-	// items are rendered lines, newest first; evicted counts the entries that
-	// the state no longer holds.
+	// items are rendered lines, newest first. evicted counts the entries that the state no longer
+	// holds.
 	items   []string
 	evicted int
 	shown   int
@@ -142,9 +142,8 @@ func (c Command) line() string {
 	return c.Text + " → " + c.Status
 }
 
-// repo returns where the work happens: the directory that the host named, else the
-// one that most commands ran in, else the deepest one that holds two thirds
-// of the files written.
+// repo returns the directory of the work: the one that the host named, else the one that most
+// commands ran in, else the deepest one that holds two thirds of the files written.
 func (s State) repo() string {
 	if s.Place.Dir != "" {
 		return s.Place.Dir
@@ -193,9 +192,9 @@ func within(p, dir string) string {
 // constraints first, two decisions for each file.
 var turns = [...]int{2, 0, 1, 3, 1}
 
-// fill gives places to the lists in turns, newest entries first, while budget
-// lasts, and returns the lists in the order in which they got them. A list
-// whose next entry does not fit gets no more.
+// fill gives places to the lists in turns, newest entries first, while budget lasts, and returns
+// the lists in the order in which they got them. A list gets no more places once its next entry
+// does not fit.
 func (r *renderer) fill(budget int, count func(string) int) (order []int) {
 	var full [4]bool
 	for {

@@ -66,7 +66,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	switch {
 	case c.Task != "":
 		u.taskCreated(c.Task, first)
-	case !transcript.Dialog(c.Name): // another's tool speaks for nobody
+	case !transcript.Dialog(c.Name): // other tools don't ask the user
 	case c.Ask != "":
 		u.answered(c, first)
 	}

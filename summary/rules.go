@@ -39,7 +39,7 @@ var orders = [...]string{
 	"никогда", "всегда", "только", "избегай", // Russian
 }
 
-// often are those of orders that tell how often as well: "a cent short, always down".
+// often are the words of orders that tell how often as well: "a cent short, always down".
 var often = [...]string{"always", "siempre", "immer", "toujours", "sempre", "всегда"}
 
 // wideRules are the same for scripts without spaces, found anywhere.
@@ -53,12 +53,12 @@ var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favo
 	"from now on", "from here on", "going forward", "ab jetzt", "ab sofort", "von jetzt an", "von nun an", "künftig", "de ahora en adelante", "a partir de ahora",
 	"desde ahora", "désormais", "dorénavant", "à partir de maintenant", "a partir de agora", "отныне", "впредь", "с этого момента", "теперь"}
 
-// wrapped is the length, in bytes, from which a line is taken to go on in the
-// next: prose that was wrapped by an editor.
+// wrapped is the length, in bytes, from which a line is taken to continue in the next: prose that
+// was wrapped by an editor.
 const wrapped = 50
 
-// rules records the sentences of a person's own words that read as standing rules. Tables,
-// markup, questions and text between quotation marks are passed over.
+// rules records the sentences of a person's own words that are permanent rules. Tables, markup,
+// questions and text between quotation marks are passed over.
 func (u *updater) rules(text string) {
 	item, n := false, 0
 	para, before := "", 0

@@ -40,14 +40,14 @@ type State struct {
 	Sidechain string `json:"sidechain,omitempty"`
 	// Offset is the position up to which messages have been processed.
 	Offset Offset `json:"offset"`
-	// Goal is the session's first substantial request, Request the latest.
+	// Goal is the session's first substantial request. Request is the latest.
 	Goal    Entry `json:"goal,omitzero"`
 	Request Entry `json:"request,omitzero"`
 
 	Constraints []Entry `json:"constraints,omitempty"`
 	Decisions   []Entry `json:"decisions,omitempty"`
-	// Threads are failing checks. Questions and plan items that are open
-	// follow from Ask and Todos; OpenThreads has all of them.
+	// Threads are failing checks. Open questions and plan items are kept in Ask and Todos.
+	// OpenThreads returns all of them.
 	Threads   []Entry `json:"threads,omitempty"`
 	Artifacts []Entry `json:"artifacts,omitempty"`
 	Todos     []Todo  `json:"todos,omitempty"`
@@ -58,14 +58,14 @@ type State struct {
 	LastCommand Command `json:"last_command,omitzero"`
 	LastError   Entry   `json:"last_error,omitzero"`
 
-	// Ask is the assistant's last word while its turn may be over, Said the
-	// gist of its last text in this turn, Pending the calls without a result,
-	// Running the commands that their host left running.
+	// Ask is the assistant's last word while its turn may be over. Said is the gist of its last
+	// text in this turn. Pending are the calls without a result. Running are the commands that
+	// their host left running.
 	Ask     Ask    `json:"ask,omitzero"`
 	Said    string `json:"said,omitempty"`
 	Pending []Call `json:"pending,omitempty"`
 	Running []Call `json:"running,omitempty"`
-	// Turn counts plain user messages, Seq the ids given out.
+	// Turn counts plain user messages. Seq counts the ids given out.
 	Turn int `json:"turn"`
 	Seq  int `json:"seq"`
 }
@@ -84,7 +84,7 @@ type Entry struct {
 	ID string `json:"id"`
 	// Kind is the source of the decision: reply, choice, rejection, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
-	// By is whose decision it is, [ByUser] or byAgent, "" if that is not known.
+	// By is the decision's owner, [ByUser] or byAgent, "" if that is not known.
 	By string `json:"by,omitempty"`
 	// Text is the excerpt: one line, bounded. For artifacts it is the path.
 	Text string `json:"text"`
@@ -107,8 +107,7 @@ const (
 type Todo struct {
 	// ID is the host's id, "" for lists that are always written whole.
 	ID string `json:"id,omitempty"`
-	// Text is the item; Status one of pending, in_progress, completed, or
-	// whatever else the host calls it.
+	// Text is the item. Status is pending, in_progress, completed, or any other word of the host.
 	Text   string `json:"text"`
 	Status string `json:"status"`
 	Key    string `json:"key,omitempty"`
@@ -212,7 +211,7 @@ func remove[T any](list []T, del func(T) bool) []T {
 	return list
 }
 
-// LostPrefix begins the open thread of a call whose outcome nobody knows.
+// LostPrefix begins the open thread of a call with an unknown outcome.
 const LostPrefix = "begun, no known outcome: "
 
 // A lost call is open until a person has spoken lostTurns times after it: by then the agent

@@ -1,7 +1,7 @@
 // Package history follows an entry, or a file, back through the versions of its files: line to
 // line, from one file to another, from the log that it was promoted from, past the entries that
 // it replaced. It is pure: callers pass in the versions. It never judges the worth of an entry,
-// and prints nothing.
+// and shows nothing.
 package history
 
 import (

@@ -1,7 +1,6 @@
-// Package embedtest is a provider for tests: deterministic, without a network,
-// and without any notion of meaning. A vector is a bag of hashed words, so texts
-// are near when they share words; that two words mean the same, it can't know.
-// Figures of retrieval quality that are made with it mean nothing.
+// Package embedtest is a provider for tests: deterministic, without a network, and without any
+// notion of meaning. A vector is a bag of hashed words, so texts are near when they share words.
+// It knows no synonyms. Figures of retrieval quality that are made with it mean nothing.
 package embedtest
 
 import (

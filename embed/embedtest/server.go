@@ -61,7 +61,7 @@ func (s *Server) Asked() []Asked {
 	return append([]Asked{}, s.asked...)
 }
 
-// Refuse answers from now on in the server's place; nil ends that.
+// Refuse sets a handler that answers from now on in the server's place; nil removes it.
 func (s *Server) Refuse(h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package static makes vectors of texts in this process, from static embedding
-// models: a table with one vector per token, of which a text gets the mean. They
-// are read from a folder as Model2Vec publishes them:
+// Package static makes vectors of texts in this process, from static embedding models: a table
+// with one vector per token. The vector of a text is the mean of its tokens' vectors. They are
+// read from a folder as Model2Vec publishes them:
 //
 //	model.safetensors  embeddings [rows, length]; weights [tokens] and mapping
 //	                   [tokens] (token to row) in models with a shared table
@@ -12,14 +12,13 @@
 //	vector ◄── length 1 (normalize) ◄── mean ◄── weight · row ◄── mapping ┘
 //
 // The vectors are those of model2vec's encode (github.com/MinishLab/model2vec): unknown tokens
-// are left out where the tokenizer names one, and the first 512 of the others count. Of
-// tokenizers the models WordPiece, WordLevel, Unigram and BPE are known, with the normalizers and
-// pre-tokenizers that such models ship; one with anything else is refused and not guessed at.
+// are left out where the tokenizer names one, and the first 512 of the others count. The known
+// tokenizer models are WordPiece, WordLevel, Unigram and BPE, with the normalizers and
+// pre-tokenizers that such models ship. Any other one is refused and not guessed at.
 //
-// The table stays in its file: it is mapped, and only the rows in use come into
-// memory. A file that shrinks meanwhile is an error, not a crash. All files are
-// checked when a model is loaded; errors name file and member. Nothing in them is
-// trusted.
+// The table stays in its file: it is mapped, and only the rows in use come into memory. A file
+// that shrinks meanwhile is an error, not a crash. All files are checked when a model is loaded.
+// Errors name file and member. Nothing in them is trusted.
 //
 // Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry them without
 // cgo are parts of frameworks (GoMLX under hugot, some 30 direct imports and a compiler of

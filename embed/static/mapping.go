@@ -52,8 +52,8 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// guard runs f, which reads the mapping. Pages that are gone (the file was cut
-// shorter by somebody else) would end the process; so they are an error.
+// guard runs f, which reads the mapping. Pages that are gone (another process cut the file
+// shorter) would end the process, so guard returns an error for them.
 func (m *mapping) guard(f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
@@ -69,7 +69,7 @@ func (m *mapping) guard(f func() error) (err error) {
 	return f()
 }
 
-// close releases the mapping. Nobody may read it any more.
+// close releases the mapping. Callers must not read it any more.
 func (m *mapping) close() error {
 	data := m.data
 	m.data = nil

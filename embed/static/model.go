@@ -24,7 +24,7 @@ type Model struct {
 	mu    sync.RWMutex // held for writing by Close
 	file  *mapping
 	table tensor
-	// weights and rows are by token; without data where the model has none.
+	// weights and rows are by token. They have no data if the model has none.
 	weights, rows tensor
 }
 
@@ -37,7 +37,7 @@ const (
 	maxDim            = 1 << 16
 )
 
-// ErrNoToken is returned for a text of which the model knows no token.
+// ErrNoToken is returned for a text without a token that the model knows.
 var ErrNoToken = errors.New("the model knows no word of it")
 
 // Load reads the model in a folder.
@@ -245,7 +245,7 @@ func (m *Model) add(sum []float64, id int) {
 		weight = m.weights.at(id)
 	}
 	if m.rows.data != nil {
-		// Somebody else may have written to the file since it was checked.
+		// another process may have written to the file since it was checked
 		row = min(max(0, int(m.rows.int(id))), m.table.shape[0]-1)
 	}
 	from := row * len(sum)

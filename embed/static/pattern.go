@@ -18,8 +18,8 @@ type pattern func(text string) ([][2]int, error)
 // not be reasonable.
 const matchTime = 2 * time.Second
 
-// parsePattern reads {"String": …} or {"Regex": …}. Expressions are those of
-// Oniguruma, with lookahead, for which regexp has no room.
+// parsePattern reads {"String": …} or {"Regex": …}. Expressions are Oniguruma's, with lookahead,
+// which regexp does not support.
 func parsePattern(raw json.RawMessage) (pattern, error) {
 	var p struct {
 		String *string

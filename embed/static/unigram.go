@@ -116,8 +116,8 @@ func (u *unigram) extend(text string, from, size int, best []step) {
 	}
 }
 
-// append adds a piece. An unknown one becomes its bytes if the vocabulary has
-// them; else neighbours are one unknown token together.
+// append adds a piece. An unknown one becomes its bytes if the vocabulary has them. Else unknown
+// neighbours are one unknown token together.
 func (u *unigram) append(ids []int, id int, piece string, unknownBefore bool) []int {
 	switch {
 	case id >= 0:

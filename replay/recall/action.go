@@ -19,8 +19,8 @@ type Action struct {
 	// action without input tokens is in no share.
 	Tokens int
 	Lacked []string
-	// Edits are the edits of the call that replace a line which was seen before,
-	// Blind those of which such a line is not in the prompt, word for word.
+	// Edits counts the edits of the call that replace a line which was seen before. Blind counts
+	// those with such a line that is not in the prompt, word for word.
 	Edits, Blind int
 }
 

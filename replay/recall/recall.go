@@ -24,8 +24,8 @@ type Score struct {
 	Named      int `json:"named"`
 	Pointer    int `json:"pointer"`
 	Missing    int `json:"missing"`
-	// Anchors are edit anchors that occur earlier and not within the last
-	// 8,000 tokens, AnchorsShown those that are in the prompt.
+	// Anchors counts edit anchors that occur earlier and not within the last 8,000 tokens.
+	// AnchorsShown counts those that are in the prompt.
 	Anchors      int `json:"anchors"`
 	AnchorsShown int `json:"anchors_shown"`
 	// Edits are all edit anchors that occur earlier, however recently.
@@ -55,9 +55,9 @@ func (s Score) Recall() float64 {
 	return float64(s.Shown) / float64(s.References)
 }
 
-// Tracker holds a session's history and scores calls against it. Use Judge for
-// an assistant's message first, then Append for the same message; one Tracker
-// serves any number of prompts.
+// Tracker holds a session's history and scores calls against it. Callers must call Judge for an
+// assistant's message first, then Append for the same message. One Tracker serves any number of
+// prompts.
 type Tracker struct {
 	hist     corpus
 	messages []message
@@ -157,8 +157,8 @@ func (t *Tracker) recent() int {
 	return 0
 }
 
-// Recent returns the first message of the last 8,000 tokens, of which the
-// measure presumes that every prompt shows them.
+// Recent returns the first message of the last 8,000 tokens. The measure presumes that every
+// prompt shows these messages.
 func (t *Tracker) Recent() int {
 	chars := 0
 	for i := len(t.messages) - 1; i >= 0; i-- {

@@ -11,10 +11,10 @@ import (
 
 // Place is where in the session a text is.
 type Place struct {
-	// Message is the message's index in the history, Key its key.
+	// Message is the message's index in the history. Key is its key.
 	Message int
 	Key     string
-	// CallID is the call whose input or result the text is, "" for dialogue.
+	// CallID is the call that has the text in its input or result, "" for dialogue.
 	CallID string
 }
 

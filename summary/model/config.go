@@ -41,11 +41,11 @@ type Config struct {
 	// which is none. There is no guessing: neither a key nor a URL is a choice.
 	Provider string
 	// BaseURL is the address to which "/chat/completions" or "/v1/messages" is appended. It must
-	// be https unless it is on this machine or AllowInsecure is set, and hold neither user nor
+	// be https unless it is on this machine or AllowInsecure is set. It must not hold user or
 	// query. Default: the provider's own.
 	BaseURL string
-	// Model is the model's name at the server; required where BaseURL is not the
-	// provider's own.
+	// Model is the model's name at the server. It is required if BaseURL is not the provider's
+	// own.
 	Model string
 	// APIKeyEnv is the environment variable that holds the key. "" means the
 	// provider's usual one for its own host, and no key for any other.

@@ -14,10 +14,10 @@ type openAI struct{ *server }
 
 // Complete implements [summary.Model].
 //
-// No response_format is asked for: servers differ in which they know, and refuse
-// the others; the prompt asks for JSON, and the answer is read strictly. At
-// api.openai.com, and for models of its reasoning families, the bound is
-// max_completion_tokens; elsewhere max_tokens, which every server knows.
+// No response_format is asked for: servers differ in the formats that they know, and refuse the
+// others. The prompt asks for JSON, and the answer is read strictly. At api.openai.com, and for
+// models of its reasoning families, the bound is max_completion_tokens. Elsewhere it is
+// max_tokens, which every server knows.
 func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Completion, error) {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()

@@ -94,8 +94,8 @@ func message(raw []byte) string {
 	return string(raw)
 }
 
-// explain makes a [*summary.ModelError] of whatever kept a request from an answer.
-// ctx is the request's own, parent the caller's.
+// explain makes a [*summary.ModelError] of any error that kept a request from an answer. ctx is
+// the request's own, parent the caller's.
 func (e *server) explain(parent, ctx context.Context, err error) error {
 	var known *summary.ModelError
 	if errors.As(err, &known) {
