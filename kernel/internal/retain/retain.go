@@ -100,7 +100,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	return out, k.retainBlobs(ctx, read, len(out.Unreadable) == 0)
 }
 
-// retainSession finds the expired contents of a session and, unless this is a trial, writes the
+// retainSession finds the expired contents of a session and, with req.Apply, writes the
 // promise. It drops usage and traces at once, because nothing depends on them.
 func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (*api.RetainedSession, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)

@@ -25,8 +25,8 @@ type Turn struct {
 	Chain string `json:"chain"`
 	// Captured: the working state was captured with it.
 	Captured bool `json:"captured,omitempty"`
-	// Over: the host called it over while a call was open. First is the key of the turn's
-	// first message then, and of the turn that Completes it, with what came later.
+	// Over: the host called it over while a call was open. First is the key of the first message
+	// of that turn, and of the turn that Completes it with the later messages.
 	Over      bool   `json:"over,omitempty"`
 	Completes bool   `json:"completes,omitempty"`
 	First     string `json:"first,omitempty"`
@@ -43,7 +43,7 @@ type Boundary struct {
 	Point  journal.CommitPoint `json:"point"`
 	Branch string              `json:"branch,omitempty"`
 	Reason string              `json:"reason,omitempty"`
-	// Checkpoint is the newest that stood then.
+	// Checkpoint is the newest checkpoint at that time.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// Last is the newest message that had been taken in.
 	Last string    `json:"last,omitempty"`
@@ -52,8 +52,8 @@ type Boundary struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// Account is what the journal says of a session's turns, boundaries and summaries. It
-// knows the journal and the folder's name, and nothing else of the session.
+// Account is the journal's record of a session's turns, boundaries and summaries. It knows the
+// journal and the folder's name, and nothing else of the session.
 type Account struct {
 	// Over has the first messages of turns that were called over while a call was open.
 	Over map[string]bool
@@ -87,8 +87,7 @@ func newAccount() Account {
 	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
 }
 
-// recallAccount takes over what the journal holds of turns, boundaries and
-// summaries that was not read before.
+// recallAccount takes over the journal's new records of turns, boundaries and summaries.
 func (s *Session) recallAccount() error {
 	if s.Journal == nil {
 		return nil
@@ -96,15 +95,14 @@ func (s *Session) recallAccount() error {
 	epoch := s.Account.Epoch
 	err := s.Account.recall(s.Journal.Store(), s.Name)
 	if s.Account.Epoch != epoch {
-		// What a reset ends: projections. Pages, spans, turns and what hosts wrote stay.
+		// A reset ends the projections. Pages, spans, turns and the hosts' own pages stay.
 		s.Branches.drop()
 		s.Branches.cut = map[branch.Key]bool{}
 	}
 	return err
 }
 
-// recall takes over what the journal of the session whose folder has a name holds that
-// was not read before.
+// recall takes over the new records in the journal of the session in the folder name.
 func (a *Account) recall(store *journal.State, name string) error {
 	if store.Seq() == a.seq {
 		return nil
@@ -195,7 +193,7 @@ func (a *Account) compaction(b *Boundary, n int) {
 	}
 }
 
-// beginEpoch drops what a reset ends: summaries, and what was asked of plans.
+// beginEpoch drops the summaries and the requests to plans, which a reset ends.
 func (a *Account) beginEpoch() {
 	a.Epoch++
 	a.Compactions, a.Compacted, a.Pending = 0, nil, nil
@@ -223,9 +221,9 @@ func (a *Account) recallSummary(store *journal.State, branch string, p journal.S
 	return nil
 }
 
-// summaryUpdate is what brings the summary of a branch up to st, in the journal, nil if
-// there is none yet, of the session whose folder has a name; ok is false if it says that
-// already.
+// summaryUpdate returns the update that brings a branch's summary in the journal up to st. The
+// journal is that of the session in the folder name, nil if there is none yet. ok is false if the
+// summary is already up to date.
 func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
@@ -255,8 +253,8 @@ type mapItem struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// Furthest is the summary that knows most of a branch, of one of its conversations and
-// what was observed.
+// Furthest returns the summary that covers most of a branch, among those of its conversations and
+// of the observed turns.
 func (a *Account) Furthest(l *branch.State) summary.State {
 	st := a.Observed[l.Branch]
 	if l.Summary.Offset.Messages > st.Offset.Messages {

@@ -8,11 +8,11 @@ import (
 
 // Branches are the conversations of a session.
 type Branches struct {
-	// All are those that were planned. Whoever holds the session may replace one.
+	// All are those that were planned. The holder of the session may replace one.
 	All map[branch.Key]*branch.State
 
 	session string                       // its key
-	heard   map[branch.Key]*ingest.Heard // what is observed of those that are not planned here
+	heard   map[branch.Key]*ingest.Heard // the observed part of conversations that are not planned here
 	// cut are those that were cut, lost is why no projection could be read.
 	cut  map[branch.Key]bool
 	lost error
@@ -73,9 +73,8 @@ func (b *Branches) Newest(name, model string) *branch.State {
 	return best
 }
 
-// Hearing gives the conversation that a turn goes on from: that of a plan, or what was
-// heard of it. The latter is taken out of the session until the turn is in; see
-// [Branches.Hear].
+// Hearing returns the conversation that a turn continues: that of a plan, or the part that was
+// heard of it. The latter is taken out of the session until the turn is in; see [Branches.Hear].
 func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	key := branch.Key{Branch: name, Model: model}
 	on, h := b.All[key], b.heard[key]
@@ -89,13 +88,12 @@ func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	return nil, h
 }
 
-// Hear takes what was heard of a conversation back.
+// Hear puts the heard part of a conversation back.
 func (b *Branches) Hear(name, model string, h *ingest.Heard) {
 	b.heard[branch.Key{Branch: name, Model: model}] = h
 }
 
-// Lost tells why a conversation has no projection though it should have one, "" if all is
-// well.
+// Lost returns why a conversation has no projection though it should have one, "" if all is well.
 func (b *Branches) Lost(key branch.Key) string {
 	switch {
 	case b.lost != nil:

@@ -8,12 +8,12 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Calibrations are what was learned about each model's real token counts. The
-// file is derived: a damaged one is started anew.
+// Calibrations are the real token counts learned for each model. The file is derived: a damaged
+// one is started anew.
 type Calibrations struct {
 	state store.Store
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	loaded bool
 	newer  bool // a newer version wrote the file: it is left alone
 	models map[string]budget.Calibration
@@ -27,8 +27,8 @@ type calibrationFile struct {
 	Models  map[string]budget.Calibration `json:"models"`
 }
 
-// Of is what is known of a model, the zero Calibration if nothing. It is an error if the file
-// can't be read now.
+// Of returns the calibration of a model, the zero Calibration if there is none. It returns an
+// error if the file can't be read now.
 func (c *Calibrations) Of(model string) (budget.Calibration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *Calibrations) Of(model string) (budget.Calibration, error) {
 // Unfit lists the requests whose system prompt and tools alone did not fit, by model.
 func Unfit(state store.Store) map[string]budget.Unfit {
 	c := Calibrations{state: state}
-	_ = c.load() // what can't be read says nothing
+	_ = c.load() // an unreadable file has no calibrations
 	out := map[string]budget.Unfit{}
 	for model, cal := range c.models {
 		if cal.Unfit != nil {
@@ -71,8 +71,8 @@ func (c *Calibrations) load() error {
 	return nil
 }
 
-// Set replaces what is known of a model and writes it down, beside what other
-// sessions and processes have learned of other models since.
+// Set replaces the calibration of a model and writes it to the file, together with the
+// calibrations of other models that other sessions and processes have learned since.
 func (c *Calibrations) Set(model string, cal budget.Calibration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

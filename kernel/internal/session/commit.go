@@ -17,17 +17,17 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// opPlan is the only operation of projection.jsonl: what a plan changed.
+// opPlan is the only operation of projection.jsonl: the changes of a plan.
 const opPlan = "plan"
 
-// Wrote is what the writing of pages has cost.
+// Wrote is the cost of writing pages.
 type Wrote struct {
 	Blobs   store.Stats
 	Journal journal.Stats
 }
 
-// CommitPages writes pages that were made, what they have, and what replaces
-// what a cut let go.
+// CommitPages writes new pages, their contents, and the blocks that replace the messages a cut
+// removed.
 func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time) (w Wrote, err error) {
 	if s.unlocked != nil {
 		return w, s.unlocked
@@ -36,7 +36,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 	if err != nil {
 		return w, err
 	}
-	if len(recs) == 0 { // what is shown is there
+	if len(recs) == 0 { // all shown pages are already written
 		return w, s.Stands()
 	}
 	if err := s.openJournal(); err != nil {
@@ -83,8 +83,8 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]jour
 	return recs, nil
 }
 
-// CommitPlan appends what a plan changed to projection.jsonl, synced if it promised
-// something; next is the conversation from here on.
+// CommitPlan appends the changes of a plan to projection.jsonl, synced if the plan promised
+// something. next is the conversation from then on.
 func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) (journal.Stats, error) {
 	if err := s.openRecords(); err != nil {
 		return journal.Stats{}, err
@@ -103,8 +103,7 @@ func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced boo
 	return st, nil
 }
 
-// CommitTurn writes a turn to the journal, with the summary of its branch and what the
-// host writes beside it.
+// CommitTurn writes a turn to the journal, with the summary of its branch and the host's updates.
 func (s *Session) CommitTurn(key string, t *Turn, st summary.State, host []journal.Update, now time.Time) (journal.Receipt, error) {
 	entry, err := listUpdate(s.Name, turnsField, key, t)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Session) CommitBoundary(key string, b *Boundary, st summary.State, host
 	return s.settle(journal.Transaction{Key: "boundary:" + key, Time: b.Time, Point: b.Point, By: journal.Principal{Name: "host"}}, entry, b.Branch, st, host)
 }
 
-// CommitCut makes the summary of what a cut lets go durable.
+// CommitCut makes the summary of the messages that a cut removes durable.
 func (s *Session) CommitCut(key string, point journal.CommitPoint, branch string, st summary.State, now time.Time) (journal.Receipt, error) {
 	return s.settle(journal.Transaction{Key: "cut:" + key, Time: now, Point: point, By: journal.Principal{Name: "plan"}}, journal.Update{}, branch, st, nil)
 }
@@ -136,8 +135,8 @@ func (s *Session) Passed(key string) bool {
 	return ok
 }
 
-// settle commits, as one transaction, an entry of the session's page, the summary
-// of a branch and what the host writes beside them.
+// settle commits, as one transaction, an entry of the session's page, the summary of a branch and
+// the host's updates.
 func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
 	tx.By.Session = s.Name
 	if entry.ID != "" {
@@ -186,9 +185,9 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 		Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, err
 }
 
-// Stands waits until what was read of the session survives a power cut, and a standby that
-// takes over: for who names or answers what is there already, by a call that was killed before
-// it was answered.
+// Stands waits until the data that was read of the session survives a power cut and a failover to
+// a standby. A caller must wait for it before it names or repeats a result that an earlier call
+// may have written and, being killed, never answered.
 func (s *Session) Stands() error {
 	if s.unlocked != nil || s.files == nil {
 		return s.unlocked

@@ -5,23 +5,24 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// Deferral is the lock that a call holds a session with, and what waits for the call's end.
+// Deferral is the lock with which a call holds a session, and the writes that wait for the call's
+// end.
 type Deferral struct {
 	files store.Store // the session's folder, nil if its lock is not held
-	// sync writes what waits, lost is told at the end that some of it is not there, and
-	// after is done behind it.
+	// sync writes the waiting data. lost is called at the end if some of it is not there. after
+	// is called last.
 	sync  func() error
 	lost  func(error)
 	after []func()
-	// Resumed: the lock was resumed, and told nothing of what others did.
+	// Resumed: the lock was resumed, and its holder learned nothing of other processes' writes.
 	Resumed bool
 	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
 	// its journals may have been opened to be written before.
 	unlocked error
 }
 
-// Defer has what the call writes to the session wait for its end, where the store can do that
-// in one go. At the end lost is told if it is not there: the caller answers nobody before.
+// Defer makes the call's writes to the session wait for its end, if the store can do them in one
+// go. At the end it calls lost if they are not there, so the caller must not answer before.
 func (d *Deferral) Defer(lost func(error)) {
 	d.lost = lost
 	if d.files != nil {
@@ -29,8 +30,8 @@ func (d *Deferral) Defer(lost func(error)) {
 	}
 }
 
-// Sync makes durable what was written to the session. Who writes elsewhere what follows from
-// it calls it first.
+// Sync makes the session's writes durable. A caller must call it before it writes elsewhere
+// anything that follows from them.
 func (d *Deferral) Sync() error {
 	if d.sync == nil {
 		return nil

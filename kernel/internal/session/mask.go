@@ -32,8 +32,8 @@ func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Sc
 	return out, scope, nil
 }
 
-// maskJSON masks the secrets in a JSON value, those that its names tell first. What
-// is no JSON is masked as text; the journal refuses it.
+// maskJSON masks the secrets in a JSON value, those that its names tell first. Text that is no
+// JSON is masked as text, and the journal refuses it.
 func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
 	masked, n := m.Mask(string(raw))
 	if n == 0 {

@@ -28,8 +28,8 @@ const (
 	opRemember = "remember"
 )
 
-// An entry is at most a mebibyte, and a session keeps at most a million of them:
-// bounds against a host in a loop, far above what anybody writes.
+// An entry is at most a mebibyte, and a session keeps at most a million of them: these bounds
+// stop a host in a loop, and are far above any real use.
 const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
 
 // UnwrittenError is an entry that the journal keeps and its file does not have yet, since
@@ -63,7 +63,7 @@ type Memories struct {
 	Entries map[string]workstate.Entry
 	// unwritten are those that their file may not have yet, written those that it has.
 	unwritten, written map[string]bool
-	flushed            map[string]bool // what a flush has written, by hash
+	flushed            map[string]bool // the entries that a flush has written, by hash
 	read               int             // how many of the journal's page are in Entries
 }
 
@@ -162,8 +162,8 @@ func (s *Session) Promised() []journal.Entry {
 	return f.Entries
 }
 
-// write brings a file up to what was promised. The entry is looked for by its id,
-// so it is never there twice.
+// write adds the promised entry to its file. The entry is looked for by its id, so it is never
+// there twice.
 func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (markdownstore.Appended, error) {
 	if err := s.Sync(); err != nil {
 		return markdownstore.Appended{}, err
@@ -181,8 +181,8 @@ func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (mark
 	return a, nil
 }
 
-// WriteMemories writes what was promised and is unwritten. What can't be written now
-// stays promised.
+// WriteMemories writes the promised entries that are not written yet. An entry that can't be
+// written now stays promised.
 func (s *Session) WriteMemories(ctx context.Context) {
 	if s.Journal != nil {
 		if err := s.Memories.recall(s.Journal.Store(), addressIn(s.Name, memoryKey)); err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Erasable is what the session holds that can be forgotten.
+// Erasable returns the contents of the session that can be forgotten.
 func (s *Session) Erasable() erasure.Held {
 	return erasure.Held{Pages: s.Pages, Spans: s.Spans, Gone: &s.Graves}
 }
 
-// PromiseErasure writes down what is to go, durably. From here on it is gone for
-// whoever asks.
+// PromiseErasure durably records the contents to remove. From here on they are gone for every
+// reader.
 func (s *Session) PromiseErasure(b *erasure.Promise, now time.Time) error {
 	rec, err := b.Record(s.Name, now)
 	if err != nil {
@@ -32,13 +32,13 @@ func (s *Session) PromiseErasure(b *erasure.Promise, now time.Time) error {
 	return s.replay(rec)
 }
 
-// Recover makes good what a kill left undone, in a session that is opened to be written:
-// half-written files go, what was to be erased is, entries of memory are brought to their
-// files and runs over memory's files to their end. What can't be done now stays promised.
-// An error is one of reading the session anew; it is invalid then.
+// Recover completes work that a kill interrupted, in a session that is opened for writing. It
+// removes half-written files, erases promised contents, writes promised entries of memory to
+// their files, and finishes runs over memory's files. Work that can't be done now stays promised.
+// It returns an error if the session can't be read anew; the session is then invalid.
 func (s *Session) Recover(ctx context.Context) error {
 	if s.untidy {
-		// What can't be removed is left to the next.
+		// Files that can't be removed are left to the next call.
 		_ = s.Files.Tidy("", "state", "checkpoints")
 		_ = s.o.State.Tidy("")
 		s.untidy = false
@@ -62,8 +62,8 @@ func owes(s *Session) bool {
 	return s.untidy || s.Name == folder.Project || s.Graves.Owes() || s.o.Memory != nil && len(s.Memories.unwritten) > 0
 }
 
-// eraseAll removes what promises say, if there are any, and reads the session
-// again. What can't be removed now stays promised, with the reason in EraseErr.
+// eraseAll removes promised contents, if there are any, and reads the session again. Contents
+// that can't be removed now stay promised, with the reason in EraseErr.
 func (s *Session) eraseAll(ctx context.Context) error {
 	s.EraseErr = nil
 	if !s.Graves.Owes() {
@@ -82,8 +82,8 @@ func erasedOf(s *Session) erasure.Session {
 		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}
 }
 
-// Censor takes words out of what the journal holds beside pages, and reports whether it did;
-// clean gives a text without them. The session is read anew.
+// Censor removes words from the journal's records, pages excepted, and reports whether it did.
+// clean returns a text without them. The session is read anew.
 func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, error) {
 	if err := s.openJournal(); err != nil {
 		return false, err
@@ -99,7 +99,7 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, 
 	return true, s.Refresh(true)
 }
 
-// quoting is who else holds what a session is to forget.
+// quoting reaches the other places that may quote a session.
 type quoting struct{ s *Session }
 
 func (q quoting) Backups(ctx context.Context, clean func(string) string, whole bool) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// The kernel keeps its own state as pages of the session's journal, beside those
-// that hosts write: what was remembered, the turns that were observed, the
-// boundaries that were passed, and a summary per branch with the notes of a model.
+// The kernel keeps its own state as pages of the session's journal, next to those of hosts: the
+// remembered entries, the observed turns, the passed boundaries, and a summary per branch with
+// the notes of a model.
 const (
 	sessionType pagevm.Type = "session"
 	sessionKey  string      = "session"
@@ -24,7 +24,7 @@ const (
 	membersField string      = "members"
 )
 
-// bookkeeping tells the types that only the kernel writes.
+// bookkeeping reports whether only the kernel writes pages of a type.
 func bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
@@ -50,14 +50,14 @@ func schemaOf(host journal.Schema) (journal.Schema, error) {
 	return all, err
 }
 
-// Contract is what every writeback of a kernel is held to.
+// Contract holds the rules for every writeback of a kernel.
 type Contract struct {
 	schema   journal.Schema
 	policies []journal.Policy
 }
 
-// NewContract has the page types of the host beside those of pagevm and the kernel's own,
-// and the host's rules.
+// NewContract returns the contract with the host's page types, those of pagevm and the kernel's
+// own, and the host's rules.
 func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
 	schema, err := schemaOf(host)
 	if err != nil {
@@ -70,9 +70,9 @@ func NewContract(host journal.Schema, policies []journal.Policy) (Contract, erro
 	return c, nil
 }
 
-// hostPolicy asks a rule of the host's about everything but the kernel's account
-// of turns: refusing that would lose it. What is to be remembered, and what a model
-// notes, is asked about.
+// hostPolicy asks a rule of the host's about everything but the kernel's account of turns:
+// refusing that would lose it. The rule is asked about entries to remember and about a model's
+// notes.
 type hostPolicy struct{ journal.Policy }
 
 func (p hostPolicy) Refuse(q journal.Proposal) string {
@@ -83,13 +83,13 @@ func (p hostPolicy) Refuse(q journal.Proposal) string {
 	return p.Policy.Refuse(q)
 }
 
-// Writeback commits a transaction to the session's journal under the contract, and what
-// the caller refuses beside it. What it cites is of the session.
+// Writeback commits a transaction to the session's journal under the contract and the caller's
+// own policies. Its citations must be of the session.
 func (s *Session) Writeback(tx journal.Transaction, own ...journal.Policy) (journal.Receipt, error) {
 	return s.WritebackFrom(tx, s, own...)
 }
 
-// WritebackFrom is Writeback of what cites another session.
+// WritebackFrom is Writeback of a transaction that cites another session.
 func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
 	c := &s.o.Contract
 	rules, err := journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...)
@@ -106,12 +106,12 @@ func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...j
 	return r, err
 }
 
-// addressIn is where a private page of the session whose folder has a name stands.
+// addressIn returns the address of a private page of the session in the folder name.
 func addressIn(name, key string) journal.Address {
 	return journal.Address{Scope: memkernel.ScopeSession, Session: name, Key: key}
 }
 
-// evidence resolves what a session knows: itself, its pages, its committed turns.
+// evidence resolves references to the session itself, its pages and its committed turns.
 type evidence struct{ s *Session }
 
 func (e evidence) Provenance(ref string) ([]string, bool) {

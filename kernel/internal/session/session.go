@@ -1,7 +1,7 @@
-// Package session holds a session: what its journals say, in memory, and the files that
-// they are. [Table.Open] reads a session and [Session.Recover] makes good what a kill left
-// undone; what is written goes through the journal first. The package plans nothing and
-// decides nothing that is in a prompt.
+// Package session holds a session: the content of its journals, in memory, and its files.
+// [Table.Open] reads a session and [Session.Recover] completes work that a kill interrupted. All
+// writes go through the journal first. The package plans nothing and decides nothing that is in a
+// prompt.
 package session
 
 import (
@@ -30,13 +30,13 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Options are what the sessions of a kernel have in common.
+// Options are shared by all sessions of a kernel.
 type Options struct {
 	State    store.Store // the state directory
 	Blobs    *store.Blobs
 	Masker   *mask.Masker // takes secrets out of all that is kept
 	Prices   *cachelayout.Book
-	Contract Contract       // what all that is written is held to
+	Contract Contract       // the rules for all writes
 	Memory   *memory.Memory // the workspace's Markdown, nil if it is off
 	Upkeep   *upkeep.Keeper // finishes runs over memory's files, and knows their backups
 	Life     workstate.Options
@@ -46,8 +46,8 @@ type Options struct {
 	Keep int
 }
 
-// Session is the state of one session on disk, and its conversations in memory. All but
-// what is said otherwise is for who holds it: see [Table.Open].
+// Session is the state of one session on disk, and its conversations in memory. Unless stated
+// otherwise, only the holder of the session may use its fields and methods: see [Table.Open].
 type Session struct {
 	Key    string // as the host spells it
 	Name   string // the folder's name, from which page ids derive
@@ -58,7 +58,7 @@ type Session struct {
 	o     *Options
 	owner folder.Owner
 	mu    lock // held while the session is planned or observed
-	// held tells that something of it is in memory, used when a call last used it, in
+	// held is set while a part of it is in memory. used is the time of the last use, in
 	// nanoseconds of the system's time; see [Table.ReleaseIdle].
 	held    atomic.Bool
 	used    atomic.Int64
@@ -79,17 +79,17 @@ type Session struct {
 	Memories Memories
 	// Billed are the calls that usage.jsonl has; nil until somebody asks.
 	Billed map[string]bool
-	Left   archive.Left // what left the prompts and was searched
+	Left   archive.Left // the searched text that left the prompts
 	Graves erasure.Ledger
-	// EraseErr is why what was promised is not erased yet, upkeepErr why a run over
-	// memory's files is not through yet.
+	// EraseErr is why a promised erasure is not done yet. upkeepErr is why a run over memory's
+	// files is not finished yet.
 	EraseErr, upkeepErr error
-	// Upkept: the journal ends with what retention or forgetting wrote.
+	// Upkept: the journal ends with a record of retention or forgetting.
 	Upkept bool
 	Deferral
 	servers servers
-	// readOnly: the journals were opened for reading. writing: who holds it may write;
-	// untidy: nobody has written since it was read.
+	// readOnly: the journals were opened for reading. writing: the holder may write. untidy:
+	// nobody has written since it was read.
 	readOnly, writing, untidy bool
 }
 
@@ -118,7 +118,7 @@ func (s *Session) init() {
 	s.owner.Unread()
 }
 
-// Invalidate drops what was read, so that the next use reads it again.
+// Invalidate drops the data read, so that the next use reads it again.
 func (s *Session) Invalidate() {
 	closeFile(&s.Journal)
 	closeFile(&s.records)
@@ -128,8 +128,7 @@ func (s *Session) Invalidate() {
 	s.init()
 }
 
-// Refresh reads what this or another process has written since the last look, all of it of one
-// server.
+// Refresh reads the writes of this and other processes since the last call, all from one server.
 func (s *Session) Refresh(write bool) (err error) {
 	for range journalLooks {
 		if err = refresh(s, write); !s.servers.changed(s.Files) {
@@ -154,7 +153,7 @@ func refresh(s *Session, write bool) error {
 	case errors.Is(err, journal.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
 		return err
 	case known && s.Journal != nil && errors.As(err, new(*journal.DamageError)):
-		// What this process knows may be what it could not write: all is read anew.
+		// This process may hold data that it failed to write, so all is read anew.
 		return err
 	default:
 		closeFile(&s.records)
@@ -174,9 +173,8 @@ func closeFile(j **journal.Journal) {
 	*j = nil
 }
 
-// follow opens a journal, or looks for what was appended to it, and hands every
-// record that is new to each. again says that it was opened for reading, and is to be
-// written, too.
+// follow opens a journal, or looks for appended records, and passes every new record to each.
+// again says that the journal was opened for reading and is now to be written, too.
 func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
 	if *j == nil {
 		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: each})
@@ -308,8 +306,8 @@ func (s *Session) keepCut(b *branch.Cut) {
 // Keeps reports whether anything that was said in the session is in memory.
 func (s *Session) Keeps() bool { return s.Branches.known() || len(s.Pages) > 0 }
 
-// ReadSalvaged reads what is sound of a damaged journal as the session would be read, past
-// what can't be. Who has looked invalidates the session.
+// ReadSalvaged reads the sound part of a damaged journal as the session would be read, and skips
+// the rest. Callers must invalidate the session afterwards.
 func (s *Session) ReadSalvaged(j *journal.Salvage) error {
 	s.Journal = j.Journal()
 	var errs []error
@@ -321,7 +319,7 @@ func (s *Session) ReadSalvaged(j *journal.Salvage) error {
 	return errors.Join(append(errs, s.recallAccount())...)
 }
 
-// Reader reads what the session's pages hold.
+// Reader returns a reader of the contents of the session's pages.
 func (s *Session) Reader() *archive.Reader {
 	return &archive.Reader{Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Retired: s.Graves.Retired}
 }

@@ -100,16 +100,16 @@ func (t *Table) open(ctx context.Context, key, name string, lock func(context.Co
 // servers counts those that have answered for a session's files.
 type servers struct{ n int64 }
 
-// changed tells whether another one has come to answer since this was asked last: what is in
-// memory is not known to be there.
+// changed reports whether another server answers than at the last call. The data in memory may
+// then be missing there.
 func (v *servers) changed(files store.Store) bool {
 	was := v.n
 	v.n = store.Takeovers(files)
 	return v.n != was
 }
 
-// ended says whether all that a call wrote is there, now that the lock is let go. What is not
-// is not taken for written: the session is read anew.
+// ended reports whether all writes of a call are there, now that the lock is released. If some
+// are not, the session is read anew.
 func ended(s *Session, err error) {
 	for _, f := range s.after {
 		f()
@@ -171,8 +171,8 @@ func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost f
 			return s, unlock, nil
 		}
 		if err == nil {
-			unlock() // what is owed is done under a lock that others respect
-		} // else, where it was resumed, two machines may have written what was read
+			unlock() // promised work is done under a lock that others respect
+		} // else, if the lock was resumed, two machines may have written the data that was read
 	}
 	s, unlock, err := t.Use(ctx, key, name, true)
 	if err == nil {
@@ -181,7 +181,7 @@ func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost f
 	return s, unlock, err
 }
 
-// read reads what is new on disk, and reports whether it may be written.
+// read reads new data from disk, and reports whether it may be written.
 func (s *Session) read(key string, write bool) (writable bool, err error) {
 	look := func() (err error) {
 		s.Key, err = s.owner.Identify(s.o.State, s.Name, s.Key, key)
@@ -225,8 +225,8 @@ func resumeFolder(_ context.Context, s *Session) (release func(), err error) {
 	return release, nil
 }
 
-// Visit is Use for who goes through all sessions: what was not in memory before is not
-// kept there.
+// Visit is Use for a caller that goes through all sessions: a session that was not in memory
+// before is not kept there.
 func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, func(), error) {
 	had := t.Holds(name)
 	s, unlock, err := t.Use(ctx, "", name, write)
@@ -236,8 +236,8 @@ func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, f
 	return s, func() { s.Invalidate(); unlock() }, nil
 }
 
-// Hold gives a session with its locks and without reading it: what this process knew
-// of it is dropped, before and after.
+// Hold returns a session with its locks and without reading it. The data that this process had of
+// it is dropped, before and after.
 func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
 	s, err := t.take(key, name)
 	if err != nil {
@@ -347,7 +347,7 @@ func (t *Table) releaseOldest(but *Session) {
 	}
 }
 
-// Release drops what is in memory of a session, once nobody holds it.
+// Release drops a session's data from memory, once nobody holds it.
 func (t *Table) Release(name string) {
 	if s := t.find(name); s != nil {
 		s.mu.Lock()
@@ -366,7 +366,7 @@ func (t *Table) ReleaseIdle(idle time.Duration) (n int) {
 	return n
 }
 
-// release drops what was read, unless a call uses it.
+// release drops the data read, unless a call uses it.
 func (s *Session) release() bool {
 	if !s.mu.TryLock() {
 		return false
@@ -377,7 +377,7 @@ func (s *Session) release() bool {
 	return was
 }
 
-// Close closes the sessions and ends the table. It is idempotent; was tells that it had
+// Close closes the sessions and ends the table. It is idempotent; was reports whether it had
 // ended before.
 func (t *Table) Close() (was bool, err error) {
 	t.mu.Lock()

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// projectionDigest hashes projections of one conversation. Their lists are hashed
-// in blocks, of which those that stood in the projection before are not hashed
-// again: neither growing nor a change near the end costs more than its own part.
+// projectionDigest hashes projections of one conversation. Their lists are hashed in blocks, and
+// blocks that the previous projection had are not hashed again: neither growing nor a change near
+// the end costs more than its own part.
 type projectionDigest struct {
 	seen, items []blockHash
 	buf         []byte
@@ -40,9 +40,8 @@ func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) st
 	return hex.EncodeToString(all.Sum(nil)[:16])
 }
 
-// list writes the hashes of a list's blocks to all. known are those of the list
-// before, of which the first keep entries stand; it returns those of n entries that
-// fill their block.
+// list writes the hashes of a list's blocks to all. known are those of the previous list, whose
+// first keep entries are unchanged. It returns those of n entries that fill their block.
 func (d *projectionDigest) list(all hash.Hash, known []blockHash, keep, n int, entry func(int)) []blockHash {
 	whole := min(keep/digestBlock, len(known))
 	known = known[:whole:whole]
@@ -81,7 +80,7 @@ func (d *projectionDigest) strings(all ...string) {
 	}
 }
 
-// flush hashes what was added since the last time.
+// flush hashes the bytes that were added since the last time.
 func (d *projectionDigest) flush() blockHash {
 	h := sha256.Sum256(d.buf)
 	d.buf = d.buf[:0]

@@ -48,7 +48,7 @@ func withFields[T any](base T, f fields) (T, error) {
 		if !ok {
 			return base, fmt.Errorf("%s has no field %s", v.Type().Name(), name)
 		}
-		fresh := reflect.New(v.Field(i).Type()) // what base shares stays as it is
+		fresh := reflect.New(v.Field(i).Type()) // values that base shares stay unchanged
 		if err := json.Unmarshal(f[name], fresh.Interface()); err != nil {
 			return base, fmt.Errorf("field %s: %w", name, err)
 		}

@@ -17,8 +17,8 @@ import (
 type line struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
-	// After is the plan that the line goes on from. Without one it stands by
-	// itself, and Before is the whole projection that was planned on.
+	// After is the plan that the line continues. A line without one is complete by itself, and
+	// Before is the whole projection that was planned on.
 	After  string             `json:"after,omitempty"`
 	Before *pagevm.Projection `json:"before,omitempty"`
 	// KeepHost and KeepPlaces lead over from the line before; then come Host and
@@ -36,23 +36,22 @@ type line struct {
 	Projection string `json:"projection"`
 }
 
-// step is one call of a decider: In is what it was given, Out what it decided.
+// step is one call of a decider: In is its input, Out its decision.
 type step struct {
 	Decider string          `json:"decider"`
 	In      json.RawMessage `json:"in"`
 	Out     json.RawMessage `json:"out"`
 }
 
-// cutIn is what the cut planner was given: the fields that differ from when it was
-// last asked.
+// cutIn is the input of the cut planner: the fields that differ from its previous call.
 type cutIn = fields
 
-// selectIn is what the selector was given. It looks at the messages, their places
-// and what left as Next does, but for Segments; Fields are all else.
+// selectIn is the input of the selector. It has the messages, their places and the ones that left
+// as Next has them, except Segments. Fields holds the rest.
 type selectIn struct {
 	Fields   fields         `json:"fields"`
 	Segments []segmentPatch `json:"segments,omitempty"`
-	// Seen is there only if it is not what the first Next came to.
+	// Seen is there only if it differs from the result of the first Next.
 	Seen []pagevm.Seen `json:"seen,omitempty"`
 }
 
@@ -63,10 +62,10 @@ type segmentPatch struct {
 	Fields  fields `json:"fields"`
 }
 
-// nextIn is what Next was given beside the projection and the conversation.
+// nextIn is the input of Next, apart from the projection and the conversation.
 type nextIn struct {
 	Wishes pagevm.Wishes `json:"wishes"`
-	// Selected tells that the selector's newest wish was handed on, for Reason.
+	// Selected: the selector's newest wish was passed on, for Reason.
 	Selected bool             `json:"selected,omitempty"`
 	Reason   pagevm.CutReason `json:"reason,omitempty"`
 	Cache    pagevm.Cache     `json:"cache"`
@@ -117,7 +116,7 @@ func (b *base) cutWas(s *step) error {
 	return err
 }
 
-// follow goes on by a line, without what that decided.
+// follow applies a line to the base, without the line's decisions.
 func (b *base) follow(l *line) error {
 	if err := b.talk(l); err != nil {
 		return err
@@ -133,8 +132,8 @@ func (b *base) follow(l *line) error {
 	return nil
 }
 
-// lineOf writes a plan against what the trace has of the conversation, nil if that is
-// nothing of use, and gives what it has then.
+// lineOf writes a plan against the trace's last state of the conversation, nil if that is of no
+// use. It returns the line and the new state.
 func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
 	after := &traced{plan: p.ID}
@@ -162,8 +161,7 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	return l, after, err
 }
 
-// steps writes the calls of deciders. cut is what the cut planner was given last,
-// before and after.
+// steps writes the calls of deciders. cut is the cut planner's last input, before and after.
 func steps(p *Plan, cut *cachelayout.CutInput) ([]step, error) {
 	var grown []pagevm.Seen
 	var wish *pagevm.CutWish
@@ -205,8 +203,8 @@ func appendStep(all []step, name string, in, out any) ([]step, error) {
 	return append(all, step{name, rawIn, rawOut}), err
 }
 
-// selectInOf is what the selector was given. Seen is what the first Next of the plan
-// came to.
+// selectInOf returns the recorded input of the selector. seen is the result of the plan's first
+// Next.
 func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, error) {
 	var out selectIn
 	if len(in.Host) != len(p.Host) || common(in.Places, p.Places) != len(in.Places) {
@@ -239,7 +237,7 @@ func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, 
 	return out, err
 }
 
-// nextInOf is what Next was given; wish is the selector's newest.
+// nextInOf returns the recorded input of Next. wish is the selector's newest.
 func nextInOf(d *plan.NextStep, wish *pagevm.CutWish) nextIn {
 	in := nextIn{Wishes: d.Wishes, Cache: d.Cache}
 	if c := d.Wishes.Cut; c != nil && c == wish {

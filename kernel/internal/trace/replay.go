@@ -81,7 +81,7 @@ func (p *replay) line(l journal.TraceLine) error {
 	return nil
 }
 
-// file enters what a plan came to, d the difference that was its end, if any.
+// file files the result of a plan. d is the difference that ended the plan, if any.
 func (p *replay) file(l journal.TraceLine, a *planAgain, d *api.TraceDifference) {
 	r := p.report
 	switch {
@@ -102,8 +102,8 @@ func (p *replay) file(l journal.TraceLine, a *planAgain, d *api.TraceDifference)
 	}
 }
 
-// base is what a line goes on from, its own conversation laid over it; nil if that
-// could not be decided again.
+// base returns the state that a line continues, with the line's own conversation laid over it;
+// nil if that state could not be decided again.
 func (p *replay) base(key conversation, rec *line) (*base, error) {
 	b := base{proj: rec.Before}
 	if rec.Before == nil {
@@ -122,11 +122,11 @@ func (p *replay) base(key conversation, rec *line) (*base, error) {
 // planAgain decides one plan again.
 type planAgain struct {
 	rec  *line
-	base base // before, and after the plan was run, behind it
+	base base // the state before the plan and, once it was run, after it
 
 	align pagevm.Alignment
-	grown *pagevm.Projection // what the first Next came to
-	proj  *pagevm.Projection // what the chosen one came to
+	grown *pagevm.Projection // the result of the first Next
+	proj  *pagevm.Projection // the result of the chosen Next
 	wish  *pagevm.CutWish    // the selector's newest, as recorded
 	// others are the decisions of other versions that came out otherwise. foreign:
 	// one of them is the reason why the plan can't be decided to its end.
@@ -154,13 +154,13 @@ func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 			if a.otherwise(s.Decider, d, other); !a.foreign || s.Decider == stepNext {
 				return d, nil
 			}
-			a.foreign = false // what it decided stands in the trace
+			a.foreign = false // its decision is in the trace
 		}
 	}
 	return a.finish(other)
 }
 
-// otherwise files what a decider says otherwise now.
+// otherwise files a decision that a decider now makes differently.
 func (a *planAgain) otherwise(decider string, d *api.TraceDifference, other map[string]bool) *api.TraceDifference {
 	if d == nil {
 		return nil
@@ -172,7 +172,7 @@ func (a *planAgain) otherwise(decider string, d *api.TraceDifference, other map[
 	return d
 }
 
-// finish compares what the plan came to.
+// finish compares the results of the plan.
 func (a *planAgain) finish(other map[string]bool) (*api.TraceDifference, error) {
 	if a.proj == nil {
 		return nil, fmt.Errorf("chosen: %d is no step that made a projection", a.rec.Chosen)

@@ -1,17 +1,16 @@
 // Package trace keeps how plans were decided, and decides them again.
 //
-// The decision trace of a session, trace.jsonl, holds one line for every plan that
-// was recorded: what was decided, in order, by which function, and all that it was
-// decided from. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a
-// line of them, and [Replay] decides again and compares.
+// The decision trace of a session, trace.jsonl, holds one line for every recorded plan: the
+// decisions in order, the function that made each, and all of its inputs. A plan notes the calls
+// while it is made ([plan.Step]), a [Writer] makes a line of them, and [Replay] decides again and
+// compares.
 //
-// What a function was given is written as what differs from what is before it
-// in the trace, field by field, so that a field that is added to an input is
-// recorded without a word here.
+// Inputs of a function are written as differences from those before them in the trace, field by
+// field, so a field that is added to an input is recorded without a change here.
 //
-// The package never decides anything by itself and never holds a plan up: the
-// functions that decide are called as they are. Nothing of a conversation's content
-// is written: keys, hashes, sizes and levels.
+// The package never decides anything by itself and never holds a plan up: the functions that
+// decide are called as they are. Nothing of a conversation's content is written: keys, hashes,
+// sizes and levels.
 package trace
 
 import (
@@ -32,9 +31,9 @@ const (
 	OldFile = "trace.1.jsonl"
 )
 
-// deciders are the functions that decide, with the version of what they decide. A
-// version goes up when equal inputs no longer give the same: what another version
-// decided is then told from what was recorded wrongly.
+// deciders are the functions that decide, with the version of their decisions. The version must
+// go up when equal inputs no longer give equal decisions. Replay then tells a decision of another
+// version from a faulty record.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
 	stepPlanCut: 3, // cachelayout.PlanCut
@@ -64,11 +63,11 @@ type Plan struct {
 	On                  string
 	Before, After       *pagevm.Projection
 	KeepSeen, KeepItems int
-	// Host, Places and Align are what all of the trail was asked about.
+	// Host, Places and Align are common inputs of all steps of the trail.
 	Host   []pagevm.HostMessage
 	Places []pagevm.Place
 	Align  pagevm.Alignment
-	// Trail is what was decided, in order.
+	// Trail lists the decisions, in order.
 	Trail []plan.Step
 }
 
@@ -78,12 +77,12 @@ type conversation struct{ branch, model string }
 // Writer writes a session's trace. A nil Writer writes none.
 type Writer struct {
 	file *journal.Trace
-	// lines are the conversations by what the newest line of the file says of them:
-	// the next one is written as what differs.
+	// lines holds each conversation as the newest line of the file describes it. The next line is
+	// written as the differences.
 	lines map[conversation]*traced
 }
 
-// traced is what a trace has of a conversation.
+// traced is the trace's last state of a conversation.
 type traced struct {
 	base
 	plan   string
@@ -93,7 +92,7 @@ type traced struct {
 	sum string
 }
 
-// base is what the next line of a conversation is written against, and read against.
+// base is the state that the next line of a conversation is written against, and read against.
 type base struct {
 	proj   *pagevm.Projection
 	hosts  []pagevm.HostMessage
@@ -101,16 +100,16 @@ type base struct {
 	cut    cachelayout.CutInput
 }
 
-// NewWriter gets the trace of the session in dir ready; nothing is read or written.
-// program is the version of what writes it. From maxBytes on, or four times its first
-// line if that is more, the file is put aside and begun anew.
+// NewWriter prepares the trace of the session in dir, and reads and writes nothing. program is
+// the version of the writing program. From maxBytes on, or four times its first line if that is
+// more, the file is put aside and begun anew.
 func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
 	head := journal.TraceHeader{Program: program, Deciders: deciders}
 	return &Writer{file: journal.NewTrace(dir, File, head, maxBytes), lines: map[conversation]*traced{}}
 }
 
-// Write writes down how a plan was decided, and gives the size of what it wrote in
-// bytes. After an error the next line needs none before it.
+// Write records how a plan was decided, and returns the size of the written line in bytes. After
+// an error the next line needs none before it.
 func (t *Writer) Write(p *Plan) (n int, err error) {
 	if t == nil {
 		return 0, nil
@@ -122,7 +121,8 @@ func (t *Writer) Write(p *Plan) (n int, err error) {
 }
 
 func (t *Writer) write(p *Plan) (int, error) {
-	// What others wrote is read where a line that needs none of it would not be much less.
+	// Records of other processes are read unless they are much longer than a line that needs
+	// none of them.
 	others, fresh, err := t.file.Begin(mostTaken + 2*messageBytes*int64(len(p.Host)))
 	if err != nil {
 		return 0, err
@@ -153,13 +153,13 @@ func (t *Writer) write(p *Plan) (int, error) {
 	return len(body), nil
 }
 
-// mostTaken is how much of what others wrote is read in any case, in bytes: with a database that
-// much comes with the session's lock. messageBytes is about what a message takes in a line that
-// stands by itself.
+// mostTaken is how many bytes of other processes' writes are read in any case: with a database
+// that much comes with the session's lock. messageBytes is about the size of a message in a line
+// that is complete by itself.
 const mostTaken, messageBytes = 56 << 10, 800
 
-// take goes on by the record of another process. Behind one that does not go on from what is known
-// here, nothing is known of its conversation.
+// take applies a record of another process. If the record does not continue the known state, its
+// conversation becomes unknown.
 func (t *Writer) take(raw json.RawMessage) {
 	var r record
 	if err := strictly(raw, &r); err != nil || r.Op != opDecided {
@@ -183,8 +183,8 @@ func (t *Writer) take(raw json.RawMessage) {
 	t.lines[key] = &traced{base: b, plan: r.ID, sum: l.Projection}
 }
 
-// leadsTo reports whether what is known is what a plan was planned on, which may have been read
-// anew.
+// leadsTo reports whether the known state is the one that a plan was made on, which may have been
+// read anew.
 func (t *traced) leadsTo(p *Plan) bool {
 	if t.proj != p.Before && t.plan == p.On && t.digest.sum(p.Before, 0, 0) == t.sum {
 		t.proj = p.Before

@@ -11,8 +11,8 @@ var Version = sync.OnceValue(func() string {
 	return versionIn(info)
 })
 
-// versionIn is the version of this module in a program, "devel" for one that was built
-// from a folder: as the program's own module, or as what replaces a required one.
+// versionIn returns the version of this module in a program, "devel" for one that was built from
+// a folder: as the program's own module, or as the replacement of a required one.
 func versionIn(info *debug.BuildInfo) string {
 	const path = "github.com/memkernel/memkernel"
 	if info == nil {

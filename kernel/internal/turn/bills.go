@@ -24,7 +24,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// bill is what a call was billed that a delivery tells of.
+// bill is the bill for a call that a delivery contains.
 type bill struct {
 	message    *memkernel.Message
 	usage      memkernel.Usage
@@ -71,9 +71,8 @@ func answers(t *api.Turn, i int) bool {
 	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
 
-// callID names a message in usage.jsonl. The kernel's keys of messages without one of
-// the host's change when the host takes away what stood before them; when they were
-// written, and what was billed for them, does not.
+// callID names a message in usage.jsonl. The kernel's keys of messages without a key of the host
+// change when the host removes earlier messages. The time of writing and the bill do not change.
 func callID(m *memkernel.Message, i int) string {
 	switch {
 	case m.Key != "":
@@ -86,11 +85,11 @@ func callID(m *memkernel.Message, i int) string {
 	return fmt.Sprintf("%s %d", m.Time.UTC().Format(time.RFC3339Nano), m.Usage.InputTotal())
 }
 
-// takeBill learns what was billed: the plan's call, and once for each all calls that the
-// delivery tells of. The turn is committed whatever comes of it.
+// takeBill learns from the bills: that of the plan's call, and once each those of all calls in
+// the delivery. The turn is committed whether or not that succeeds.
 func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	if t.More && t.PlanID == "" {
-		return // the last delivery tells of all
+		return // the last delivery has all bills
 	}
 	told, newest := billsOf(&t)
 	if t.Reported == nil && newest.message != nil {
@@ -123,7 +122,7 @@ func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	}
 }
 
-// unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
+// unlogged returns the rows of calls that usage.jsonl does not have, without the row of a plan.
 func unlogged(s *session.Session, w *intake, t *api.Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
 	if len(told) == 0 {
 		return nil, nil
@@ -155,8 +154,9 @@ func unlogged(s *session.Session, w *intake, t *api.Turn, told []bill, planned *
 	return rows, nil
 }
 
-// firstSight returns which results of new messages a hook shortened before the model saw them, and
-// what the model fetched of such results. A result whose content can't be read is not counted.
+// firstSight returns which results of new messages a hook shortened before the model saw them,
+// and how much of such results the model fetched. A result whose content can't be read is not
+// counted.
 func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight) {
 	for i := range news {
 		for j := range news[i].Parts {
@@ -236,8 +236,8 @@ func unbilled(s *session.Session, t *api.Turn) *branch.State {
 	return l
 }
 
-// learn takes what the provider billed for a planned call: it trains the model's
-// calibration, and anchors the line on the measured prompt. It gives the row to log.
+// learn takes the provider's bill for a planned call: it trains the model's calibration, and
+// anchors the line on the measured prompt. It returns the row to log.
 func learn(s *session.Session, t api.Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
 	l := unbilled(s, &t)
 	if t.Usage == nil || l == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Pass takes in what a boundary brings, commits, and does what it asks for.
+// Pass takes in the messages of a boundary, commits, and does what it asks for.
 func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
 	b := boundary{Boundary: of}
 	t := b.turn()
@@ -35,7 +35,7 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 	}
 	p, err := passBoundary(ctx, s, w, b, point)
 	if err != nil {
-		s.Invalidate() // what stands on disk counts
+		s.Invalidate() // the data on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
 	}
 	d.askAtBoundary(s, job, point == journal.PointReset)
@@ -55,11 +55,11 @@ func (d *Desk) openBoundary(ctx context.Context, t *api.Turn) (*session.Session,
 	return s, nil, unlock, err
 }
 
-// passBoundary takes in the messages, commits, and does what the boundary asks for.
+// passBoundary takes in the messages, commits, and carries out the boundary's requests.
 func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary, point journal.CommitPoint) (*api.Passed, error) {
 	out := &api.Passed{Outcome: api.Committed}
 	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
-		// What is there by now is the next epoch's.
+		// The present state is already the next epoch's.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = api.Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, s.Stands()
 	}
@@ -150,9 +150,8 @@ func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
 
-// Checkpoint writes the working state of the session's main line now, if it says anything
-// that the newest checkpoint does not, and returns what is newest; nil if nothing has been
-// captured.
+// Checkpoint writes the working state of the session's main line now, if it differs from the
+// newest checkpoint, and returns the newest checkpoint; nil if nothing has been captured.
 func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
 	of.Branch = ""
 	b := boundary{Boundary: of}

@@ -31,8 +31,8 @@ import (
 //	           record ─── checkpoint and flush again if the state changed, then the cut,
 //	                      then the projection, synced: the next plan begins with it
 //
-// No model is asked: the summary was kept up to date turn by turn. What can't be cut
-// is not recorded, and the answer says why.
+// No model is asked: the summary was kept up to date turn by turn. A refused cut is not recorded,
+// and the answer says why.
 
 // Compact passes the boundary of a compaction, then cuts.
 func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error) {
@@ -48,7 +48,7 @@ func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error
 	b.ending = func(st summary.State) { job = d.boundaryNotes(s, w, b, st) }
 	p, err := d.compact(ctx, s, w, b)
 	if err != nil {
-		s.Invalidate() // what stands on disk counts
+		s.Invalidate() // the data on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.Key, err)
 	}
 	d.askAtBoundary(s, job, false)
@@ -56,8 +56,8 @@ func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error
 	return p, nil
 }
 
-// errSecret is returned for a provider's compaction that tells a secret of the conversation.
-// It can't be masked, since its provider takes it back as it is alone.
+// errSecret is returned for a provider's compaction that contains a secret of the conversation.
+// It can't be masked, since its provider takes it back only unchanged.
 var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 
 // compact passes the boundary, then cuts.
@@ -89,8 +89,8 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b bou
 	return p, nil
 }
 
-// nextCall is the call that a compaction makes room for: what the host says of it,
-// on the last plan's. known is false where the conversation is not.
+// nextCall returns the call that a compaction makes room for: the host's request, completed from
+// the last plan's. known is false if the conversation is unknown.
 func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.PlanRequest, known bool) {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	req = nextRequest(l, call)
@@ -106,8 +106,7 @@ func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.P
 	return req, len(req.Messages) > 0
 }
 
-// nextRequest is the request of the last call, and what the host says of the next one in
-// its place.
+// nextRequest returns the request of the last call, with the host's values for the next one.
 func nextRequest(l *branch.State, o *api.PlanRequest) api.PlanRequest {
 	c := l.LastCall()
 	req := api.PlanRequest{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
@@ -180,8 +179,7 @@ func compactLater(s *session.Session, l *branch.State) *api.Compaction {
 	return c
 }
 
-// uncut turns the errors of a plan that say what is the matter with the request into
-// answers; nil for others.
+// uncut turns errors of a plan that concern the request into answers; it returns nil for others.
 func uncut(err error) *api.Compaction {
 	var large *budget.TooSmallError
 	var refused *api.OverflowError
@@ -205,8 +203,8 @@ func newCompaction(r api.CompactReason, detail string) *api.Compaction {
 	return &api.Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
 }
 
-// fillTexts fills in what a host takes along: the summary as it is in the journal
-// and the text to go on from.
+// fillTexts fills in the texts for the host: the summary as it is in the journal and the text to
+// continue from.
 func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
@@ -246,7 +244,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b bo
 	}
 }
 
-// compaction tells what the demand came to.
+// compaction returns the result of the request.
 func (d *Desk) compaction(pl *Planned) *api.Compaction {
 	c := newCompaction(api.CompactOK, "")
 	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal
@@ -273,7 +271,7 @@ func (d *Desk) compaction(pl *Planned) *api.Compaction {
 	return c
 }
 
-// leftBy counts what a cut took away or shortened.
+// leftBy counts the messages that a cut removed or shortened.
 func (pl *Planned) leftBy(c *api.Compaction) {
 	gone := map[int]bool{}
 	for i, s := range pl.Proj.Seen {
@@ -294,7 +292,7 @@ func (pl *Planned) leftBy(c *api.Compaction) {
 	}
 }
 
-// firstKept is the first message behind all that left.
+// firstKept returns the first message after all that left.
 func (pl *Planned) firstKept() *api.KeptMessage {
 	at := 0
 	for i, s := range pl.Proj.Seen {
@@ -308,7 +306,7 @@ func (pl *Planned) firstKept() *api.KeptMessage {
 	return &api.KeptMessage{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
 }
 
-// compactHint says what a host can do where nothing could be reclaimed.
+// compactHint returns advice for a host if nothing could be reclaimed.
 func (pl *Planned) compactHint(r api.CompactReason) string {
 	switch r {
 	case api.CompactOpenLoop:

@@ -36,7 +36,7 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 	return represent.Recompress(ctx, in, reps, s.opt)
 }
 
-// newMaker makes pages for a session. What it makes is on disk before it is used.
+// newMaker makes pages for a session. Its pages must be on disk before they are used.
 func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, d.Counts)
 	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: d.Represent,
@@ -47,14 +47,14 @@ func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Mo
 	return g, err
 }
 
-// intake is a turn as it was handed in, or what a boundary brought: made valid, and
-// pages of it.
+// intake is a turn as the host handed it in, or the messages of a boundary, made valid and into
+// pages.
 type intake struct {
 	*ingest.Batch
 	turn   *api.Turn
 	model  cachelayout.Model
 	prices *cachelayout.Book
-	stats  api.Stats // of what was written
+	stats  api.Stats // of the writes
 }
 
 // take makes the messages of a turn valid.
@@ -78,7 +78,7 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*inta
 	return in, nil
 }
 
-// absorb makes pages of what is new. Where the work fails later the session is forgotten.
+// absorb makes pages of new messages. If later work fails, the session is forgotten.
 func (in *intake) absorb(s *session.Session) {
 	in.Absorb()
 	in.stats.Examined = in.Examined + len(in.Hosts) - in.Absorbed
@@ -88,7 +88,7 @@ func (in *intake) absorb(s *session.Session) {
 	}
 }
 
-// ingestTurn makes pages of what is new and commits them.
+// ingestTurn makes pages of new messages and commits them.
 func ingestTurn(ctx context.Context, s *session.Session, in *intake) error {
 	in.absorb(s)
 	return in.commit(ctx, s)

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// takeNotes starts to ask the model about what was said since it last looked, if
-// that is due. The session is locked; nothing here waits for anybody.
+// takeNotes starts to ask the model about the messages since its last look, if that is due. The
+// caller must hold the session's lock. Nothing here waits for anybody.
 func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Observation) {
 	if o.Outcome == api.Conflict || d.Notes.Busy(s.Files) {
 		return
@@ -54,16 +54,16 @@ func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
 	return upToDate(s, job)
 }
 
-// upToDate reports whether a job is made from what the journal says now.
+// upToDate reports whether a job is made from the journal's present state.
 func upToDate(s *session.Session, job *notes.Job) bool {
 	n, err := notesOn(s, job.Answered.Page)
 	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version
 }
 
-// Commit writes what a model answered: one transaction of the mark, the operations,
-// and what is to be remembered; the daily log is brought up to it then.
+// Commit writes a model's answer: one transaction of the mark, the operations, and the facts to
+// remember. Then it adds these facts to the daily log.
 func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
-	// Not the request's context, which may have ended: what was paid for is kept.
+	// Not the request's context, which may have ended: an answer that was paid for is kept.
 	ctx := context.Background()
 	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, true)
 	if errors.Is(err, api.ErrClosed) {
@@ -76,7 +76,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 		return nil
 	}
 	if err := commitNotes(s, n.desk.Memory, job, updates, facts); err != nil {
-		s.Invalidate() // what stands on disk counts
+		s.Invalidate() // the data on disk counts
 		return err
 	}
 	s.WriteMemories(ctx)

@@ -23,15 +23,15 @@ func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error
 	return whole(func(try attempt) (*api.Observation, error) { return observeOnce(ctx, d, t, try) })
 }
 
-// attempt is one of taking a turn in: lost hears at its end that what was written is not there;
-// resume says that the session's lock may be resumed.
+// attempt is one attempt to take a turn in. lost is called at its end if its writes are not
+// there. resume says that the session's lock may be resumed.
 type attempt struct {
 	resume bool
 	lost   func(error)
 }
 
-// whole takes a turn in that is to be there when its call ends. Where another machine was at
-// work in the session it is taken in anew, on what that one wrote.
+// whole takes in a turn that must be there when its call ends. If another machine wrote to the
+// session meanwhile, the turn is taken in anew, after those writes.
 func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, error) {
 	for first := true; ; first = false {
 		var lost error
@@ -47,7 +47,7 @@ func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, erro
 }
 
 func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Observation, error) {
-	ctx = markdownstore.Since(ctx, time.Now()) // with the session's lock comes what is new
+	ctx = markdownstore.Since(ctx, time.Now()) // the session's lock brings new writes
 	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Ob
 	defer unlock()
 	o, err := observeTurn(ctx, d, s, w, t)
 	if err != nil {
-		s.Invalidate() // what stands on disk counts
+		s.Invalidate() // the data on disk counts
 		return o, err
 	}
 	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
@@ -63,9 +63,9 @@ func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Ob
 	return o, nil
 }
 
-// openTurn opens the session of a turn for writing and makes its messages valid. What is
-// written waits for the end of the call, by which the attempt is told if it is not there, unless
-// it is none.
+// openTurn opens the session of a turn for writing and makes its messages valid. If the attempt
+// has a lost function, writes wait for the end of the call, when lost is called if they are not
+// there.
 func (d *Desk) openTurn(ctx context.Context, t *api.Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
 	if try.lost != nil {
 		s, unlock, err = d.Sessions.UseDeferred(ctx, t.SessionKey, try.resume, try.lost)
@@ -86,10 +86,11 @@ func (d *Desk) openTurn(ctx context.Context, t *api.Turn, try attempt) (s *sessi
 	return s, in, unlock, nil
 }
 
-// observeTurn writes, in this order: the new pages (blobs, then a synced line of the journal), the working
-// state, what the person asked to remember (the day's log), who wrote lines of memory's files (the project's
-// journal), then the turn itself, which is the commit: a delivery after it is a duplicate. Calibration and
-// usage.jsonl follow, and last, by the caller, the Markdown: buffer, checkpoint, SESSION-STATE.md.
+// observeTurn writes, in this order: the new pages (blobs, then a synced line of the journal),
+// the working state, the entries that the person asked to remember (the day's log), the authors
+// of lines in memory's files (the project's journal), then the turn itself, which is the commit:
+// a delivery after it is a duplicate. Calibration and usage.jsonl follow, and last, by the
+// caller, the Markdown: buffer, checkpoint, SESSION-STATE.md.
 func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
@@ -125,7 +126,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 		return o, nil
 	}
 	if !stands && t.Branch == "" {
-		// Before the turn stands: delivered again after a kill it would be a duplicate.
+		// This comes before the turn is committed: delivered again after a kill it would be a
+		// duplicate.
 		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
 	}
 	if !stands {
@@ -150,9 +152,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	return o, nil
 }
 
-// commitTurn writes the turn to the journal, unless it is there. The same key
-// with other messages is a conflict; what else a delivery brings (usage, plan)
-// does not count for that.
+// commitTurn writes the turn to the journal, unless it is there. The same key with other messages
+// is a conflict. Other parts of a delivery (usage, plan) do not count for that.
 func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs []memkernel.Message, t api.Turn) error {
 	there := func() bool {
 		chain, ok := s.Account.Chains[o.AdvancementKey]
@@ -211,12 +212,12 @@ func hasCalls(m *memkernel.Message) bool {
 	return false
 }
 
-// advance updates a summary by what it has not seen of msgs.
+// advance updates a summary by those of msgs that it does not cover.
 func advance(s *session.Session, st summary.State, msgs []memkernel.Message) summary.State {
 	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
 }
 
-// Ingest takes in what a host has so far, in the middle of a turn.
+// Ingest takes in a host's messages so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return whole(func(try attempt) (*api.Observation, error) { return ingestOnce(ctx, d, t, try) })
 }

@@ -30,8 +30,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan plans a call and records what was planned. The session is invalid where that can't
-// be, and read again: the plan says so then.
+// Plan plans a call and records the plan. If recording fails, the session is invalid and read
+// again, and the plan reports that.
 func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	pl, err := d.plan(ctx, s, req, how{})
 	if err != nil {
@@ -68,7 +68,8 @@ func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	}
 }
 
-// noteHabits keeps a pause that the session made, for the agent's next one to be planned by. What can't be kept is lost: it is no part of the plan.
+// noteHabits keeps a pause that the session made, for the agent's next one to be planned by. A
+// pause that can't be kept is lost: it is no part of the plan.
 func (d *Desk) noteHabits(pl *Planned) {
 	if pl.Request().Branch != "" {
 		return
@@ -94,14 +95,14 @@ func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.Pla
 	return pl, nil
 }
 
-// Unrecorded plans when nothing can be written (a full or read-only disk): a
-// model call should not fail for that. What is not durable stays in full; if that
-// does not fit, the reason why nothing could be written is the error.
+// Unrecorded plans when nothing can be written (a full or read-only disk): a model call should
+// not fail for that. Content that is not durable stays in full. If that does not fit, the reason
+// why nothing could be written is the error.
 func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.PlanRequest, cause error) (*Planned, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.Refresh(false); err != nil { // what was recorded before stands
+	if err := s.Refresh(false); err != nil { // earlier records are valid
 		s.Invalidate()
 	}
 	pl, err := d.plan(ctx, s, req, how{peek: true, unwritten: true})
@@ -117,8 +118,8 @@ func (d *Desk) Peek(ctx context.Context, s *session.Session, req *api.PlanReques
 	return d.plan(ctx, s, req, how{peek: true})
 }
 
-// Planned is a plan that was made, and what recording it adds. What it shows is read from
-// the session, so it is for who holds that.
+// Planned is a plan that was made, and the additions of recording it. Its contents are read from
+// the session, so only the session's holder may use it.
 type Planned struct {
 	*plan.Result
 	Session        *session.Session
@@ -134,7 +135,7 @@ type Planned struct {
 type how struct {
 	// peek: the index is not to be written.
 	peek bool
-	// unwritten: what is ingested now will not be on disk before the plan is used.
+	// unwritten: pages ingested now will not be on disk before the plan is used.
 	unwritten bool
 	// demand is a compaction on demand, nil for a plan.
 	demand *plan.Demand
@@ -168,7 +169,8 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 		Stats: api.Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
 }
 
-// prior is what stands when a plan is made, with what could not be read of it.
+// prior returns the state on which a plan is made, and faults for the parts that could not be
+// read.
 func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []fault.Fault, error) {
 	var faults []fault.Fault
 	m, err := newMaker(ctx, d, s, req.Price, req.Branch, req.Model)
@@ -199,7 +201,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	return p, faults, nil
 }
 
-// sessionReader reads for a plan what most plans need nothing of.
+// sessionReader reads data for a plan that most plans do not need.
 type sessionReader struct {
 	s      *session.Session
 	req    *plan.Request
@@ -298,9 +300,9 @@ func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieva
 	return res
 }
 
-// ask has the provider count a recorded plan. The answer anchors the line, so
-// that the next plan counts only what is new, and trains the model's calibration.
-// It reports whether the prompt turned out too large for the window.
+// ask has the provider count a recorded plan. The answer anchors the line, so that the next plan
+// counts only new messages, and trains the model's calibration. It reports whether the prompt
+// turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,
 		System: pl.Request().System, Messages: report.Messages(pl.Result)})
@@ -342,7 +344,7 @@ func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 	return p.Stored(), nil
 }
 
-// pinnedKeys names what every prompt shows of the session.
+// pinnedKeys returns the keys of the pages that every prompt of the session shows.
 func pinnedKeys(s *session.Session) []string {
 	out := []string{}
 	for _, p := range plan.Standing(s.Stored()) {

@@ -17,9 +17,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// record makes a plan durable in the order that a kill at any instant survives:
-// blobs, then the journal line that names them, then the projection that shows
-// them. What was captured is committed even if the last step fails.
+// record makes a plan durable in the order that a kill at any instant survives: blobs, then the
+// journal line that names them, then the projection that shows them. Captured state is committed
+// even if the last step fails.
 func record(ctx context.Context, s *session.Session, pl *Planned) error {
 	if err := recordPlan(ctx, s, pl); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.Key, err)
@@ -35,7 +35,7 @@ func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // what is begun is recorded
+	ctx = context.WithoutCancel(ctx) // a record that is begun is completed
 	if err := recordLife(ctx, s, pl); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
 	return nil
 }
 
-// journal adds what an append to the journal cost.
+// addJournal adds the cost of an append to the journal.
 func addJournal(s *api.Stats, st journal.Stats) {
 	if s.JournalBytes == 0 && st.Bytes > 0 {
 		s.Files++
@@ -67,7 +67,7 @@ func addJournal(s *api.Stats, st journal.Stats) {
 	s.SyncTime += st.SyncTime
 }
 
-// pages adds what the writing of pages cost.
+// addPages adds the cost of writing pages.
 func addPages(s *api.Stats, w session.Wrote) {
 	addStats(s, api.Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
 	addJournal(s, w.Journal)
@@ -87,14 +87,13 @@ func addLog(s *api.Stats, bytes int64) {
 	s.Files++
 }
 
-// nextPlanID names a plan by what it planned, so that equal plans of equal states
-// have equal names.
+// nextPlanID names a plan by its content, so that equal plans of equal states have equal names.
 func nextPlanID(s *session.Session, pl *Planned) string {
 	return ids.Page("pl", s.Name, pl.Request().Branch, pl.Request().Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
 		pl.Request().Now.UTC().Format(time.RFC3339Nano))
 }
 
-// commitCut makes the summary of what a cut lets go durable before the cut is: an
+// commitCut makes the summary of the messages that a cut removes durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
 func commitCut(s *session.Session, pl *Planned) error {
 	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.Request().Branch].Offset.Messages {
@@ -156,7 +155,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	addLog(&w.Stats, int64(n))
 }
 
-// tracedPlan is what the trace keeps of a plan.
+// tracedPlan returns the trace's part of a plan.
 func tracedPlan(pl *Planned, diff *branch.Record) *trace.Plan {
 	return &trace.Plan{ID: pl.Next.Plan, Time: pl.Request().Now, Branch: pl.Request().Branch, Model: pl.Request().Model,
 		On: pl.Prev.Plan, Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
-// heard is what a turn says of the working state beside its messages.
+// heard returns the part of a turn that concerns the working state, apart from its messages.
 func heard(t *api.Turn) workstate.Heard {
 	h := workstate.Heard{From: t.Source}
 	if t.Usage != nil {
@@ -37,9 +37,8 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Tur
 	return s.Life.AfterTurn(ctx, &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended, Reading: reading, Now: t.Now})
 }
 
-// readingAfter is what the next call will hold at least: what the last one was billed
-// for, with its answer and what came behind it, else what was planned and has come
-// since.
+// readingAfter returns the least size of the next call: the bill of the last one, with its answer
+// and the later messages, else the plan's size and the later messages.
 func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}
@@ -69,7 +68,7 @@ func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading
 	return r, nil
 }
 
-// behindAnswer is the index of the first message behind the model's last.
+// behindAnswer returns the index of the first message after the model's last.
 func behindAnswer(msgs []memkernel.Message) int {
 	for i := len(msgs); i > 0; i-- {
 		if msgs[i-1].Role == memkernel.RoleAssistant {
@@ -87,7 +86,7 @@ func recordLife(ctx context.Context, s *session.Session, pl *Planned) error {
 	return err
 }
 
-// state adds what the files of the working state have cost since it was last asked.
+// addState adds the cost of the working state's files since the last call.
 func addState(s *api.Stats, k *workstate.Keeper) {
 	spent := k.Spent()
 	s.StateBytes += spent.Bytes

@@ -1,8 +1,8 @@
-// Package turn walks a session through its moments: a call is planned and the plan
-// recorded, a turn is observed, a boundary passed, the prompt cut on demand. It has the
-// session read and locked, takes in what is new, and has it written in the order that a
-// kill survives. What is in a prompt is decided by package plan, and what of it is
-// told a host by whoever asks.
+// Package turn walks a session through its moments: a call is planned and the plan recorded, a
+// turn is observed, a boundary passed, the prompt cut on demand. It has the session read and
+// locked, takes in new messages, and has the session written in the order that a kill survives.
+// Package plan decides the content of a prompt, and the caller decides how much of it to report
+// to a host.
 package turn
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Desk is where turns are taken in: what the sessions of a kernel have in common.
+// Desk takes turns in, with the parts that the sessions of a kernel share.
 type Desk struct {
 	Sessions  *session.Table
 	State     store.Store // the state directory
@@ -35,16 +35,16 @@ type Desk struct {
 	Counter   Counter // nil asks nobody
 	Represent *represent.Options
 	Memory    *memory.Memory    // nil if it is off
-	Carry     plan.Memory       // what of it stands in prompts
+	Carry     plan.Memory       // the part of it that prompts show
 	Life      plan.Life         // the working state, as plans look at it,
 	Keeping   workstate.Options // and as it is kept
 	Notes     *notes.Taker      // nil without a model
 	// Facts asks that model for facts of the logs at a moment; it may take long. Nil asks
 	// nobody.
 	Facts    func(ctx context.Context, now time.Time)
-	Habits   *habit.Book    // what agents' sessions did
-	Upkeep   *upkeep.Keeper // keeps who wrote what into memory's files
-	Edits    api.EditRule   // what agents may change of them
+	Habits   *habit.Book    // pauses of agents' sessions
+	Upkeep   *upkeep.Keeper // records the authors of lines in memory's files
+	Edits    api.EditRule   // the changes that agents may make to them
 	Masker   *mask.Masker
 	LowWater int
 	// Economy is that of calls that name none.

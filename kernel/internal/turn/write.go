@@ -49,7 +49,7 @@ func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receip
 	return &r, nil
 }
 
-// transaction fills in what the request leaves open.
+// transaction completes the request.
 func (d *Desk) transaction(s *session.Session, req api.WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
 	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
 		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
@@ -109,7 +109,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	case req.ID == "":
 		req.ID = ids.Page("me", s.Name, req.Path, text)
 	case !strings.HasPrefix(req.ID, "me-") && (c.Kind == markdownstore.KindDaily || c.Kind == markdownstore.KindBuffer):
-		req.ID = ids.Page("me", req.ID) // in a log the kind of an id tells who speaks
+		req.ID = ids.Page("me", req.ID) // in a log the kind of an id shows the author
 	}
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, fmt.Errorf("remember: %w", err)
@@ -126,9 +126,9 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
 }
 
-// remembered is what is known of who says a text that is remembered: an agent, but for what
-// it says that the user asked for. The log of a day is nobody's to change, so nothing is. Nor
-// are lines that stand in the file: whoever repeats them doesn't own them.
+// remembered returns the author of a text to remember: the agent, unless it says that the user
+// asked for it. Nobody may change the log of a day, so it returns no lines for one. It leaves out
+// lines that are already in the file: repeating a line does not make one its author.
 func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {
@@ -148,7 +148,7 @@ func remembered(files *markdownstore.Store, req *api.RememberRequest, text strin
 			delete(h.Lines, consolidation.LineHash(l))
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		clear(h.Lines) // nobody can tell what stands there
+		clear(h.Lines) // the file's lines are unknown
 	}
 	return h
 }

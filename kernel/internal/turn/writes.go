@@ -18,9 +18,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// hearWrites keeps what the calls of a turn wrote into memory's files, before the turn
-// stands: delivered again after a kill it would be a duplicate. What can't be kept is a
-// fault: the lines are taken for a person's.
+// hearWrites records the lines that the calls of a turn wrote into memory's files. It must run
+// before the turn is committed: delivered again after a kill the turn would be a duplicate. A
+// line that can't be recorded is a fault: it is taken for a person's.
 func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t api.Turn) []fault.Fault {
 	if d.Memory == nil {
 		return nil
@@ -71,7 +71,7 @@ func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
 	if files.Dir() == "" {
-		return "" // what tools write into a folder is not memory's
+		return "" // files that tools write into a folder are not memory's
 	}
 	if path.IsAbs(p) || filepath.IsAbs(filepath.FromSlash(p)) {
 		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(files.Dir()), "/")+"/")
@@ -89,9 +89,10 @@ func (d *Desk) memoryPath(p string) string {
 // leastSaid is how much a line says that is not found in other texts by chance, in bytes.
 const leastSaid = 8
 
-// heard is what a successful call wrote into a file, with who said it: what a person typed
-// before is the person's, what a tool put out or a person pasted the tool's, and what was read before, or is
-// part of what the call replaces, stood there already and is left out.
+// heard returns the lines that a successful call wrote into a file, with the author of each. A
+// line that a person typed before is the person's. A line that a tool printed or a person pasted
+// is the tool's. A line that was read before, or that is part of the replaced text, was there
+// already and is left out.
 func (d *Desk) heard(s *session.Session, before []memkernel.Message, c *memkernel.ToolCall, r *memkernel.ToolResult, p string) upkeep.Heard {
 	text := toolcall.Written(c.Name, c.Input)
 	e := d.evidence(before, p)
@@ -114,8 +115,8 @@ type evidence struct {
 	read                bool     // the file was read or written anew before
 }
 
-// evidence sorts what was said before. A result of a tool that searches memory or reads a
-// file shows what may be a person's.
+// evidence sorts the earlier messages by author. A result of a tool that searches memory or reads
+// a file may show a person's lines.
 func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 	e := &evidence{}
 	calls := map[string]*memkernel.ToolCall{}
@@ -152,15 +153,15 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 					e.tools = append(e.tools, textOf(part.Result))
 				}
 			case m.Role != memkernel.RoleAssistant && part.Text != "" && quoted == "":
-				e.stood = append(e.stood, part.Text) // what hosts put there
+				e.stood = append(e.stood, part.Text) // texts from hosts
 			}
 		}
 	}
 	return e
 }
 
-// origin is who said a line, by its key; "" if it may have stood there, or is too short to
-// tell.
+// origin returns the author of a line, by its key; "" if the line may have been there already, or
+// is too short to tell.
 func (e *evidence) origin(key string) consolidation.Origin {
 	plain, _ := consolidation.CutTags(key)
 	words := consolidation.Key(plain)
