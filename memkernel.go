@@ -1,12 +1,11 @@
-// Package memkernel holds the data that every other package of the module
-// speaks in: messages, their parts, tool calls and results, media, usage,
-// citations. It is data and nothing else, but that [Usage] is read from JSON as
-// providers write it. It reads no file, counts no token, decides nothing; behaviour
-// lives in the package that needs it.
+// Package memkernel holds the data that every other package of the module speaks in: messages,
+// their parts, tool calls and results, media, usage, citations. It is only data, except that
+// [Usage] reads the JSON of providers. It reads no file, counts no token, decides nothing;
+// behaviour lives in the package that needs it.
 //
-// The canonical form is close to what providers accept, and lossless: every
-// value keeps the exact bytes that the host wrote beside the fields we
-// understood, so that an untouched message can be handed back byte for byte.
+// The canonical form is close to what providers accept, and lossless: every value keeps the exact
+// bytes that the host wrote next to the fields that we understood, so that an untouched message
+// can be handed back byte for byte.
 //
 // Package kernel is the front door of the module; start reading there.
 package memkernel
@@ -54,10 +53,10 @@ type Message struct {
 	Time time.Time
 	// Model is the model id of an assistant message; "" if unknown.
 	Model string
-	// Usage is what the provider billed for the call that produced this
-	// assistant message; nil if unknown or if the message was no call.
+	// Usage is the provider's bill for the call that produced this assistant message; nil if
+	// unknown or if the message was no call.
 	Usage *Usage
-	// Reported is what the provider told of that call's request; nil for nothing.
+	// Reported is the provider's report on that call's request; nil for none.
 	Reported *Reported
 	// Branch is "" on the main line, otherwise the id of a sidechain
 	// (a subagent's conversation, planned as a branch of its own).
@@ -71,7 +70,7 @@ type Message struct {
 	Raw string
 }
 
-// PartKind names what a content block is.
+// PartKind names the kind of a content block.
 type PartKind string
 
 const (
@@ -93,10 +92,10 @@ type Part struct {
 	// Text is the text of text and thinking blocks. It may hold invalid UTF-8
 	// only if the host's file did.
 	Text string
-	// Typed reports whether a person typed Text, with or without what their host put round
-	// it. What is not marked so is nobody's word: a tool's, a file's, the host's, an
-	// agent's. The dialects of package transcript mark it, and transcript.Typed decides
-	// what of it counts as the person's.
+	// Typed reports whether a person typed Text, with or without text that their host put round
+	// it. Text without the mark comes from a tool, a file, the host or an agent. The dialects of
+	// package transcript set the mark, and transcript.Typed decides which part of the text counts
+	// as the person's.
 	Typed bool
 	// Signature binds a thinking block to its prefix, or is the encrypted
 	// content of a redacted or server-side reasoning block.

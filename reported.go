@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Reported is what a provider tells in an answer of the request that it answers, in addition to usage.
+// Reported has a provider's remarks on a request in the answer to it, in addition to usage.
 type Reported struct {
 	// Removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`
@@ -43,15 +43,15 @@ type ReportMembers struct {
 	PromptCache     json.RawMessage `json:"prompt_cache_diagnostics"`
 }
 
-// Read returns what the members say, nil if they report nothing. What has another shape is as
-// good as absent: these are remarks, on which no answer depends.
+// Read returns the report of the members, nil if they report nothing. It ignores a member of
+// another shape: these are remarks, on which no answer depends.
 func (m ReportMembers) Read() *Reported {
 	if len(m.Transformations)+len(m.Diagnostics)+len(m.PromptCache) == 0 {
 		return nil
 	}
 	var r Reported
 	var changes []struct {
-		Type   string `json:"type"`   // Messages: thinking_dropped; what was shown all the same is no loss
+		Type   string `json:"type"`   // Messages: thinking_dropped; other types removed nothing
 		Action string `json:"action"` // Responses: removed
 		Reason string `json:"reason"`
 	}

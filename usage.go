@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Usage is what a provider billed for one call, in tokens. The four input
-// fields are disjoint: their sum is the prompt's size.
+// Usage is a provider's bill for one call, in tokens. The four input fields are disjoint: their
+// sum is the prompt's size.
 type Usage struct {
 	// InputTokens is uncached input: neither read from nor written to a cache.
 	InputTokens int `json:"input_tokens"`
@@ -32,13 +32,13 @@ func (u Usage) InputTotal() int {
 	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
 
-// A usage object has some of these counts, each under one of a few names. Within and
-// beside report whether a figure of the cache is part of the prompt's own.
+// A usage object has some of these counts, each under one of a few names. A figure of the cache
+// is part of the prompt's own (Within) or in addition to it (Beside).
 const (
 	whole         = iota // the prompt with all that a cache had or took of it
 	rest                 // that, or the prompt without: the figures of the cache decide
-	tools                // prompts of the provider's own tools, beside the prompt
-	missed               // what the cache did not have of the prompt
+	tools                // prompts of the provider's own tools, in addition to the prompt
+	missed               // the part of the prompt that the cache did not have
 	readWithin           // read from the cache
 	readBeside           //
 	writtenWithin        // written to it, of any lifetime
@@ -50,9 +50,9 @@ const (
 	counts
 )
 
-// members are the names of the counts: of the Messages API, chat completions and what
-// others add to them, the Responses API and Codex, Gemini, Pi and Gemini's command line,
-// and our own. What follows a dot is a member of an object.
+// members are the names of the counts: of the Messages API, chat completions and additions of
+// others to them, the Responses API and Codex, Gemini, Pi and Gemini's command line, and our own.
+// The name after a dot is a member of an object.
 var members = [counts][]string{
 	whole:         {"prompt_tokens", "promptTokenCount", "prompt_token_count"},
 	rest:          {"input_tokens", "input"},
@@ -69,13 +69,13 @@ var members = [counts][]string{
 }
 
 // UnmarshalJSON reads a usage object as a provider writes it: of the Messages API, chat
-// completions (with what DeepSeek, OpenRouter and LiteLLM add), the Responses API, and
-// Gemini's usageMetadata; as Codex, Pi and Gemini CLI record it; or with the members of
-// this type. Of a figure that includes what a cache had, that is taken out, so that the
-// fields are disjoint. Members that are none of theirs are ignored, null is as good as
-// absent. An empty object is no usage. It is an error that names the member if a figure
-// is no whole number, negative or impossibly large, if figures contradict each other, or
-// if none of an object's members is known.
+// completions (with the additions of DeepSeek, OpenRouter and LiteLLM), the Responses API, and
+// Gemini's usageMetadata; as Codex, Pi and Gemini CLI record it; or with the members of this
+// type. It subtracts the cached tokens from a figure that includes them, so that the fields are
+// disjoint. It ignores unknown members and members that are null. An empty object is no usage.
+// UnmarshalJSON returns an error that names the member if a figure is no whole number, negative
+// or impossibly large, if figures contradict each other, or if it knows none of an object's
+// members.
 func (u *Usage) UnmarshalJSON(data []byte) error {
 	if string(bytes.TrimSpace(data)) == "null" {
 		return nil
@@ -122,7 +122,7 @@ func readFigures(data []byte) (*figures, error) {
 			if object, member, ok := strings.Cut(name, "."); ok {
 				if _, read := inner[object]; !read && all[object] != nil {
 					var m map[string]json.RawMessage
-					_ = json.Unmarshal(all[object], &m) // what is no object has no figures
+					_ = json.Unmarshal(all[object], &m) // a value that is no object has no figures
 					inner[object] = m
 				}
 				raw, in = inner[object][member], object+"."
@@ -218,7 +218,8 @@ func (f *figures) both(within, beside int) (int, error) {
 	return max(f.n[within], f.n[beside]), nil
 }
 
-// uncached returns what of the prompt was neither read from the cache nor written to it.
+// uncached returns how many tokens of the prompt were neither read from the cache nor written to
+// it.
 func (f *figures) uncached(read, written int) (int, error) {
 	prompt, name := f.n[whole], f.name[whole]
 	if miss := f.n[missed]; miss > 0 {
@@ -230,7 +231,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	within := f.any(readWithin, writtenWithin)
 	switch {
 	case prompt == 0 && within == "":
-		return f.n[rest], nil // what is beside, or no cache at all
+		return f.n[rest], nil // the cache's figures are in addition, or there is no cache
 	case prompt == 0:
 		if beside := f.any(readBeside, writtenBeside, written5m, written1h); beside != "" {
 			return 0, fmt.Errorf("%s counts tokens that %s has in it, and %s tokens that it has not: hand in one of them", within, first(f.name[rest], "the prompt"), beside)

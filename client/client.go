@@ -25,8 +25,9 @@ type Options struct {
 	StateDir string
 	// Socket is a socket to connect to; then no daemon is started.
 	Socket string
-	// URL is that of a server, memkernel-server serve --listen; then nothing of this machine is
-	// asked. Token lets in there, HTTP is what sends requests, by default net/http's own.
+	// URL is the address of a server, memkernel-server serve --listen. With a URL the client
+	// calls no daemon on this machine. Token authorises it there. HTTP sends the requests, by
+	// default the zero http.Client.
 	URL, Token string
 	HTTP       *http.Client
 	// Insecure lets a token travel over plain http to another machine.
@@ -45,10 +46,10 @@ type Options struct {
 	// Retries is how often a call is delivered again whose connection was lost, or whose
 	// daemon was busy or ending. Default: 3; negative for none.
 	Retries int
-	// Name is what the client calls itself.
+	// Name is the client's name for the daemon.
 	Name string
-	// Notify hears what the daemon tells without being asked, by its method. It must not
-	// wait for calls of the client.
+	// Notify gets the daemon's notifications, with their method. It must not wait for calls of
+	// the client.
 	Notify func(method string, params json.RawMessage)
 }
 
@@ -76,7 +77,7 @@ type Client struct {
 
 // way is how calls get to a daemon.
 type way interface {
-	// call fills result, a pointer; nil drops what was answered.
+	// call fills result, which must be a pointer; nil drops the answer.
 	call(ctx context.Context, method string, params, result any) error
 	greeting() protocol.Initialized
 	alive() bool
@@ -122,7 +123,7 @@ func (c *Client) end(why error) {
 	}
 }
 
-// Server returns what the daemon said of itself when the newest connection was made.
+// Server returns the daemon's description of itself from the newest connection.
 func (c *Client) Server() protocol.Initialized {
 	c.reaching.Lock()
 	defer c.reaching.Unlock()
@@ -172,7 +173,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	return c.deliver(ctx, func() error { return c.once(ctx, method, params, result) })
 }
 
-// deliver does what may have to be done again.
+// deliver calls once, and calls it again after an error that a retry may fix.
 func (c *Client) deliver(ctx context.Context, once func() error) error {
 	for tries := 0; ; tries++ {
 		err := once()

@@ -20,8 +20,8 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// connection is one connection: lines out, a goroutine that reads lines in, and who waits for
-// which.
+// connection is one connection: it writes lines, a goroutine reads lines, and each waiting call
+// is kept by its id.
 type connection struct {
 	nc     net.Conn
 	notify func(string, json.RawMessage)
@@ -99,7 +99,7 @@ func (o *Options) open(ctx context.Context) (net.Conn, error) {
 	return nc, o.unreached(err)
 }
 
-// unreached says what a socket's error means.
+// unreached returns the client's error for a socket's error.
 func (o *Options) unreached(err error) error {
 	var refused *rendezvous.Error
 	switch {
@@ -153,7 +153,7 @@ func (o *Options) start(ctx context.Context, state string) (string, error) {
 	if ctx.Err() != nil {
 		return "", &Error{Code: "DEADLINE", Message: "the daemon did not begin to listen in time", Hint: "see what memkernel serve says, or set Options.StartTimeout"}
 	}
-	text, _ := io.ReadAll(io.LimitReader(said, 64<<10)) // what it said in part is told as well
+	text, _ := io.ReadAll(io.LimitReader(said, 64<<10)) // an incomplete output is reported, too
 	message := strings.TrimSpace(string(text))
 	if message == "" {
 		message = o.Binary + " serve ended without a word"
@@ -261,7 +261,7 @@ func (c *connection) forget(id uint64) *waiter {
 	return w
 }
 
-// message is what comes in.
+// message is a line from the daemon.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`

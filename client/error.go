@@ -9,13 +9,13 @@ import (
 const (
 	// CodeClosed: the connection was lost, or can't be made.
 	CodeClosed = "CLOSED"
-	// CodeUntrusted: what is at the socket's place must not be used.
+	// CodeUntrusted: the file at the socket's path must not be used.
 	CodeUntrusted = "UNTRUSTED"
 )
 
-// Error is what the daemon answered, or the loss of the connection.
+// Error is an error of the daemon, or the loss of the connection.
 type Error struct {
-	// Number is that of JSON-RPC, 0 for what the daemon did not say.
+	// Number is the code of JSON-RPC, 0 if the error is not the daemon's.
 	Number int
 	// Code is the reason in one word, such as BUDGET_INSUFFICIENT or CLOSED; Hint the way out.
 	Code, Message, Hint string
@@ -23,7 +23,8 @@ type Error struct {
 	Started bool
 	// MissingTokens is how much more room a plan would need.
 	MissingTokens int
-	// Current is what stands in a file that is not what was read, with the code CONFLICT.
+	// Current is the present state of a file that has changed since it was read, with the code
+	// CONFLICT.
 	Current json.RawMessage
 	// final: there will be no further connection. wait is how long the server asks to be
 	// left alone.

@@ -31,7 +31,7 @@ type remote struct {
 	closed     atomic.Bool
 }
 
-// maxAnswer bounds what is read of an answer, in bytes: as much as a line may have.
+// maxAnswer bounds the bytes of an answer. It is the bound of a line.
 const maxAnswer = 64 << 20
 
 // remote reaches the server of a URL.
@@ -132,8 +132,8 @@ func sessionOf(params any) string {
 	return ""
 }
 
-// sessionHash is what a load balancer gets to know of a session, so that it can send all its
-// calls to one server: 16 hex digits of the key's SHA-256.
+// sessionHash returns the part of a session's key that a load balancer sees, so that it can send
+// all calls of the session to one server: 16 hex digits of the key's SHA-256.
 func sessionHash(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
@@ -170,7 +170,7 @@ func lastEvent(r io.Reader, progress func(Progress)) ([]byte, error) {
 	}
 }
 
-// answer reads what a server said, the result in place: a plan's may be large.
+// answer reads a server's answer. It decodes the result in place, because a plan may be large.
 func (r *remote) answer(res *http.Response, data []byte, result any) error {
 	if result == nil {
 		result = new(json.RawMessage)

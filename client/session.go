@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/client/protocol"
 )
 
-// SessionOptions are what all calls of a session have in common.
+// SessionOptions are the common parameters of all calls of a session.
 type SessionOptions struct {
 	// Dialect is that of the messages. Default: anthropic.
 	Dialect string
@@ -20,16 +20,16 @@ type SessionOptions struct {
 	Private bool
 }
 
-// Session is a session's conversation. Messages are handed in whole, as the host has them;
-// what the daemon holds already is not sent again, and what it lost is. It may be used by
-// several goroutines; their calls follow each other.
+// Session is a session's conversation. Callers must hand in all messages, as the host has them.
+// The session does not send again the messages that the daemon holds, and sends again those that
+// it lost. Several goroutines may use a session; their calls follow each other.
 type Session struct {
 	c   *Client
 	key string
 	opt SessionOptions
 
 	mu sync.Mutex
-	// base marks the conversation that the daemon holds, sent is what it is.
+	// base marks the conversation that the daemon holds. sent are its messages.
 	base string
 	sent []json.RawMessage
 	// known is the last plan.
@@ -44,14 +44,14 @@ func (c *Client) Session(key string, o SessionOptions) *Session {
 	return &Session{c: c, key: key, opt: o}
 }
 
-// Plan is what to send with a call.
+// Plan has the messages to send with a call.
 type Plan struct {
 	protocol.Planned
-	// Messages are the messages to send: the host's own bytes where they stand.
+	// Messages are the messages to send. An unchanged message has the host's own bytes.
 	Messages []json.RawMessage
 }
 
-// Plan plans a call. p has what else the plan depends on and may be nil.
+// Plan plans a call. p has the plan's other parameters and may be nil.
 func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *protocol.PlanParams) (*Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *proto
 	return got, nil
 }
 
-// expand returns the messages that the items come to, and puts what is known in its place.
+// expand returns the messages of all items, and fills in items of the known plan.
 func (p *Plan) expand(known *Plan, messages []json.RawMessage) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for i := range p.Items {
@@ -111,7 +111,7 @@ func (p *Plan) expand(known *Plan, messages []json.RawMessage) ([]json.RawMessag
 	return out, nil
 }
 
-// ObserveTurn commits what was said up to here: messages end with the model's answer.
+// ObserveTurn commits the conversation up to here. messages must end with the model's answer.
 func (s *Session) ObserveTurn(ctx context.Context, messages []json.RawMessage, p *protocol.TurnParams) (*protocol.Observed, error) {
 	return s.observe(ctx, messages, p, s.c.ObserveTurn)
 }
@@ -140,9 +140,9 @@ func (s *Session) observe(ctx context.Context, messages []json.RawMessage, p *pr
 	return got, err
 }
 
-// WriteDown has a model write down what should outlive the next cut of the conversation.
-// complete is one completion without tools, which nobody else should see. It returns nil if
-// there was nothing to ask.
+// WriteDown has a model write down the facts that should outlive the next cut of the
+// conversation. complete must make one completion without tools, outside the conversation.
+// WriteDown returns nil if there was nothing to ask.
 func (s *Session) WriteDown(ctx context.Context, messages []json.RawMessage, complete func(*protocol.FlushTurn) (string, error)) (*protocol.Flushed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +174,8 @@ func (s *Session) common(key, model *string, private *bool) {
 	*private = *private || s.opt.Private
 }
 
-// hand calls f with what is new of the conversation, and with all of it if the daemon lost
-// what it held.
+// hand calls f with the conversation's new messages, and with all messages if the daemon lost the
+// old ones.
 func (s *Session) hand(ctx context.Context, messages []json.RawMessage, f func(context.Context, *protocol.Conversation) (*protocol.Mark, error)) error {
 	all := make([]any, len(messages))
 	for i, m := range messages {

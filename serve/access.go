@@ -9,16 +9,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Need is what a caller has to be allowed for a method.
+// Need is the permission that a caller must have for a method.
 type Need int
 
 // The needs of methods, each more than the one before.
 const (
 	// NeedRead changes nothing that is kept.
 	NeedRead Need = iota + 1
-	// NeedWrite changes memory, a session, or what is derived of them.
+	// NeedWrite changes memory, a session, or data derived from them.
 	NeedWrite
-	// NeedOperate is about the server itself, and for who runs it.
+	// NeedOperate is about the server itself, and is for its operator.
 	NeedOperate
 )
 
@@ -26,7 +26,7 @@ func (n Need) String() string {
 	return map[Need]string{NeedRead: "read", NeedWrite: "write", NeedOperate: "operate"}[n]
 }
 
-// reach is what a method's answer comes from.
+// reach is the data from which a method's answer comes.
 type reach int
 
 const (
@@ -38,8 +38,8 @@ const (
 	reachAll
 )
 
-// needs says of every method what it takes to call it, and what it reaches. Who may not do
-// everything may not call what is missing here.
+// needs has the permission that each method needs and the data that it reaches. Only a caller
+// that may do everything may call a method that is missing here.
 var needs = map[string]struct {
 	need  Need
 	reach reach
@@ -79,8 +79,8 @@ var needs = map[string]struct {
 	"tools.call":          {NeedWrite, reachSession}, // a tool that only reads, less
 }
 
-// Asked is a call as who decides about it sees it, once its parameters are read: what is
-// decided and what is carried out come from the same values.
+// Asked describes a call for a decision whether it is allowed. It is made from the parameters
+// that were read, so that the decision and the call use the same values.
 type Asked struct {
 	Method string
 	Need   Need
@@ -96,7 +96,7 @@ type Asked struct {
 	Blobs bool
 }
 
-// said is what parameters say of what they reach.
+// said describes the data that a call's parameters reach.
 type said struct {
 	sessions       []string
 	agent          string
@@ -185,7 +185,7 @@ func namesHash(raw json.RawMessage) bool {
 	}
 }
 
-// asked is what a call comes to.
+// asked describes a call for the decision.
 func (d *desk) asked(m method, args params) Asked {
 	said, row := args.said(), needs[m.name]
 	out := Asked{Method: m.name, Need: row.need, Sessions: said.sessions, Agent: said.agent, Private: said.private, Blobs: said.blobs}

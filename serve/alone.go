@@ -12,13 +12,13 @@ import (
 
 // Caller is who sends messages that come by themselves, as over HTTP.
 type Caller struct {
-	// Name tells callers apart: bounds hold for each, and what the server holds of a
-	// conversation is the one's who handed it in.
+	// Name tells callers apart: each has bounds of its own, and may use only the held
+	// conversations that it handed in itself.
 	Name string
 	// May refuses a call before anything is done for it; nil allows all.
 	May func(Asked) *Error
-	// Notify is handed what is told of a call before its answer is there, by several
-	// goroutines at once, and may be for a while after that; nil hears nothing.
+	// Notify gets the notifications of a call before its answer is there. It must allow calls by
+	// several goroutines at once, and calls shortly after the answer. A nil Notify drops them.
 	Notify func(Reply)
 	// Turn waits until the caller's work may use a processor, and returns the function that ends
 	// the work. It returns nil if ctx ends first. A nil Turn never waits.
@@ -61,8 +61,8 @@ func (r Reply) JSON() []byte {
 	return b.Bytes()
 }
 
-// Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, nobody
-// waits any more: what has not begun is not carried out, and what has is.
+// Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, Answer stops
+// waiting: a call that has not begun is not carried out, and one that has begun is completed.
 func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
 	done := who.turn(ctx)
 	if done == nil {
@@ -119,7 +119,7 @@ func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply
 // Refusal is the answer to a message that was not looked at.
 func Refusal(err *Error) Reply { return Reply{out: encode(answer("", nil, err)), Error: err} }
 
-// roomOf returns what counts a caller's calls.
+// roomOf returns the counter of a caller's calls.
 func (s *Server) roomOf(name string) (*room, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ type conn struct {
 	r *bufio.Reader
 	// alone is who sent a message that came by itself, nil on a stream.
 	alone *Caller
-	// gone ends when nobody waits for answers any more: what has not begun then is not
+	// gone ends when no caller waits for answers any more. Calls that have not begun then are not
 	// carried out. nil never ends, as on a stream.
 	gone context.Context
 
@@ -48,7 +48,7 @@ type room struct {
 const (
 	callWaits int32 = iota
 	callRuns
-	// callLeft: who asked went before it began.
+	// callLeft: the caller went away before the call began.
 	callLeft
 )
 
@@ -362,8 +362,8 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// write sends a message on a line of its own. What is read slowly goes on being written, as
-// long as it is read at all.
+// write sends a message on a line of its own. It continues for a slow reader, as long as the
+// reader reads at all.
 func (c *conn) write(v any) {
 	doc := encode(v)
 	c.writing.Lock()

@@ -42,8 +42,8 @@ type Daemon struct {
 	// Listening, if not nil, is told the socket once it can be connected to, and
 	// whether another process is the daemon.
 	Listening func(socket string, joined bool)
-	// Beside, if not nil, opens another way to the server before Listening is told, and gives
-	// what closes it once the server has stopped.
+	// Beside, if not nil, opens another way to the server before Listening is called. It returns
+	// the function that closes this way once the server has stopped.
 	Beside func(*Server) (func(context.Context) error, error)
 	// Alone: another process that serves the state directory is an error that wraps
 	// ErrServed, and is not joined.
@@ -51,7 +51,7 @@ type Daemon struct {
 	// In and Out are a client of this process; nil serves the socket alone.
 	In  io.Reader
 	Out io.Writer
-	// Logger is told what no caller is; nil discards it.
+	// Logger logs events that no caller is told of; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -207,7 +207,7 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 	go func() {
 		_, err := io.Copy(nc, d.In)
 		if u, ok := nc.(*net.UnixConn); ok && err == nil {
-			_ = u.CloseWrite() // the daemon answers what it has, and closes
+			_ = u.CloseWrite() // the daemon answers the calls that it has, and closes
 		}
 	}()
 	_, err := io.Copy(d.Out, nc)

@@ -10,13 +10,13 @@
 //	socket ──► conn ─┼─► Server: methods ─┼─► lane "b" ─► kernel
 //	socket ──► conn ─┘                    └─► (no session) ─► kernel
 //
-// A conn reads lines and writes answers, in the order in which calls end. A call that
-// names a session waits for those of the same session that came before it, whichever
-// connection they came by; all others run side by side. What a server holds beside
-// the kernel is the conversation of every session as its host spells it: a host hands
-// in what is new, and gets back which of its messages stand as they are, so that
-// untouched ones keep their bytes because they never travel. It is a cache. A daemon
-// that doesn't have it answers so, and the host hands in everything.
+// A conn reads lines and writes answers, in the order in which calls end. A call that names a
+// session waits for those of the same session that came before it, whichever connection they came
+// by; all others run in parallel. In addition to the kernel, a server holds the conversation of
+// every session in its host's bytes. A host hands in only its new messages, and the answer says
+// which messages are unchanged, so that these keep their bytes because they never travel. The
+// held conversation is a cache. A daemon that doesn't have it answers so, and the host must hand
+// in everything.
 //
 // The package plans nothing, decides nothing and writes no memory; the kernel does.
 // Sizes are bytes, times are RFC 3339. The socket is the user's own: nobody else may

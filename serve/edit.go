@@ -9,12 +9,12 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// editCall is an edit of memory, which says what it read: Path and Old, text that is in the
-// file once or begins on line From; or Path and Version, which read gives, with From and
-// Lines for a passage and without them for the whole file. memory.delete puts nothing in
-// its place. Where something else is there nothing is changed: the error is CONFLICT, with
-// what is there as current in its data. PERSON is an edit of what a person wrote, SECRET
-// one of a file that holds a secret.
+// editCall is an edit of memory. It must name the text that the caller has read. Either Path and
+// Old name it: Old must be in the file once or begin on line From. Or Path and Version, from
+// read, name it: a passage with From and Lines, the whole file without them. memory.delete
+// removes the text. If the file has changed since, nothing is changed: the error is CONFLICT,
+// with the file's present state as current in its data. PERSON refuses an edit of text that a
+// person wrote, SECRET an edit of a file that holds a secret.
 type editCall struct {
 	sessionCall
 	Path    string `json:"path" rpc:"required"`
@@ -26,7 +26,7 @@ type editCall struct {
 
 type updateCall struct {
 	editCall
-	// Text is what is put in its place.
+	// Text replaces the old text.
 	Text string `json:"text" rpc:"required"`
 }
 
@@ -42,7 +42,7 @@ type editedFile struct {
 type editDocument struct {
 	Schema     string `json:"schema" rpc:"memkernel/rpc_edit/v1"`
 	SessionKey string `json:"session_key"`
-	// Edit names what was done, "" if there was nothing to change.
+	// Edit is the id of the edit, "" if there was nothing to change.
 	Edit      string       `json:"edit"`
 	Files     []editedFile `json:"files"`
 	Duplicate bool         `json:"duplicate"`
@@ -90,7 +90,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 
 type undoCall struct {
 	sessionCall
-	// Edit is what is taken back; "" is the session's newest.
+	// Edit is the edit to undo; "" is the session's newest.
 	Edit string `json:"edit"`
 }
 
@@ -117,8 +117,8 @@ type memoryToolDocument struct {
 	IsError bool   `json:"is_error"`
 }
 
-// doMemoryTool answers a call of Anthropic's memory tool. What the model did wrong is an
-// answer, and no error of the protocol.
+// doMemoryTool answers a call of Anthropic's memory tool. A mistake of the model is an answer,
+// and no error of the protocol.
 func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*memoryToolDocument, error) {
 	if len(p.Input) == 0 {
 		return nil, badParams(`input is the tool call's, such as {"command":"view","path":"/memories"}`, "there is no input")
@@ -134,8 +134,8 @@ func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*me
 	return &memoryToolDocument{"memkernel/rpc_memory_tool/v1", text, failed}, nil
 }
 
-// editReason finds the word, the way out and what stands there for an edit that was not
-// made; the word is "" for any other error.
+// editReason returns the reason, the hint and the present text for an edit that was not made. The
+// reason is "" for any other error.
 func editReason(err error) (name, hint string, now *Current) {
 	var stale *api.StaleError
 	var person *api.PersonError

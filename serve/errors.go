@@ -41,7 +41,7 @@ type Error struct {
 	Data    ErrorData `json:"data"`
 }
 
-// ErrorData describes what a program can act on.
+// ErrorData has the data of an error on which a program can act.
 type ErrorData struct {
 	// Code is the reason in one word.
 	Code string `json:"code"`
@@ -50,13 +50,13 @@ type ErrorData struct {
 	// Started reports whether a call that was cancelled or overdue had begun: it may still
 	// be carried out, and delivering it again shows it.
 	Started bool `json:"started,omitempty"`
-	// MissingTokens is by how much the least that must stand does not fit.
+	// MissingTokens is by how many tokens the smallest possible prompt does not fit.
 	MissingTokens int `json:"missing_tokens,omitempty"`
-	// Current is what stands in a file that is not what was read, with CONFLICT.
+	// Current is the present state of a file that has changed since it was read, with CONFLICT.
 	Current *Current `json:"current,omitempty"`
 }
 
-// Current is how a file of memory stands.
+// Current is the present state of a memory file.
 type Current struct {
 	Path string `json:"path"`
 	// Version is the file's, "" if there is none.
@@ -143,7 +143,7 @@ var reasons = []struct {
 	{api.ErrQuestion, "QUERY_TOO_LONG", "ask in fewer words"},
 	{api.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
 	{api.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
-	{api.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is
+	{api.ErrNoSession, "NO_SESSION", ""}, // its text lists the sessions that exist
 	{api.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
 	{api.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
 	{api.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation is how a host hands in its messages: all of them, or what is new
-// behind those that the server holds.
+// conversation has the messages that a host hands in: all of them, or the new ones after those
+// that the server holds.
 type conversation struct {
 	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
 	Dialect string `json:"dialect" rpc:"anthropic|openai|codex|pi"`
@@ -26,13 +26,13 @@ type conversation struct {
 	// kept. Those of chat completions may begin with system messages.
 	Messages []json.RawMessage `json:"messages" rpc:"objects"`
 	Keys     []string          `json:"keys"`
-	// values are the messages as they are held. What was read has the number of their list
-	// in Messages.
+	// values are the messages as they are held. In a message that was just read, Messages has the
+	// number of their list.
 	values []string
 }
 
-// fill puts the messages in the place of their list's number. What is no list of a
-// conversation's messages has none.
+// fill replaces the number of a list by its messages. Only lists of a conversation's messages
+// have a number.
 func (c *conversation) fill(lists [][]string) {
 	if len(c.Messages) == 1 {
 		if n, err := strconv.Atoi(string(c.Messages[0])); err == nil && n < len(lists) { // as the reader wrote it
@@ -42,16 +42,16 @@ func (c *conversation) fill(lists [][]string) {
 	c.Messages = nil
 }
 
-// talkCall is what the calls that take a conversation have in common.
+// talkCall has the common parameters of the calls that take a conversation.
 type talkCall struct {
 	Conversation *conversation `json:"conversation"`
 }
 
 func (t *talkCall) handed() *conversation { return t.Conversation }
 
-// mark names what is held after a call.
+// mark names the conversation that is held after a call.
 type mark struct {
-	// Base is what to hand in with the next call, Count how many messages are held.
+	// Base must be handed in with the next call. Count is the number of messages that are held.
 	Base  string `json:"base"`
 	Count int    `json:"count"`
 }
@@ -69,8 +69,8 @@ type shelf struct {
 	byKey map[heldKey]*lru.Element
 }
 
-// heldKey names a conversation. caller is who came without a connection, "" for all others:
-// what one caller has handed in is never held against another's.
+// heldKey names a conversation. caller is the name of a caller without a connection, "" for all
+// others. A conversation that one caller handed in must never serve another.
 type heldKey struct{ caller, session, branch string }
 
 // held is a conversation.
@@ -79,21 +79,21 @@ type held struct {
 	base   string
 	bytes  int64
 	intake *transcript.Intake
-	// plan is the last plan that was spelled for the host, items what it spelled: the
-	// same blocks are in the next, and need not travel again.
+	// plan is the last plan that was sent to the host, and items are its items. Blocks that are
+	// also in the next plan need not travel again.
 	plan  string
 	items []transcript.Item
 }
 
-// spell keeps what a plan came to.
+// spell keeps the items of a plan.
 func (h *held) spell(plan string, items []transcript.Item) {
 	if h != nil {
 		h.plan, h.items = plan, items
 	}
 }
 
-// spelled returns the items of a plan that have a message, by what it is; nil if it was
-// not the last.
+// spelled returns the places of a plan's items that have a message, by the message's JSON. It
+// returns nil if the plan was not the last.
 func (h *held) spelled(plan string) map[string]int {
 	if h == nil || plan == "" || h.plan != plan {
 		return nil
@@ -147,7 +147,7 @@ func (s *shelf) put(h *held) *mark {
 	return &mark{h.base, h.intake.Len()}
 }
 
-// drop gives up what is held of a session.
+// drop removes the held conversations of a session.
 func (s *shelf) drop(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,9 +159,9 @@ func (s *shelf) drop(session string) {
 	}
 }
 
-// receive brings the held conversation up to date with what a host handed in; nil if
-// it handed in none. The caller puts it back once the call went well: after one that
-// did not, the host hands in everything.
+// receive adds the messages that a host handed in to the held conversation, and returns it; nil
+// if the host handed in none. The caller must put it back after the call succeeded. After a
+// failed call the host must hand in everything.
 func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	if c == nil {
 		return nil, nil
@@ -181,7 +181,7 @@ func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	return replace(h, key, c, values)
 }
 
-// extend adds to what is held.
+// extend adds to the held conversation.
 func extend(h *held, c *conversation, values []string) (*held, error) {
 	if h == nil || h.base != c.Base || c.Dialect != "" && transcript.Dialect(c.Dialect) != h.intake.Dialect() {
 		return nil, newError(codeBase, "BASE_UNKNOWN", "the conversation that this continues is not held any more", "hand in all messages, without base")

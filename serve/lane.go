@@ -2,8 +2,8 @@ package serve
 
 import "sync"
 
-// lanes run what belongs together one after the other, in the order in which it came,
-// and everything else side by side.
+// lanes run jobs of the same lane one after the other, in the order in which they came, and all
+// others in parallel.
 type lanes struct {
 	mu      sync.Mutex
 	waiting map[string][]func()

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// boundaryCall is a moment of a session's life. Without a conversation what was planned or
-// observed counts. A session of which nothing is kept is refused as NO_SESSION, but for
-// start_session and where a conversation or updates are handed in.
+// boundaryCall is a moment of a session's life. Without a conversation it uses the messages that
+// were planned or observed. A session without a record is refused as NO_SESSION, except by
+// start_session and if a conversation or updates are handed in.
 type boundaryCall struct {
 	sessionCall
 	sourceCall
@@ -43,7 +43,7 @@ func passing(do pass) handler[*boundaryCall, *passed] {
 	}
 }
 
-// endSession also lets go of what is held of the session.
+// doEndSession also removes the held conversations of the session.
 func doEndSession(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
 	doc, err := passBoundary(ctx, d, c, p, nil, (*kernel.Kernel).EndSession)
 	if err != nil {
@@ -82,15 +82,14 @@ func boundaryOf(d *desk, c *call, p *boundaryCall) (api.Boundary, *held, error) 
 
 type compactCall struct {
 	boundaryCall
-	// TargetTokens and TargetShare are what the prompt is to come down to, in tokens or as a
-	// share of the window; the smaller one counts.
+	// TargetTokens and TargetShare are the size to which the prompt should shrink, in tokens or
+	// as a share of the window; the smaller one counts.
 	TargetTokens int     `json:"target_tokens"`
 	TargetShare  float64 `json:"target_share"`
 	// Force cuts inside an open tool loop, too. Without it a loop is only cut when the cache is
 	// cold.
 	Force bool `json:"force"`
-	// Call is what the next call will be like; what it doesn't say is taken from the
-	// last plan.
+	// Call has the settings of the next call. Missing ones are taken from the last plan.
 	Call *callSettings `json:"call"`
 }
 
@@ -118,8 +117,8 @@ type checkpointed struct {
 	SessionKey string `json:"session_key"`
 	// ID is that of the newest checkpoint, "" if nothing was captured.
 	ID string `json:"id"`
-	// Text is YAML. Its meta says where the session comes from, and token_usage what the provider
-	// billed for the newest call that was observed, or for want of one the kernel's estimate.
+	// Text is YAML. Its meta names the session's source. Its token_usage is the provider's bill
+	// for the newest call that was observed, or without one the kernel's estimate.
 	Text         string `json:"text"`
 	Conversation *mark  `json:"conversation,omitempty"`
 }
@@ -151,12 +150,12 @@ type restoreCall struct {
 	sessionCall
 	// Occasion is compaction, resume or new, which it is without.
 	Occasion string `json:"occasion"`
-	// Resolver is the tool or command by which the reader gets what an id stands for;
-	// without it no ids are named.
+	// Resolver is the tool or command by which the reader gets the content of an id; without it
+	// the text names no ids.
 	Resolver string `json:"resolver"`
 }
 
-// occasions are where a restore text may stand.
+// occasions are the occasions of a restore text.
 var occasions = map[string]checkpoint.Occasion{"": checkpoint.NewSession, "new": checkpoint.NewSession, "resume": checkpoint.OnResume, "compaction": checkpoint.AfterCompaction}
 
 func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document.Restore, error) {
@@ -172,11 +171,10 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 	return &doc, nil
 }
 
-// flushTurnCall asks for the prompts of a silent turn in which the host's model writes down
-// what is to outlive a compaction. With a session the prompt shows what was said since the
-// last such turn, secrets masked, about 20,000 tokens at most, so that one completion
-// without tools is enough. An empty prompt in the answer means that there is nothing to
-// ask.
+// flushTurnCall asks for the prompts of a silent turn in which the host's model writes down the
+// facts that should outlive a compaction. With a session the prompt shows the messages since the
+// last such turn, with secrets masked and at most about 20,000 tokens, so that one completion
+// without tools is enough. An empty prompt in the answer means that there is nothing to ask.
 type flushTurnCall struct {
 	sessionCall
 	sourceCall
@@ -204,7 +202,7 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 		return nil, err
 	}
 	if p.Branch != "" {
-		t.Prompt, t.Section = "", "" // what a subagent found its main line is told
+		t.Prompt, t.Section = "", "" // a subagent reports its findings to its main line
 	}
 	doc := &flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
 	if h != nil {
@@ -213,7 +211,7 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 	return doc, nil
 }
 
-// observeFlushCall hands in what the model answered to a flush turn.
+// observeFlushCall hands in the model's answer to a flush turn.
 type observeFlushCall struct {
 	sessionCall
 	Text string `json:"text" rpc:"required"`

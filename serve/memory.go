@@ -48,7 +48,7 @@ type forgetCall struct {
 	IDs    []string `json:"ids"`
 	All    bool     `json:"all"`
 	Reason string   `json:"reason"`
-	// Apply does it; without it the answer tells what would go.
+	// Apply carries it out. Without it the answer lists the data that would be removed.
 	Apply bool `json:"apply"`
 }
 
@@ -64,8 +64,8 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.F
 	return &doc, nil
 }
 
-// searchCall asks what memory says. The first search makes the index and waits up to two
-// seconds for it; past that the reason is INDEXING, and asking again finds more.
+// searchCall searches memory. The first search makes the index and waits up to two seconds for
+// it; past that the reason is INDEXING, and asking again finds more.
 type searchCall struct {
 	caller
 	// SessionKey is whose past sessions are searched, too; "" searches files only.
@@ -187,8 +187,8 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
 }
 
-// toolsListCall asks for memory as tools for a model. Where capabilities.tools is false it is
-// refused as DISABLED.
+// toolsListCall asks for memory as tools for a model. It is refused as DISABLED if
+// capabilities.tools is false.
 type toolsListCall struct {
 	sessionCall
 	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`

@@ -31,7 +31,7 @@ type response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// notification is what the server sends unasked.
+// notification is a message that the server sends unasked.
 type notification struct {
 	JSONRPC string `json:"jsonrpc"`
 	Method  string `json:"method"`
@@ -49,8 +49,8 @@ func answer(id string, result any, err *Error) *response {
 	return r
 }
 
-// parse takes a message apart, or a batch of them. A message that is none is told in the
-// place where its answer will stand.
+// parse takes a message apart, or a batch of them. The error of an invalid message takes the
+// place of its answer.
 func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
 	text := bytes.TrimSpace(m.text)
 	if m.err != nil {
@@ -112,7 +112,7 @@ func parseRequest(raw json.RawMessage) parsed {
 	}
 	p.params = members["params"]
 	if p.err != nil && p.id == "" {
-		p.id = "null" // what is no request may not be a notification either
+		p.id = "null" // an invalid request may not be a notification either
 	}
 	return p
 }

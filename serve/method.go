@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// desk is what methods work with.
+// desk has the objects that methods use.
 type desk struct {
 	k    *kernel.Kernel
 	opt  *Options
@@ -22,8 +22,8 @@ type desk struct {
 // handler answers a call with parameters and an answer of its own.
 type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, error)
 
-// method is a name that can be called: what it does in a few words, its parameters, and
-// who answers.
+// method is a name that can be called, with a short description, its parameters, and the function
+// that answers.
 type method struct {
 	name, doc string
 	params    func() params
@@ -91,8 +91,8 @@ var mostOf = map[string]int{
 	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
 }
 
-// Method is a method that can be called, what it does in a few words, and the structs that
-// its parameters are read into and its answer is written from.
+// Method is a method that can be called, with a short description and the structs for its
+// parameters and its answer.
 type Method struct {
 	Name, Doc      string
 	Params, Result reflect.Type

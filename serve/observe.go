@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// turnCall hands in what was said up to here: one atomic commit, which is idempotent.
-// observe_tool_result keeps what there is in the middle of a turn.
+// turnCall hands in the conversation up to the end of a turn. It is one atomic commit, which is
+// idempotent. observe_tool_result commits the messages in the middle of a turn.
 type turnCall struct {
 	sessionCall
 	sourceCall
@@ -18,11 +18,11 @@ type turnCall struct {
 	talkCall
 	// PlanID is the plan that was sent.
 	PlanID string `json:"plan_id"`
-	// Usage is what was billed: the object of the provider's answer (Messages API, chat
-	// completions, Responses API, Gemini's usageMetadata), or input_tokens,
-	// cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to
-	// the prompt, and output_tokens. Without it the newest message's own counts are taken.
-	// Other members are ignored here; figures that contradict each other are refused.
+	// Usage is the bill: the object of the provider's answer (Messages API, chat completions,
+	// Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
+	// cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and
+	// output_tokens. Without it the newest message's own counts are taken. Other members are
+	// ignored here; figures that contradict each other are refused.
 	Usage *memkernel.Usage `json:"usage"`
 	// AdvancementKey makes the delivery idempotent; by default a hash of session and last
 	// message.

@@ -13,8 +13,8 @@ import (
 // reader sees whether it goes on.
 const writePiece = 64 << 10 // 64 KiB
 
-// output is JSON that is written in pieces: what was encoded for it, and between that what
-// is JSON already, which is not copied.
+// output is JSON that is written in pieces: text that was encoded for it, and between that
+// existing JSON, which is not copied.
 type output struct {
 	pieces []piece
 	last   bytes.Buffer // the piece that is being encoded
@@ -55,7 +55,7 @@ func (d *output) members(v any) error {
 	return nil
 }
 
-// text adds what is written here.
+// text adds a copy of s.
 func (d *output) text(s string) { d.last.WriteString(s) }
 
 // verbatim adds a value that is JSON.
@@ -84,7 +84,7 @@ func (d *output) add(of *output) {
 	d.last.Write(of.last.Bytes())
 }
 
-// size is how long it is with the line break behind it, -1 if that is not known.
+// size returns the length including the final line break, -1 if it is unknown.
 func (d *output) size() int {
 	if len(d.pieces) > 0 {
 		return -1
@@ -105,10 +105,10 @@ func (d *output) WriteTo(w io.Writer) (int64, error) {
 	}
 	cutUp(d.last.Bytes(), b.Write)
 	b.WriteByte('\n')
-	return to.n, b.Flush() // what failed before, fails here
+	return to.n, b.Flush() // earlier errors are returned here
 }
 
-// counted counts what is written.
+// counted counts the written bytes.
 type counted struct {
 	w io.Writer
 	n int64
@@ -131,7 +131,7 @@ func cutUp[T string | []byte](s T, write func(T) (int, error)) {
 	}
 }
 
-// spaceless gives the runs of JSON between the space that stands outside of strings.
+// spaceless calls run with the parts of JSON between the space outside of strings.
 func spaceless[T string | []byte](s T, run func(T)) {
 	from, quoted := 0, false
 	for i := 0; i < len(s); i++ {

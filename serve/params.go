@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 )
 
-// caller is what the parameters of every call may hold.
+// caller has the parameters that every call may have.
 type caller struct {
 	// DeadlineMS is how long the call may take, in milliseconds; 0 is the server's
 	// default.
@@ -37,7 +37,7 @@ type params interface {
 	deadline() time.Duration
 	// handed returns the conversation that is handed in, nil if there is none.
 	handed() *conversation
-	// said returns what the call says of what it reaches.
+	// said describes the data that the call reaches.
 	said() said
 }
 
@@ -67,8 +67,8 @@ func decode(p *request, into params) *Error {
 	return nil
 }
 
-// decodeStrict decodes what the type has a member for. Whole numbers may be written as JSON
-// allows, 1e3 and 1000.0.
+// decodeStrict decodes the members that the type has, and refuses others. Whole numbers may be
+// written as JSON allows, 1e3 and 1000.0.
 func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	for {
 		d := json.NewDecoder(bytes.NewReader(raw))
@@ -106,7 +106,7 @@ func memberNames(t reflect.Type) []string {
 	return out
 }
 
-// sessionCall is what the calls of a session have in common.
+// sessionCall has the common parameters of the calls of a session.
 type sessionCall struct {
 	caller
 	// SessionKey names the session; "" is "default".
@@ -117,7 +117,7 @@ type sessionCall struct {
 	Private bool `json:"private"`
 }
 
-// sourceCall is what the calls of a session may say of where it comes from.
+// sourceCall has the parameters that name a session's source.
 type sourceCall struct {
 	// SessionFile, Channel and AgentID are where the conversation comes from; checkpoints
 	// of the session name it from then on.

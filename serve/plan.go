@@ -26,7 +26,7 @@ const (
 	formNone = "none"
 )
 
-// callSettings are what a model call is like.
+// callSettings are the settings of a model call.
 type callSettings struct {
 	// Branch is the id of a sidechain; "" is the main line.
 	Branch string `json:"branch"`
@@ -34,8 +34,7 @@ type callSettings struct {
 	Model string `json:"model"`
 	// ContextWindow is in tokens; 0 takes the price book's.
 	ContextWindow int `json:"context_window"`
-	// Reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the
-	// window, 8k to 40k.
+	// Reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
 	Reserve int `json:"reserve"`
 	// FixedTokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int `json:"fixed_tokens"`
@@ -55,8 +54,8 @@ type callSettings struct {
 	// Format is that of the form body; by default the dialect's, for pi the model's.
 	Format   string    `json:"format" rpc:"anthropic|openai|responses"`
 	Overflow *overflow `json:"overflow"`
-	// Economy is what to prefer where memory costs money: a word, or a number from 0 (save) to 1
-	// (keep); by default the setting.
+	// Economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by
+	// default the setting.
 	Economy cachelayout.Economy `json:"economy"`
 }
 
@@ -76,9 +75,9 @@ func (o *overflow) refusal() *api.Overflow {
 	return &api.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
 }
 
-// planCall asks what to send with a model call. plan takes in what is new and records what
-// it planned; peek records nothing, and its pointers do not resolve. The conversation ends
-// with a user message or tool results, unless there is a prompt.
+// planCall asks for the messages to send with a model call. plan commits the new messages and
+// records the plan. peek records nothing, and its pointers do not resolve. The conversation must
+// end with a user message or tool results, unless there is a prompt.
 type planCall struct {
 	sessionCall
 	sourceCall
@@ -91,7 +90,7 @@ type planCall struct {
 	// TTLSeconds is the cache lifetime that the host asks for; 0 is the one that was seen
 	// before, -1 lets the kernel choose.
 	TTLSeconds int64 `json:"ttl_seconds"`
-	// Memories are what a memory of the host's own found.
+	// Memories are the results of the host's own memory.
 	Memories []memories `json:"memories"`
 	// Loaded are files that the host shows its model by itself, by their names.
 	Loaded []string `json:"loaded"`
@@ -105,7 +104,7 @@ type planCall struct {
 	KnownPlan string `json:"known_plan"`
 }
 
-// memories are what a memory of the host's own found.
+// memories are the results of one memory of the host.
 type memories struct {
 	Format string          `json:"format" rpc:"qmd|mem0|cognee|"`
 	Answer json.RawMessage `json:"answer" rpc:"required"`

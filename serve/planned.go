@@ -44,8 +44,8 @@ type plannedRest struct {
 	*api.Details `json:",omitempty"`
 }
 
-// item is a run of messages: the host's own, as they stand, or one that is new or
-// replaces the host's.
+// item is a run of messages: unchanged ones of the host, or one message that is new or replaces
+// the host's.
 type item struct {
 	// Host are the messages from one index to before the other, byte for byte as the host
 	// has them.
@@ -63,8 +63,8 @@ type verbatim string
 
 func (v verbatim) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 
-// marker is a cache breakpoint behind a message of the list that the items come to; -1
-// is the system prompt, -2 the tools.
+// marker is a cache breakpoint after a message of the list that the items expand to; -1 is the
+// system prompt, -2 the tools.
 type marker struct {
 	Message int `json:"message"`
 	// TTL is 5m, 1h or "".
@@ -121,8 +121,7 @@ func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) err
 	return nil
 }
 
-// rowOf returns an item as it travels. has are the items that the caller has, by what they
-// spell.
+// rowOf returns an item as it is sent. has are the items that the caller has, by their JSON.
 func rowOf(it transcript.Item, has map[string]int) item {
 	span := [2]int{it.From, it.To}
 	if it.JSON == "" {

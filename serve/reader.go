@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Message is a message, or a batch of them, as it was read: its text, in which each list of
-// a conversation's messages is one number, and these lists. So the messages are held once,
-// each as the string that an intake keeps, and what is read as a whole is small.
+// Message is a message, or a batch of them, as it was read: its text, in which each list of a
+// conversation's messages is one number, and these lists. So the messages are held once, each as
+// the string that an intake keeps, and the text that is parsed as a whole is small.
 type Message struct {
 	text  []byte
 	lists [][]string
@@ -45,17 +45,17 @@ const (
 	cutChunk = 64 << 10 // 64 KiB
 )
 
-// cutter takes the text of a message, in any pieces, and cuts the lists out that stand at
-// params.conversation.messages. It looks at quotation marks and brackets alone. Whether it is
-// JSON is found for each element by itself, and for all the rest with the list [7] in the place
-// of list 7: where both are JSON, so is the whole, and where the whole is, both were cut where
-// they had to be.
+// cutter reads the text of a message, in any pieces, and cuts out the lists at
+// params.conversation.messages. It looks only at quotation marks and brackets. Whether it is JSON
+// is found for each element by itself, and for all the rest with the list [7] in the place of
+// list 7: where both are JSON, so is the whole, and where the whole is, both were cut where they
+// had to be.
 type cutter struct {
 	m Message
 	// depth is how many brackets are open, base how many of them are a batch's.
 	depth, base int
 	begun       bool
-	// quoted: within a string; escaped: behind a backslash in it.
+	// quoted: within a string; escaped: after a backslash in it.
 	quoted, escaped bool
 	// on is how far down the way to a list the open brackets are: 1 in a message, 2 in its
 	// params, 3 in the conversation, 4 in the list.
@@ -90,7 +90,7 @@ func (c *cutter) Write(p []byte) (int, error) {
 	if c.m.err != nil {
 		return len(p), nil
 	}
-	from := 0 // of what has not been kept yet
+	from := 0 // of the part that has not been kept yet
 	for i := 0; i < len(p); i++ {
 		b := p[i]
 		if c.quoted {
@@ -289,7 +289,7 @@ func (c *cutter) leaveList() {
 	}
 }
 
-// drop lets go of all that was kept of what is no message.
+// drop discards all that was kept of a text that is no message.
 func (c *cutter) drop() { c.m.text, c.m.lists, c.element = nil, nil, fragments{} }
 
 // blank reports whether there is nothing but space so far.
@@ -308,11 +308,11 @@ func (c *cutter) end() *Message {
 	return &m
 }
 
-// jsonSpace is what may stand between values.
+// jsonSpace has the characters that may separate values.
 const jsonSpace = " \t\r\n"
 
-// fragments are a text that comes in pieces, without the space around it. Their room is used
-// again, so that of a long text no more than itself is held beside it.
+// fragments are a text that comes in pieces, without the space around it. Their memory is reused,
+// so that a long text needs at most twice its size.
 type fragments struct {
 	full, spare [][]byte // of cutChunk bytes each
 	last        []byte

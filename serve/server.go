@@ -45,7 +45,8 @@ type Options struct {
 	Tools ToolMaker
 	// ToolWrites reports whether a tool changes anything; nil takes it of all.
 	ToolWrites func(name string) bool
-	// Retain is what a call of retain removes where it doesn't say: ages alone count.
+	// Retain has the ages after which a call of retain removes data. Apply and Now come from the
+	// call.
 	Retain api.RetainRequest
 	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
@@ -56,7 +57,7 @@ type Options struct {
 	HeldBytes                        int64
 	// Version is the program's.
 	Version string
-	// Logger is told what no caller is; nil discards it.
+	// Logger logs events that no caller is told of; nil discards them.
 	Logger *slog.Logger
 	// Watch is told of every call; nil tells nobody.
 	Watch Watcher

@@ -42,7 +42,7 @@ func listen(stateDir string) (net.Listener, string, error) {
 // asideName begins the names of folders in which sockets are made.
 const asideName = ".serve-"
 
-// clearAside removes what a daemon that was killed while it began left behind.
+// clearAside removes the files of daemons that were killed while they started.
 func clearAside(stateDir string) {
 	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is good
 	for _, dir := range left {
@@ -77,8 +77,8 @@ func listenAside(dir, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// shorten gives a folder a path that has room for a socket's name: where its own has
-// not, a link to it among the temporary files.
+// shorten returns a path of a folder that has room for a socket's name. If the folder's own path
+// is too long, it is a link to the folder among the temporary files.
 func shorten(dir string) (short string, done func(), err error) {
 	if len(dir)+len("/s") <= rendezvous.MaxSocketPath {
 		return dir, func() {}, nil

@@ -44,13 +44,13 @@ func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Sta
 
 type retainCall struct {
 	caller
-	// Apply removes what is older than the configuration keeps it; without it the answer
-	// tells what would go.
+	// Apply removes data that is older than the configuration keeps. Without it the answer lists
+	// the data that would be removed.
 	Apply bool      `json:"apply"`
 	Now   time.Time `json:"now"`
 }
 
-// doRetain keeps what the configuration allows, as the verb does.
+// doRetain removes the data that is older than the configuration keeps, as the verb does.
 func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (*document.Retain, error) {
 	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now

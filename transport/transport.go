@@ -54,9 +54,9 @@ const headerSession = "X-Memkernel-Session"
 
 type sessionKey struct{}
 
-// WithSession returns a context whose requests belong to the session of that key. Without it
-// the session is what the request names, else a hash of its system prompt and first message,
-// so that two conversations which begin with the same words need it.
+// WithSession returns a context whose requests belong to the session of that key. Without a key
+// the session is the one that the request names, else a hash of its system prompt and first
+// message. So callers must set a key if two conversations begin with the same words.
 func WithSession(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, sessionKey{}, key)
 }
@@ -80,8 +80,8 @@ func (t *Transport) open() error {
 	return t.failed
 }
 
-// RoundTrip implements [http.RoundTripper]. The answer's header X-Memkernel names what became
-// of a request that calls a model.
+// RoundTrip implements [http.RoundTripper]. The answer's header X-Memkernel names the outcome of
+// a request that calls a model.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.open(); err != nil {
 		if r.Body != nil {
@@ -118,7 +118,7 @@ func (t *Transport) Close() error {
 	return t.proxy.Close(ctx)
 }
 
-// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+// CloseIdleConnections is called by [http.Client.CloseIdleConnections].
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

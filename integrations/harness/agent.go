@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// maxCalls bounds what the model may call in one turn of the user's.
+// maxCalls bounds the model's calls in one turn of the user.
 const maxCalls = 100
 
 // agent is the loop.
@@ -49,8 +49,8 @@ func (a *agent) turn(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
-		// Each call's bill is worth keeping. What is not the turn's end is delivered
-		// again with it; the kernel commits a turn once.
+		// Each call's bill is worth keeping. Messages before the turn's end are delivered again
+		// with the end; the kernel commits a turn once.
 		if err := a.observe(ctx, plan, answer.usage); err != nil || !open {
 			return err
 		}
@@ -58,8 +58,8 @@ func (a *agent) turn(ctx context.Context, text string) error {
 	return fmt.Errorf("the model called tools %d times in one turn", maxCalls)
 }
 
-// call plans and sends. What a provider refuses is shown to the kernel: if it was too
-// long, the next plan is smaller, as often as that can help.
+// call plans and sends. It shows a provider's refusal to the kernel: if the prompt was too long,
+// the next plan is smaller, as often as that can help.
 func (a *agent) call(ctx context.Context) (*api.ContextPlan, *reply, error) {
 	req, err := a.request()
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *agent) request() (api.PlanRequest, error) {
 	}, nil
 }
 
-// act runs what the newest message calls, and reports whether the model has to go on.
+// act runs the calls of the newest message, and reports whether the model must be called again.
 func (a *agent) act(ctx context.Context) (bool, error) {
 	newest := a.talk.messages[len(a.talk.messages)-1]
 	if text := transcript.Text(newest); text != "" {
@@ -124,9 +124,9 @@ func (a *agent) observe(ctx context.Context, plan *api.ContextPlan, usage memker
 	return err
 }
 
-// flush has the model write down what should outlive the next cut: a question of its own,
-// of which the conversation knows nothing and the user hears one line. Where the model fails
-// nothing is lost: the kernel writes down by itself what can be told by looking.
+// flush has the model write down the facts that should outlive the next cut. It asks outside the
+// conversation, and the user sees one line. If the model fails, nothing is lost: the kernel
+// writes down the facts that it can find by itself.
 func (a *agent) flush(ctx context.Context) {
 	line, err := a.writeDown(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *agent) flush(ctx context.Context) {
 	}
 }
 
-// writeDown returns what was written, "" if nothing was.
+// writeDown returns the written text, "" if there is none.
 func (a *agent) writeDown(ctx context.Context) (string, error) {
 	turn, err := a.kernel.FlushTurn(ctx, api.FlushRequest{SessionKey: a.session})
 	if err != nil || turn.Prompt == "" {
@@ -164,8 +164,8 @@ func (a *agent) compact(ctx context.Context) error {
 	return err
 }
 
-// reset begins a new conversation. What was worth keeping stays in memory, and the
-// next plan shows where the last one ended.
+// reset begins a new conversation. Facts worth keeping stay in memory, and the next plan shows
+// where the last conversation ended.
 func (a *agent) reset(ctx context.Context) error {
 	a.flush(ctx)
 	if _, err := a.kernel.Reset(ctx, a.boundary("the user began anew")); err != nil {

@@ -29,7 +29,7 @@ type line struct {
 	Message json.RawMessage `json:"message"`
 }
 
-// open reads what an earlier run left.
+// open reads the conversation that an earlier run left.
 func open(path string, dialect transcript.Dialect) (*conversation, error) {
 	c := &conversation{path: path, dialect: dialect}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -89,10 +89,10 @@ func (c *conversation) read(message json.RawMessage) ([]memkernel.Message, error
 	return s.Messages, nil
 }
 
-// text is what a message of the API's JSON says.
+// text returns the text of a message in the API's JSON.
 func (c *conversation) text(message json.RawMessage) string {
 	var b strings.Builder
-	all, _ := c.read(message) // what can't be read says nothing
+	all, _ := c.read(message) // a message that can't be read has no text
 	for _, m := range all {
 		b.WriteString(transcript.Text(m))
 	}
@@ -112,7 +112,7 @@ func (c *conversation) take(l line) error {
 	return nil
 }
 
-// clear begins anew, as after a reset. The old file stays beside the new one.
+// clear begins anew, as after a reset. The old file stays next to the new one.
 func (c *conversation) clear(now time.Time) error {
 	c.messages = nil
 	err := os.Rename(c.path, c.path+"."+now.UTC().Format("20060102T150405"))

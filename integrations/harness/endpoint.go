@@ -13,14 +13,14 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// endpoint is a model behind one of the two APIs.
+// endpoint is a model that speaks one of the two APIs.
 type endpoint struct {
 	api             transcript.Format
 	url, model, key string
 	window, answer  int
 }
 
-// reply is what came back: the message as the API wrote it, and the bill.
+// reply is the API's answer: the message as the API wrote it, and the bill.
 type reply struct {
 	message json.RawMessage
 	usage   memkernel.Usage

@@ -68,7 +68,7 @@ func (a *agent) command(ctx context.Context, text string) error {
 	return a.turn(ctx, text)
 }
 
-// start opens what an agent needs; done closes it.
+// start opens the parts of an agent. The caller must call done to close them.
 func start(ctx context.Context, workspace, session string, e *endpoint) (*agent, func(), error) {
 	dialect, err := transcript.ParseDialect(string(e.api))
 	if err != nil {

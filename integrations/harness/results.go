@@ -2,7 +2,7 @@ package main
 
 import "github.com/memkernel/memkernel/transcript"
 
-// result is what a tool said on a call.
+// result is a tool's answer to a call.
 type result struct {
 	call, text string
 	failed     bool

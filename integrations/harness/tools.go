@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// toolbox is what the model may call: two tools of this program's own, and memory's.
+// toolbox has the tools that the model may call: two of this program and those of memory.
 type toolbox struct {
 	root   *os.Root
 	memory *tools.Set
@@ -72,7 +72,7 @@ func nameOf(raw json.RawMessage) string {
 	return d.Name + d.Function.Name
 }
 
-// run answers a call. What goes wrong is the model's to read, so it is text too.
+// run answers a call. An error is text, too, because the model must read it.
 func (t *toolbox) run(ctx context.Context, name string, input json.RawMessage) (text string, failed bool) {
 	var args struct{ Path, Command string }
 	switch name {

@@ -10,18 +10,17 @@
 //	Compact(reason)           ──► ────────────────────────────────────► Compact
 //	Clear()                   ──► ──────────────────────────────────────► Reset
 //
-// A Manager keeps no file. What was said is in the host's own session record,
-// from which a conversation is read when it is first touched, and in the kernel's
-// journal; in between it is in memory, as Ingest delivers it.
+// A Manager keeps no file. The conversation is in the host's own session record, from which it is
+// read when it is first used, and in the kernel's journal. In between it is in memory, as Ingest
+// delivers it.
 //
-// The host asks for its history before it hands over what the user's new words are, and
-// not again inside a loop of tool calls. So a plan is one of the last call that was
-// made, with the answer to it behind: what a call shows begins with what the one
-// before showed, until a cut. What depends on the new words, such as recall, is not
-// for this seam; memory is there through tools. KernelOptions has what follows from
-// this.
+// The host asks for its history before it hands over the user's new words, and not again inside a
+// loop of tool calls. So a plan is one of the last call that was made, followed by the answer to
+// it: each call begins with the content of the call before, until a cut. Features that depend on
+// the new words, such as recall, can't work here; the model reads memory through tools.
+// KernelOptions has the settings that follow from this.
 //
-// A message that a plan shows in full is the host's own value. One that it shows
-// shorter, or that is the kernel's, is made from JSON: PicoClaw's messages are those
-// of chat completions with members beside, and these stay. Sizes are tokens.
+// A message that a plan shows in full is the host's own value. One that it shows shorter, or that
+// is the kernel's, is made from JSON: PicoClaw's messages are those of chat completions with
+// further members, and these stay. Sizes are tokens.
 package picoclaw

@@ -91,9 +91,8 @@ func (m *Manager[M]) letGo() {
 	oldest.mu.Unlock()
 }
 
-// Assemble plans the history of the next call. Where the kernel can't, the history is
-// everything that was said, and the logger hears why: a host that gets an error sends
-// none of it.
+// Assemble plans the history of the next call. If the kernel can't plan, it returns the whole
+// conversation as history and logs the reason: a host that gets an error sends no history at all.
 func (m *Manager[M]) Assemble(ctx context.Context, req AssembleRequest) (*AssembleResponse[M], error) {
 	s, _, err := m.hold(req.SessionKey)
 	if err != nil {
@@ -152,8 +151,8 @@ func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
 	return nil
 }
 
-// Clear begins a session anew. What was said is committed first, and stays to be found
-// until it is forgotten (memkernel forget).
+// Clear begins a session anew. It commits the conversation first, which can be searched until it
+// is forgotten (memkernel forget).
 func (m *Manager[M]) Clear(ctx context.Context, sessionKey string) error {
 	s, _, err := m.hold(sessionKey)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 // the host asks for.
 const DefaultFixedTokens = 8_000
 
-// DefaultMaxSessions bounds what a gateway with many chats keeps in memory.
+// DefaultMaxSessions bounds the sessions that a gateway with many chats keeps in memory.
 const DefaultMaxSessions = 256
 
 // Options configure a Manager.
 type Options[M any] struct {
-	// History returns what the host has recorded of a session, oldest first. It is read
-	// when a session is first touched; nil is a host that records nothing.
+	// History returns the messages of a session that the host has recorded, oldest first. It is
+	// called when a session is first used. It must be nil if the host records nothing.
 	History func(sessionKey string) []M
 	// Model is the model's id, by which tokens are counted and the cache's rules known.
 	Model string
@@ -41,8 +41,8 @@ type Options[M any] struct {
 	// encoding/json, which is right for PicoClaw's.
 	Encode func(M) ([]byte, error)
 	Decode func([]byte) (M, error)
-	// Logger hears what is not reported to the host because it would lose its history by it;
-	// nil is nobody.
+	// Logger logs errors that are not returned to the host, because it would lose its history by
+	// them; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -79,10 +79,10 @@ func (o Options[M]) withDefaults() Options[M] {
 	return o
 }
 
-// KernelOptions are settings for a kernel behind a Manager: what the host's own
-// prompt shows of the workspace is not shown again, nothing is added behind a message
-// that the model has answered already, and nothing of an earlier session precedes
-// one that begins. They may be changed further.
+// KernelOptions returns settings for the kernel of a Manager. With them the kernel does not show
+// files of the workspace again that the host's own prompt shows. It adds nothing after a message
+// that the model has already answered, and begins a session without text of an earlier one. The
+// caller may change them.
 func KernelOptions() *kernel.Options {
 	return &kernel.Options{
 		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1},

@@ -30,8 +30,8 @@ type session[M any] struct {
 	// plan is the plan that the last call was made of, "" once a turn named it.
 	plan                   string
 	window, reserve, fixed int
-	// limit is what was seen to be too much for the provider, whatever the host gives as
-	// the window; 0 is nothing.
+	// limit is a size that was too much for the provider, whatever the host gives as the window;
+	// 0 is none.
 	limit int
 }
 
@@ -75,7 +75,7 @@ func (s *session[M]) add(msg M) error {
 	return nil
 }
 
-// isBlock recognises what only a kernel writes.
+// isBlock recognises a message that only a kernel writes.
 func isBlock(m memkernel.Message) bool {
 	text := transcript.Text(m)
 	return m.Role == memkernel.RoleUser && (strings.HasPrefix(text, blockMark) || strings.HasPrefix(text, restoreMark))
@@ -100,7 +100,7 @@ func asked(msgs []memkernel.Message) int {
 	return n
 }
 
-// assemble plans the last call, and puts the answer to it behind.
+// assemble plans the last call, and appends the answer to it.
 func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 	msgs := s.in.Messages()
 	n := asked(msgs)
@@ -129,7 +129,7 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 // tokensOf returns a cautious guess, for an answer that the next plan counts.
 func tokensOf(json string) int { return len(json)/3 + 4 }
 
-// call returns what the host's calls are like.
+// call returns the plan request for the host's calls.
 func (s *session[M]) call() *api.PlanRequest {
 	o := &s.m.opt
 	req := &api.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
@@ -185,12 +185,12 @@ func plain(message string) []byte {
 	m["content"] = content
 	out, err := json.Marshal(m)
 	if err != nil {
-		return []byte(message) // as can what was just read
+		return []byte(message) // like a message that was just read
 	}
 	return out
 }
 
-// observe commits what is there: a turn, if the newest message ends one.
+// observe commits the present messages, as a turn if the newest message ends one.
 func (s *session[M]) observe(ctx context.Context) error {
 	msgs := s.in.Messages()
 	if len(msgs) == 0 {
@@ -210,7 +210,7 @@ func (s *session[M]) observe(ctx context.Context) error {
 	return err
 }
 
-// compact cuts what the next plan begins with.
+// compact cuts the beginning of the next plan.
 func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
 	p, err := s.m.k.Compact(ctx, api.Boundary{SessionKey: s.key, Model: s.m.opt.Model, Messages: s.in.Messages(), Reason: string(req.Reason),
 		Compact: &api.CompactWish{Call: s.call(), Force: req.Reason == Retry}, Private: s.m.opt.Private(s.key), Source: s.m.opt.Source(s.key), Now: s.m.opt.Now()})
@@ -233,8 +233,8 @@ func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Detail)
 }
 
-// The message that a plan puts in the place of what has left begins with the state to
-// go on from, if there is one, else with what it is.
+// The message that replaces removed messages in a plan begins with the state to continue from, if
+// there is one, else with its own title.
 const (
 	blockMark   = "[Context kept by memkernel:"
 	restoreMark = "[Checkpoint cp_"

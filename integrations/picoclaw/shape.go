@@ -5,15 +5,15 @@ type AssembleRequest struct {
 	SessionKey string
 	// Budget is the model's context window, MaxTokens the room for its answer.
 	Budget, MaxTokens int
-	// ReserveTokens is what system prompt and tools take, 0 if the host gives none.
+	// ReserveTokens is the size of system prompt and tools, 0 if the host gives none.
 	ReserveTokens int
 }
 
 // AssembleResponse is the history, without the user's new message.
 type AssembleResponse[M any] struct {
 	History []M
-	// Summary goes into the host's system prompt. It stays empty: what has left is
-	// in the history's first message, where it breaks no cache but at a cut.
+	// Summary goes into the host's system prompt. It stays empty: removed messages are summed up
+	// in the history's first message, which changes only at a cut and so keeps the cache.
 	Summary string
 }
 

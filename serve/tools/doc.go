@@ -1,8 +1,8 @@
 // Package tools is memory as tools that a model can call: their definitions, in the
 // forms that providers and hosts take, and one function that answers.
 //
-//	memory_search   {query, maxResults?, minScore?, source?, lines?}   what memory holds on a question, or lines of a path or an id
-//	memory_get      {path, from?, lines?}                      lines of what a search cited, or of what an id in the prompt points to
+//	memory_search   {query, maxResults?, minScore?, source?, lines?}   memory on a question, or lines of a path or an id
+//	memory_get      {path, from?, lines?}                      lines that a search cited, or the content of an id in the prompt
 //	memory_append   {text, path?}                              something worth keeping, through the journal
 //	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read
 //	memory_delete   {path, old? | version?, from?, lines?}     a passage that was read taken out
