@@ -54,5 +54,5 @@ func (c *MessageCounter) Fixed(msgs []memkernel.Message, system []memkernel.Part
 	return 0
 }
 
-// Kind says how far the counts can be trusted.
+// Kind is how far the counts can be trusted.
 func (c *MessageCounter) Kind() budget.Kind { return c.c.Kind }

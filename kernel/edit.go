@@ -11,7 +11,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// checkEdits refuses a rule that there is not: nobody is to change more than was meant.
+// checkEdits returns an error for an unknown rule, so that no agent can change more than was
+// meant.
 func checkEdits(r api.EditRule) error {
 	switch r {
 	case "", api.EditOwn, api.EditAny, api.EditNone:
@@ -23,7 +24,7 @@ func checkEdits(r api.EditRule) error {
 // MemoryEditor changes memory's files for agents, by compare-and-swap.
 type MemoryEditor struct{ k *Kernel }
 
-// Editor gives the kernel's editor of memory.
+// Editor returns the kernel's editor of memory.
 func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 
 // Passage replaces a passage of a file of memory, or removes it. If the passage is no longer the
@@ -56,8 +57,8 @@ func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditU
 	return e.k.desk.UndoEdit(ctx, &req)
 }
 
-// Content is a file of memory as it may be edited, secrets masked. That there is no
-// such file is no error.
+// Content returns a file of memory as it may be edited, secrets masked. A missing file is no
+// error.
 func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
 	if !textutil.IsVisible(path) {
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}

@@ -18,7 +18,7 @@ func noSession(state store.Store, key string) error {
 	return &api.NoSessionError{Key: key, Near: slices.Clip(near[:min(len(near), api.NearSessions)]), Count: len(near)}
 }
 
-// known refuses a session of which nothing is kept, on disk or, where that can't be
+// known returns an error for a session without stored state, on disk or, if the disk can't be
 // written to, in memory.
 func known(state store.Store, sessions *session.Table, key string) error {
 	key = keyOr(key)
@@ -35,6 +35,6 @@ func known(state store.Store, sessions *session.Table, key string) error {
 	return noSession(state, key)
 }
 
-// SessionKeys are the keys of the sessions that a store has, in the order of their folders.
-// It opens none of them; one that doesn't say whose it is goes by the name of its folder.
+// SessionKeys returns the keys of a store's sessions, in the order of their folders. It opens
+// none of them. A session that does not record its key is listed by the name of its folder.
 func SessionKeys(s Store) ([]string, error) { return folder.Keys(s.State()) }

@@ -60,13 +60,12 @@ const DefaultStateDir = ".memkernel"
 
 // Options configure a kernel. Nil, or the zero value, means the defaults.
 type Options struct {
-	// StateDir is where derived state lives. Default: DefaultStateDir below the
-	// workspace.
+	// StateDir is the directory of derived state. Default: DefaultStateDir below the workspace.
 	StateDir string
 	// Prices is the price book. Default: the embedded one.
 	Prices *cachelayout.Book
-	// Counter asks the provider for the size of every planned prompt that can't be
-	// counted exactly here. Off by default: nil asks nobody.
+	// Counter asks the provider for the size of every planned prompt that can't be counted
+	// exactly here. Nil, the default, sends nothing.
 	Counter PromptCounter
 	// Represent sets how results are shortened when they are ingested, and by which compressor. A
 	// host's Compressor is asked by every call that ingests, Peek too, and has CompressTime for
@@ -78,28 +77,28 @@ type Options struct {
 	// host's rules for which updates may be written. Both bind every writeback of this kernel.
 	Schema   journal.Schema
 	Policies []journal.Policy
-	// Life says how the working state of a session is kept.
+	// Life sets how the working state of a session is kept.
 	Life LifeOptions
 	// Redact lists texts that are no secrets, among those that are otherwise masked before
 	// anything is kept.
 	Redact mask.Options
 	// Trace sets the records that are kept of a plan's decisions.
 	Trace TraceOptions
-	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
+	// LowWater is the size of the conversation that a cut keeps, in tokens, for experiments; 0
 	// leaves it to the cut planner.
 	LowWater int
 	// Economy is a session's preference where memory costs money, unless a request sets its own:
 	// save, balanced, keep, or a number from 0 to 1. Default: balanced.
 	Economy cachelayout.Economy
-	// Summary says whether a model makes notes of sessions in the background.
+	// Summary sets whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
-	// KeepSessions is how many sessions are held in memory; the others are read again
-	// when they are used. 0 is 64.
+	// KeepSessions is how many sessions are held in memory. The others are read again when they
+	// are used. 0 is 64.
 	KeepSessions int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
-	// Watch, if not nil, is told of work that has ended, by the goroutine that did it and
-	// with its context: several at once. It has to be quick, and must not call the kernel.
+	// Watch, if not nil, is called after each piece of work, by the goroutine that did it and
+	// with its context. Calls may overlap. It must return quickly, and must not call the kernel.
 	Watch func(context.Context, *Done)
 
 	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and locks.
@@ -108,8 +107,8 @@ type Options struct {
 	Store Store
 }
 
-// Store keeps a kernel's state: package service/postgres has one. There are no others than
-// this module's.
+// Store keeps a kernel's state: package service/postgres has one. Only this module can implement
+// it.
 type Store interface {
 	// State is for package kernel.
 	State() store.Store
@@ -132,9 +131,9 @@ type Kernel struct {
 	retain   *retain.Keeper
 }
 
-// Open opens the kernel of a workspace. It writes nothing: the state directory
-// is made when there is something to keep. A state directory written by a newer
-// version is an error that says so when its session is first used.
+// Open opens the kernel of a workspace. It writes nothing: the state directory is made when there
+// is state to keep. If a newer version wrote the state directory, the first use of its session
+// returns an error that says so.
 func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, error) {
 	var o Options
 	if opts != nil {
@@ -194,7 +193,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
 	if m != nil {
-		// A database that has both tells of the one with the other.
+		// If one database holds state and Markdown, the lock of a session also reports new writes
+		// to the Markdown.
 		k.lockTells = !markdownstore.IsRemote(m.Private) || markdownstore.PlaceOf(m.Private) == state.Where("")
 	}
 	place := abs
@@ -237,8 +237,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	return k, ctx.Err()
 }
 
-// Close releases the kernel's sessions. It is idempotent. A model that is asked for
-// notes gets [SummaryOptions.CloseWait] to answer.
+// Close releases the kernel's sessions. It is idempotent. It waits [SummaryOptions.CloseWait] for
+// a model that is making notes.
 func (k *Kernel) Close() error {
 	k.desk.Notes.Stop()
 	closed, err := k.sessions.Close()
@@ -248,8 +248,8 @@ func (k *Kernel) Close() error {
 	return err
 }
 
-// StateDir is where the kernel keeps derived state.
+// StateDir returns the directory of derived state.
 func (k *Kernel) StateDir() string { return k.stateDir }
 
-// Maintenance keeps the workspace's memory files good: audit, curation, pruning.
+// Maintenance returns the upkeep of the workspace's memory files: audit, curation, pruning.
 func (k *Kernel) Maintenance() api.Keeper { return k.upkeep }

@@ -8,20 +8,20 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
-// LifeOptions say how a session's working state is kept.
+// LifeOptions set how a session's working state is kept.
 type LifeOptions struct {
-	// Off keeps none: no gauge, no checkpoints, no SESSION-STATE.md, no working buffer,
-	// no restore text.
+	// Off keeps no working state: no gauge, no checkpoints, no SESSION-STATE.md, no working
+	// buffer, no restore text.
 	Off bool
 	// Show and Checkpoint are the shares of the window from which the gauge is shown
 	// and a checkpoint is written; 0 takes [checkpoint.DefaultThresholds].
 	Show, Checkpoint float64
-	// Compact is the share at which the host compacts; 0 takes where the reserve
+	// Compact is the share at which the host compacts. 0 takes the share at which the reserve
 	// begins.
 	Compact float64
-	// NoRestore shows a new conversation nothing of the session's earlier one.
+	// NoRestore hides the session's earlier conversations from a new one.
 	NoRestore bool
-	// Flush says when memory is written by itself.
+	// Flush sets when memory is written by itself.
 	Flush FlushOptions
 	// StateFile and Buffer are the other two records of the working state, both
 	// Markdown of the workspace.
@@ -29,7 +29,7 @@ type LifeOptions struct {
 	Buffer    BufferOptions
 }
 
-// thresholds are those of a window, the host's compaction beginning at its reserve.
+// thresholds returns the thresholds of a window. The host's compaction begins at its reserve.
 func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
 	if o.Show > 0 {
@@ -68,15 +68,15 @@ func (o *LifeOptions) check() error {
 	return o.Buffer.check()
 }
 
-// StateFileOptions say how SESSION-STATE.md is kept.
+// StateFileOptions set how SESSION-STATE.md is kept.
 type StateFileOptions struct {
 	// Off leaves the file alone. New conversations are then told of no other session.
 	Off bool
 }
 
-// BufferOptions say how the working buffer is kept.
+// BufferOptions set how the working buffer is kept.
 type BufferOptions struct {
-	// Off leaves it alone.
+	// Off leaves the buffer alone.
 	Off bool
 	// At is the share of the window from which turns are appended; 0 takes .6.
 	At float64
@@ -99,7 +99,7 @@ func (o *BufferOptions) check() error {
 	return nil
 }
 
-// FlushOptions say when memory is written by itself.
+// FlushOptions set when memory is written by itself.
 type FlushOptions struct {
 	// Off writes nothing except the texts of [Kernel.Remember].
 	Off bool

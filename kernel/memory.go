@@ -30,21 +30,20 @@ const (
 	// known answers .3 loses at most .3 points of the evidence that is packed into 2,000 tokens,
 	// .4 up to 3.2 (BenchmarkChoices of bench/relevance).
 	DefaultRecallShare = 0.3
-	// DefaultRecallScore is the score below which the best hit is as nothing.
+	// DefaultRecallScore is the best hit's score below which nothing is recalled.
 	DefaultRecallScore = retrieval.DefaultMinBest
 )
 
 // MemoryOptions set the parts of the workspace's Markdown that a kernel uses. The zero value
 // means the defaults.
 type MemoryOptions struct {
-	// Off leaves the workspace's files alone: none is shown in a prompt, none is
-	// searched.
+	// Off leaves the workspace's files alone: none is shown in a prompt, and none is searched.
 	Off bool
 	// Store are the settings of the workspace. Private is set per request.
 	Store markdownstore.Options
-	// Files keeps the workspace's Markdown elsewhere than in its folder, which is then left
-	// alone: package service/postgres has such. Whoever opened them closes them, after the
-	// kernel.
+	// Files keeps the workspace's Markdown outside its folder, which is then left alone: package
+	// service/postgres has such a store. The caller that opened the files must close them, after
+	// the kernel.
 	Files markdownstore.Files
 	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
@@ -52,8 +51,8 @@ type MemoryOptions struct {
 	// WorkspaceTokens limits the workspace's files in a prompt; default DefaultWorkspaceTokens,
 	// negative for none of them.
 	WorkspaceTokens int
-	// NoRemembered leaves MEMORY.md and USER.md, NoDailyLogs the logs of today and
-	// yesterday, to be found by searching.
+	// NoRemembered shows MEMORY.md and USER.md only as search results. NoDailyLogs does the same
+	// for the logs of today and yesterday.
 	NoRemembered, NoDailyLogs bool
 	// RecallTokens limits the memory recalled for a user turn. Default DefaultRecallTokens;
 	// negative recalls nothing.
@@ -70,8 +69,7 @@ type MemoryOptions struct {
 	Ranking retrieval.Options
 	// Edits is the rule for which entries of memory agents may change; default [editing.Own].
 	Edits api.EditRule
-	// Embedder makes vectors. Nil searches by words alone, and sends nothing
-	// anywhere.
+	// Embedder makes vectors. With nil, searches use words alone, and nothing is sent anywhere.
 	Embedder embed.Provider
 	// EmbedLimit is the amount that a reindex may send to the Embedder without asking.
 	EmbedLimit api.EmbedLimit
@@ -84,11 +82,11 @@ type MemoryOptions struct {
 	Folders []api.MemoryFolder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
-	// Backend keeps the index elsewhere than in that file.
+	// Backend keeps the index outside that file.
 	Backend api.Backend
 	// AutoSync is Sync.OnSearch under another name.
 	AutoSync bool
-	// Sync says when the index is brought up to date in the background.
+	// Sync sets when the index is updated in the background.
 	Sync SyncOptions
 	// Sessions sets whether the messages of other sessions are searched.
 	Sessions SessionOptions
@@ -119,7 +117,7 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	}
 }
 
-// status is how memory is set, for who asks how it is.
+// status returns the settings of memory for a status report.
 func (o *MemoryOptions) status(workspace string) api.MemoryStatus {
 	st := api.MemoryStatus{Workspace: workspace, Bootstrap: []string{}, Index: api.IndexStatus{State: api.IndexOff}, Sessions: api.PastSessions{Sources: []string{}}, Collections: []string{},
 		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}

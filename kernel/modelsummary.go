@@ -6,19 +6,18 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// SummaryOptions say whether a model makes notes of sessions, and when.
+// SummaryOptions set whether a model makes notes of sessions, and when.
 type SummaryOptions struct {
-	// Model is asked. Nil, the default, asks nobody.
+	// Model makes the notes. With nil, the default, no model is asked.
 	Model summary.Model
-	// Tokens is the size of a delta from which it is asked about; After is the age
-	// of its oldest message from which a smaller one is. Defaults: 4,000 and
-	// 15 minutes.
+	// Tokens is the size from which a delta is sent to the model. After is the age of its oldest
+	// message from which a smaller one is sent. Defaults: 4,000 and 15 minutes.
 	Tokens int
 	After  time.Duration
 	// DeltaTokens limits how much of a delta is sent in one request, approximately. The rest goes
 	// with the next. Default: 24,000.
 	DeltaTokens int
-	// Timeout bounds one request. Default: a minute.
+	// Timeout limits one request. Default: a minute.
 	Timeout time.Duration
 	// CloseWait is how long Close waits for a request before it is cancelled.
 	// Default: 2 seconds; negative does not wait.

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// negativeMeans are the options for which a negative number says something.
+// negativeMeans are the options for which a negative number has a meaning.
 var negativeMeans = map[string]bool{
 	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
 	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
 	"Summary.CloseWait": true,
 }
 
-// check refuses numbers that no option means.
+// check returns an error for a number that no option accepts.
 func (o *Options) check() error {
 	if err := checkNumbers("", reflect.ValueOf(*o)); err != nil {
 		return err

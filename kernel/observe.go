@@ -21,7 +21,7 @@ func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observ
 	return observed(ctx, k, OpToolResult, t, k.desk.Ingest)
 }
 
-// observed takes a turn in, and tells who watches of it.
+// observed takes a turn in, and reports it to the watcher.
 func observed(ctx context.Context, k *Kernel, op Op, t api.Turn, observe func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
 	done := k.watch.begin(op)
 	out, err := observe(ctx, t)
@@ -29,10 +29,10 @@ func observed(ctx context.Context, k *Kernel, op Op, t api.Turn, observe func(co
 	return out, err
 }
 
-// ShapeResult stores a large result and returns the text that the model may be shown instead,
-// which names the page that holds all of it. It returns "" if the model is to see the result
-// as it is. The page is durable when ShapeResult returns: a turn that is observed
-// later, with the text in the place of the result, is learned from as if it held the result.
+// ShapeResult stores a large result and returns the text to show the model instead. The text
+// names the page that holds the whole result. ShapeResult returns "" if the host should show the
+// result as it is. The page is durable when ShapeResult returns. A turn that is observed later,
+// with the text in place of the result, is learned from as if it held the result.
 func ShapeResult(ctx context.Context, k *Kernel, r api.Result) (string, error) {
 	part := memkernel.Part{Kind: memkernel.PartText, Text: r.Text}
 	return turn.Shape(ctx, k.desk, r.SessionKey, r.Resolver, &r.Call, &memkernel.ToolResult{CallID: r.Call.ID, Name: r.Call.Name, Text: true, Content: []memkernel.Part{part}}, r.Shown)

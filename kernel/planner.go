@@ -30,7 +30,7 @@ func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPla
 	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
 }
 
-// planned asks the desk for a plan, and tells who watches of it.
+// planned asks the desk for a plan, and reports it to the watcher.
 func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, err error) {
 	done := k.watch.begin(op)
 	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()

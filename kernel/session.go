@@ -16,8 +16,8 @@ import (
 // defaultKeepSessions is how many sessions a kernel has in memory.
 const defaultKeepSessions = 64
 
-// open gives the session of key with its lock held in this process, read from
-// disk if this process has not seen it.
+// open returns the session of key with its lock held in this process, read from disk if this
+// process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
 	s, unlock, err := k.sessions.UseKey(ctx, key, write)
 	return fresh(ctx, k, key, write, s, unlock, err)
@@ -49,9 +49,9 @@ func (k *Kernel) Release(sessionKey string) {
 	}
 }
 
-// ReleaseIdle releases the sessions that no call has used for so long, and says how
-// many. If the process then holds much memory without need, it returns that to the system. A
-// process that serves many sessions for long calls it once a minute.
+// ReleaseIdle releases the sessions that no call has used for so long, and returns their number.
+// If the process then holds much unneeded memory, it returns that to the system. A process that
+// serves many sessions for long should call it once a minute.
 func (k *Kernel) ReleaseIdle(idle time.Duration) int {
 	n := k.sessions.ReleaseIdle(idle)
 	giveBack()

@@ -15,8 +15,8 @@ type SessionOptions struct {
 	Enabled bool
 	// Sources are folders of transcripts that hosts write.
 	Sources []sessions.Source
-	// DeltaBytes and DeltaMessages say how much must be new of a session for
-	// it to be read again; see [sessions.Options]. An explicit Reindex reads all.
+	// DeltaBytes and DeltaMessages are how much of a session must be new for it to be read again;
+	// see [sessions.Options]. An explicit Reindex reads all.
 	DeltaBytes    int64
 	DeltaMessages int
 }

@@ -48,6 +48,6 @@ func (k *Kernel) MemoryEnabled() bool { return k.memory != nil }
 // EmbeddingModel is the model by which questions become vectors, "" for words alone.
 func (k *Kernel) EmbeddingModel() string { return k.inspect.Set.Embedder }
 
-// IndexPath is where the index over the workspace's Markdown is kept, a file or the
-// name of a database; "" if memory is off.
+// IndexPath returns the place of the index over the workspace's Markdown, a file or the name of a
+// database; "" if memory is off.
 func (k *Kernel) IndexPath() string { return k.inspect.Set.Index.Path }

@@ -8,24 +8,24 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 )
 
-// DefaultSyncInterval is how often the index is brought up to date by the clock.
+// DefaultSyncInterval is the default interval of the index's updates by the clock.
 const DefaultSyncInterval = syncer.DefaultInterval
 
-// SyncOptions say when the index is brought up to date by itself. Searches do it, and so
-// do plans, which search; the rest is in the background, with vectors, and the zero value
-// means never. Only one process at a time does it.
+// SyncOptions set when the index is updated by itself. Searches update it, and so do plans, which
+// search. All other updates run in the background, with vectors; the zero value has none. Only
+// one process at a time updates the index.
 type SyncOptions struct {
 	// Wait is how long a search waits for the index to be made, or for changed files; default 2
 	// seconds. A negative Wait searches the index as it is: then only Reindex updates it, unless
 	// one of the following fields is set.
 	Wait time.Duration
-	// OnStart does it when a session starts: at StartSession, and at a session's
-	// first plan.
+	// OnStart updates the index when a session starts: at StartSession, and at a session's first
+	// plan.
 	OnStart bool
 	// OnSearch updates the index when a search found it without vectors or, with a negative Wait,
 	// older than the files.
 	OnSearch bool
-	// Interval is how often it is done by the clock; 0 is never.
+	// Interval is the interval of updates by the clock; 0 is never.
 	Interval time.Duration
 	// Watch updates it when files have changed, after [watch.DefaultDebounce] without another
 	// change. If the system can't watch, Interval is used, or its default.

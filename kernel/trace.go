@@ -21,7 +21,7 @@ type TraceOptions struct {
 // defaultTraceBytes is the default of TraceOptions.MaxBytes.
 const defaultTraceBytes = 64 << 20 // 64 MiB
 
-// tracer gives the tracer of a session's folder, nil if there is to be none.
+// tracer returns the tracer of a session's folder, nil if tracing is off.
 func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
 	if o.Off {
 		return nil
@@ -32,7 +32,6 @@ func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
 	return trace.NewWriter(dir, trace.Version(), o.MaxBytes)
 }
 
-// ReplayTrace decides again all that the decision trace in r says was decided, and
-// compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
-// that r holds no trace.
+// ReplayTrace repeats all decisions in the decision trace r, and compares the results. Errors
+// name the file as name. An error that wraps [journal.ErrNoTrace] means that r holds no trace.
 func ReplayTrace(name string, r io.Reader) (*api.TraceReport, error) { return trace.Replay(name, r) }

@@ -9,10 +9,10 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Op names work of a kernel that [Options.Watch] is told of.
+// Op names work of a kernel that [Options.Watch] receives.
 type Op string
 
-// The work that is told of.
+// The work that a watcher receives.
 const (
 	OpPlan       Op = "plan"
 	OpPeek       Op = "peek"
@@ -29,7 +29,7 @@ const (
 // Done is work that has ended. It holds the caller's own result: a watcher must only read it.
 type Done struct {
 	Op Op
-	// Began and Took are by the system's clock, whatever the request says of now.
+	// Began and Took are measured by the system's clock, whatever the request's Now is.
 	Began time.Time
 	Took  time.Duration
 	Err   error
@@ -53,10 +53,10 @@ type Done struct {
 // thrash index is made.
 type Paging struct{ Faults, Alerts, Hits int }
 
-// watcher is told of work; a nil one is not.
+// watcher receives reports of work; a nil one ignores them.
 type watcher func(context.Context, *Done)
 
-// begin is the beginning of work, nil where nobody watches.
+// begin starts the report of some work. It returns nil if there is no watcher.
 func (w watcher) begin(op Op) *Done {
 	if w == nil {
 		return nil
@@ -76,7 +76,7 @@ func (w watcher) end(ctx context.Context, d *Done, err error, fill func(*Done)) 
 	w(ctx, d)
 }
 
-// recalled tells of the searches that plans make.
+// recalled reports the searches that plans make.
 func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Result) {
 	w(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
 }

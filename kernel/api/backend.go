@@ -24,13 +24,13 @@ type MemoryIndex interface {
 	Close() error
 }
 
-// MemoryVectors is the part of an Index that keeps them, by model and text.
+// MemoryVectors is the part of an Index that keeps vectors, by model and text.
 type MemoryVectors interface {
 	Model(ctx context.Context) (model string, dim int, err error)
 	UseModel(ctx context.Context, model string, dim int) error
 	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
 	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
-	// KeepLength forgets vectors of a model that have another length.
+	// KeepLength removes vectors of a model that have another length.
 	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
 }
 
@@ -39,16 +39,16 @@ type MemoryVectors interface {
 type Backend struct {
 	// Name is the kind of index: "sqlite", "postgres", "qmd".
 	Name string
-	// Place names where, for people.
+	// Place names the place of the index, for people.
 	Place string
-	// Open opens the index, to be read or written; Rebuild empties it first, but
-	// for the vectors.
-	Open, Rebuild func(ctx context.Context, o *index.Options) (MemoryIndex, error)
-	// Shared: machines that share the state share it, too, and one of them at a time makes
+	// Open opens the index for reading or writing. Rebuild empties it first, except for the
 	// vectors.
+	Open, Rebuild func(ctx context.Context, o *index.Options) (MemoryIndex, error)
+	// Shared: machines that share the state also share the index. Only one of them at a time
+	// makes vectors.
 	Shared bool
-	// LeaveAlone is how long one that could not be opened is not tried again by
-	// searches, for those where trying takes long.
+	// LeaveAlone is how long searches wait before they try again to open an index that could not
+	// be opened, if trying takes long.
 	LeaveAlone time.Duration
 }
 

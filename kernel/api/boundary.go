@@ -13,12 +13,12 @@ import (
 // CompactWish is the goal of a compaction on demand. The zero value takes the low-water mark, or
 // half of the conversation if that is lower.
 type CompactWish struct {
-	// Tokens is the size that the whole prompt should come down to; Share is the same
-	// as a share of the window. The smaller one counts, 0 says nothing.
+	// Tokens is the target size of the whole prompt. Share is the same as a share of the window.
+	// The smaller one counts; 0 sets no target.
 	Tokens int
 	Share  float64
-	// Force cuts inside an open tool loop, too, whose closed calls may leave or be
-	// shortened then. Without it a loop is only cut when the cache is cold.
+	// Force also cuts inside an open tool loop: its closed calls may then leave or be shortened.
+	// Without Force a loop is only cut when the cache is cold.
 	Force bool
 	// Call describes the next call, as for Kernel.PlanContext: window, reserve, system, tools,
 	// resolver and settings. Unset fields are taken from the last plan. Session, messages and
@@ -27,8 +27,8 @@ type CompactWish struct {
 	// FixedTokens is the size of system prompt and tools, for a conversation that was
 	// never planned; see [PlanRequest.FixedTokens].
 	FixedTokens int
-	// Overflow is a provider's refusal of the last call as too long, which the next
-	// plan has to fit under; see [PlanRequest.Overflow].
+	// Overflow is a provider's refusal of the last call as too long. The next plan must fit under
+	// its limit; see [PlanRequest.Overflow].
 	Overflow *Overflow
 	// Provider is a compaction that the provider made. The messages that it covers leave,
 	// whatever the other fields ask for. The prompt shows the provider's compaction first, then
@@ -46,7 +46,7 @@ type ProviderCompaction struct {
 	Covers int
 }
 
-// CompactReason says how a compaction on demand ended.
+// CompactReason is the outcome of a compaction on demand.
 type CompactReason string
 
 // The reasons. All but CompactOK reclaim nothing.
@@ -59,8 +59,8 @@ const (
 	CompactFloor CompactReason = "ALREADY_AT_FLOOR"
 	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
 	CompactOpenLoop CompactReason = "OPEN_LOOP"
-	// CompactNoProgress: the last compactions reclaimed next to nothing, and nothing
-	// was said since that would change that.
+	// CompactNoProgress: the last compactions reclaimed next to nothing, and no message since
+	// then changes that.
 	CompactNoProgress CompactReason = "NO_PROGRESS"
 	// CompactNextPlan: the conversation is not in memory and was not handed in. The
 	// wish is in the journal; the next plan makes the cut.
@@ -79,8 +79,8 @@ type Compaction struct {
 	Reason CompactReason `json:"reason"`
 	// Detail gives the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
-	// TokensBefore and TokensAfter are the prompt as the next plan would have shown
-	// it and as it does; Reclaimed is their difference.
+	// TokensBefore is the size that the next plan's prompt would have had, TokensAfter the size
+	// that it will have. Reclaimed is their difference.
 	TokensBefore    int `json:"tokens_before"`
 	TokensAfter     int `json:"tokens_after"`
 	ReclaimedTokens int `json:"reclaimed_tokens"`
@@ -101,21 +101,21 @@ type Compaction struct {
 	// FirstKept is the first message after all that ever left. A host that replaces its history
 	// by Summary keeps the messages from here on. Nil if none is known.
 	FirstKept *KeptMessage `json:"first_kept"`
-	// Summary is the past in the words of the carry block, SummaryVersion counts its
-	// changes. Restore is the working state from which the model goes on. A host that
-	// asks a summariser of its own hands it both.
+	// Summary is the past in the words of the carry block. SummaryVersion counts its changes.
+	// Restore is the working state from which the model continues. A host that calls a summariser
+	// of its own should hand it both texts.
 	Summary        string `json:"summary"`
 	SummaryVersion int    `json:"summary_version"`
 	Restore        string `json:"restore"`
 	// Checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// Generation is the projection's after the cut.
+	// Generation is the generation of the projection after the cut.
 	Generation int `json:"generation"`
 	// Largest lists the largest items of the prompt where nothing could be reclaimed.
 	// PinnedTokens is then the size of pins and the workspace's files.
 	Largest      []budget.Item `json:"largest"`
 	PinnedTokens int           `json:"pinned_tokens"`
-	// Warning names a session that is compacted again and again, "" if it isn't.
+	// Warning names a session that is compacted again and again; "" if this one is not.
 	Warning string `json:"warning,omitempty"`
 	// Refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *budget.Overflow `json:"refusal,omitempty"`
@@ -128,7 +128,7 @@ type KeptMessage struct {
 	Index int `json:"index"`
 }
 
-// Boundary is a moment at which all that is known of a session has to be durable.
+// Boundary is a moment at which the known state of a session must become durable.
 type Boundary struct {
 	SessionKey, Branch, Model string
 	// Messages is the host's whole conversation now. Without it, the messages of the last plan
@@ -139,14 +139,14 @@ type Boundary struct {
 	// Key makes the delivery idempotent. Default: a hash of session, epoch, kind and
 	// newest message.
 	Key string
-	// Reason says why, for the record.
+	// Reason is the reason of the boundary, for the record.
 	Reason string
 	Now    time.Time
 	// Compact is the goal of Kernel.Compact.
 	Compact *CompactWish
 	// Private: see [Turn.Private].
 	Private bool
-	// Source says where the conversation comes from.
+	// Source names the origin of the conversation.
 	Source checkpoint.Source
 }
 
@@ -154,7 +154,7 @@ type Boundary struct {
 type Passed struct {
 	// Outcome is committed, or duplicate if nothing was new.
 	Outcome Outcome `json:"outcome"`
-	// Ingested counts the pages that were new, Turns the session's committed turns.
+	// Ingested counts the new pages, Turns the session's committed turns.
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
 	// Epoch counts the resets of the session.
@@ -175,7 +175,7 @@ type Passed struct {
 	Stats Stats `json:"stats"`
 }
 
-// Restored is the text from which a session goes on.
+// Restored is the text from which a session continues.
 type Restored struct {
 	// Checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
@@ -187,7 +187,7 @@ type Restored struct {
 	Damaged []string `json:"damaged"`
 }
 
-// RestoreRequest asks for the text from which a session goes on.
+// RestoreRequest asks for the text from which a session continues.
 type RestoreRequest struct {
 	SessionKey string
 	// Occasion is the place where the text will be shown. The first line of the text depends on
@@ -196,10 +196,10 @@ type RestoreRequest struct {
 	// Resolver is the tool or command by which the text's reader gets the content of an id, as in
 	// [PlanRequest]. Without it no id is named.
 	Resolver string
-	// Shown is text that the reader also sees, whose rules are not said again.
+	// Shown is text that the reader also sees. The restore text does not repeat its rules.
 	Shown string
-	// Neighbour asks for the state of the session of the workspace that spoke last, other
-	// than SessionKey, for a new session whose user asks to go on from there.
+	// Neighbour asks for the state of another session of the workspace than SessionKey: the one
+	// that spoke last. It is for a new session whose user asks to continue from there.
 	Neighbour bool
 }
 
@@ -220,15 +220,15 @@ func (c *CompactWish) Check() error {
 	return err
 }
 
-// Net names a record that a session can go on from.
+// Net names a record from which a session can continue.
 type Net string
 
-// The records that a session falls back on, in the order in which they are asked.
+// The records that a session falls back on, in the order in which they are tried.
 const (
 	NetCheckpoint   = Net("checkpoint")
 	NetSessionState = Net("session_state")
 	NetBuffer       = Net("working_buffer")
-	// NetJournal is the summary of the observed turns, for who asks for the text to go
-	// on from where none of the others can be read.
+	// NetJournal is the summary of the observed turns. It is used if none of the other records
+	// can be read.
 	NetJournal Net = "journal"
 )

@@ -46,8 +46,7 @@ const (
 	RefDocument   = "document_ref"
 )
 
-// Reference names content that the blob store has once, by its hash, in place of the
-// bytes themselves.
+// Reference names, by its hash, content that the blob store holds once.
 type Reference struct {
 	// Type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
 	// document_ref.
@@ -59,6 +58,6 @@ type Reference struct {
 	Bytes     int64  `json:"bytes"`
 	SHA256    string `json:"sha256"`
 	MediaType string `json:"media_type,omitempty"`
-	// Preview is how a text begins, secrets masked.
+	// Preview is the beginning of a text, secrets masked.
 	Preview string `json:"preview,omitempty"`
 }

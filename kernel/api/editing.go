@@ -21,7 +21,7 @@ const (
 	EditNone EditRule = "none"
 )
 
-// PassageRequest asks that a passage of a file of memory be replaced or taken out.
+// PassageRequest asks that a passage of a file of memory be replaced or removed.
 type PassageRequest struct {
 	SessionKey string
 	// Path is the file's, from the workspace.
@@ -32,8 +32,8 @@ type PassageRequest struct {
 	// one where Lines is 0; without From too, it is the whole file.
 	Old, Version string
 	From, Lines  int
-	// Text takes its place. With Delete, nothing does, and a file that nothing is left of
-	// goes too.
+	// Text replaces the passage. With Delete the passage is removed, and so is a file that
+	// becomes empty.
 	Text   string
 	Delete bool
 	// Private: see [PlanRequest]. Now is zero for the kernel's clock.
@@ -62,7 +62,7 @@ type EditFile struct {
 
 // Edited is the result of an edit.
 type Edited struct {
-	// Edit names it, for who takes it back; "" if there was nothing to change.
+	// Edit names the edit, for an undo; "" if there was nothing to change.
 	Edit  string
 	Files []EditedFile
 	// Duplicate: the same request was carried out before and has not been undone.
@@ -89,7 +89,7 @@ type UndoRequest struct {
 	Now     time.Time
 }
 
-// EditUndone is an edit that was taken back.
+// EditUndone is an edit that was undone.
 type EditUndone struct {
 	Edit  string
 	Time  time.Time
@@ -104,7 +104,7 @@ type MemoryFile struct {
 	// Text has its secrets masked, Unix line ends and no byte-order mark.
 	Text   string
 	Exists bool
-	// Secrets: something in it was masked, so that it can't be edited.
+	// Secrets: a part of the file was masked, so that it can't be edited.
 	Secrets bool
 }
 

@@ -21,8 +21,8 @@ var (
 // Such a conversation has been shown texts that must not reach others.
 var ErrPrivate = errors.New("this conversation was planned as private before: plan it as private, or under another session key")
 
-// OverflowError is returned where a request was refused again and again although
-// each plan was smaller, or where nothing that was refused can be made smaller.
+// OverflowError is returned if a request was refused again and again although each plan was
+// smaller, or if no part of the refused prompt can be made smaller.
 type OverflowError struct {
 	// Tries is the number of attempts. Planned is the size of the last plan by our count, Window
 	// the provider's known limit, both in tokens.
@@ -59,8 +59,8 @@ var ErrNoSession = errors.New("no such session")
 // no session: a session begins with its first message.
 type NoSessionError struct {
 	Key string
-	// Near are keys of sessions that there are, those most like Key first, at most
-	// NearSessions; Count is how many there are in all.
+	// Near are keys of existing sessions, those most like Key first, at most NearSessions. Count
+	// is the number of all sessions.
 	Near  []string
 	Count int
 }
@@ -72,7 +72,7 @@ func (e *NoSessionError) Error() string {
 	return fmt.Sprintf("there is no session %q", shortKey(e.Key))
 }
 
-// shownRunes bounds how much of a key is shown, in runes.
+// shownRunes limits the shown part of a key, in runes.
 const shownRunes = 128
 
 // shortKey is a key as an error says it.
@@ -103,8 +103,8 @@ func (e *NoSessionError) Hint(all string) string {
 // ErrClosed is returned by every call on a closed kernel.
 var ErrClosed = errors.New("kernel is closed")
 
-// NumberError is returned for a number that can't be meant: a negative window, a share
-// that is no number. Nothing was done.
+// NumberError is returned for a number that is out of range: a negative window, a share that is
+// no number. Nothing was done.
 type NumberError struct {
 	// Name is the field's full path, such as ContextWindow, Overflow.Limit or
 	// Memory.Ranking.Floor. Value is the rejected value, Want the permitted ones.
@@ -128,7 +128,7 @@ func notBelow[T cmp.Ordered](name string, n, least T, want string) error {
 	return &NumberError{name, fmt.Sprint(n), want}
 }
 
-// firstError is the first that is one.
+// firstError returns the first error that is not nil.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -15,8 +15,8 @@ type FlushTurn struct {
 	// if this process was not shown its conversation: there is nothing to ask. Where flushes are
 	// switched off, Section is "" as well.
 	Prompt string `json:"prompt"`
-	// Section asks for the same in something that a model writes anyway, such as the host's
-	// own summary; see [FlushReply.Section].
+	// Section asks for the same in a text that a model writes anyway, such as the host's own
+	// summary; see [FlushReply.Section].
 	Section string `json:"section"`
 	// Path is the file that the answer will be appended to.
 	Path string `json:"path"`
@@ -29,9 +29,9 @@ const NoReply = "NO_REPLY"
 
 // FlushRequest asks for a flush turn.
 type FlushRequest struct {
-	// SessionKey names the session whose words Prompt is to show, secrets masked, from
-	// where the last flush turn stopped; the newest 20,000 tokens or so. With "" the prompt
-	// is for a model that has the conversation before it.
+	// SessionKey names the session whose messages Prompt will show, secrets masked. It shows
+	// those since the last flush turn, about the newest 20,000 tokens. With "" the prompt is for
+	// a model that already has the conversation.
 	SessionKey string
 	// Messages is the host's whole conversation now. Without it, the messages of this process's
 	// last plan are used. Model is the one that they are planned for.
@@ -64,9 +64,10 @@ type Flushed struct {
 	// Items counts the memories that were new.
 	Items int    `json:"items"`
 	Path  string `json:"path,omitempty"`
-	// Unwritten says why the file does not have them yet, "" if it has; see [Remembered].
+	// Unwritten is why the file does not have them yet, "" if it has; see [Remembered].
 	Unwritten string `json:"unwritten,omitempty"`
-	// Line tells it to people, in one line: flush: 4 entries to memory/2026-11-23.md.
+	// Line describes the outcome to people, in one line: flush: 4 entries to
+	// memory/2026-11-23.md.
 	Line string `json:"line"`
 	// Bill is the row of the answer's bill, nil if there was none.
 	Bill *billing.Call `json:"-"`

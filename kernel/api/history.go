@@ -9,27 +9,27 @@ import (
 
 // HistoryRequest asks for the earlier versions of a memory file, or of an entry in one.
 type HistoryRequest struct {
-	// Path is the file's, from the workspace. Line is one of the entry's, from 1 on; 0 is for
+	// Path is the file's, from the workspace. Line is one of the entry's lines, from 1. 0 selects
 	// the whole file.
 	Path string
 	Line int
-	// Limit is how many versions are returned, the newest; 0 is for all.
+	// Limit is the number of versions to return, the newest; 0 returns all.
 	Limit int
-	// Diff adds to each version how it differs from the one before.
+	// Diff adds to each version its difference from the one before.
 	Diff bool
 }
 
 // History lists the versions of a file or an entry, newest first.
 type History struct {
-	// Path is the file, Line the entry's first line, from 1, or 0 for a whole file, EndLine
-	// its last.
+	// Path is the file. Line is the entry's first line, from 1, or 0 for a whole file. EndLine is
+	// its last line.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
 	// Text is the current text of the entry, "" for a whole file.
 	Text     string            `json:"text"`
 	Versions []history.Version `json:"versions"`
-	// Total counts the versions, those too that the limit left out.
+	// Total counts the versions, including those that the limit left out.
 	Total int `json:"total"`
 	// Unkept counts the states of the file that are on record without their text.
 	Unkept int `json:"unkept"`
@@ -39,11 +39,11 @@ type History struct {
 var (
 	// ErrNoHistory: there is no such file, and nothing is on record of one.
 	ErrNoHistory = errors.New("there is no such file, and none is on record")
-	// ErrNoText: it is no text.
+	// ErrNoText: the file is no text.
 	ErrNoText = errors.New("it is no text")
 )
 
-// NoLineError means that no entry is on a line.
+// NoLineError means that the line belongs to no entry.
 type NoLineError struct {
 	Path  string
 	Line  int

@@ -17,9 +17,10 @@ type ReindexOptions struct {
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
-	// Approved sends texts to the embedder whatever the limit in the kernel's MemoryOptions says.
+	// Approved sends texts to the embedder even if they exceed the limit in the kernel's
+	// MemoryOptions.
 	Approved bool
-	// Progress, if not nil, is called with how far it is.
+	// Progress, if not nil, is called with the progress of the reindex.
 	Progress func(ReindexProgress)
 }
 
@@ -31,12 +32,12 @@ const (
 	StageVectors = "vectors"
 )
 
-// ReindexProgress is how far a reindex is: in bytes of files to read, then in
-// texts to embed.
+// ReindexProgress is the progress of a reindex: in bytes of files to read, then in texts to
+// embed.
 type ReindexProgress struct {
 	Stage       string
 	Done, Total int64
-	// FilesTotal is how many files are read, 0 in other stages.
+	// FilesTotal is the number of files to read, 0 in other stages.
 	Files, FilesTotal int
 	Chunks            int
 }
@@ -44,9 +45,9 @@ type ReindexProgress struct {
 // Reindexed is the outcome of a reindex.
 type Reindexed struct {
 	index.SyncReport
-	// Rebuilt is why the index was made anew; "" if it was not.
+	// Rebuilt is why the index was built anew; "" if it was not.
 	Rebuilt string
-	// Aside is where the old file is kept, "" if it is not.
+	// Aside is the path to which the old file was moved, "" if it was not.
 	Aside string
 	// Skipped are files that look like memory and were not indexed.
 	Skipped []SkippedFile
@@ -56,8 +57,7 @@ type Reindexed struct {
 	Left markdownstore.LeftOut
 	// Estimate is the amount that had to be embedded, nil without an embedder.
 	Estimate *EmbedEstimate
-	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
-	// are missing.
+	// Embedded counts the new vectors, nil without an embedder. EmbedErr is why some are missing.
 	Embedded *embed.FillReport
 	EmbedErr error
 	// Sessions reports which past sessions were read.
@@ -68,7 +68,7 @@ type Reindexed struct {
 
 // SkippedFile is a file that was skipped, with the reason.
 type SkippedFile struct {
-	// Path has :line where there is one.
+	// Path ends in :line if the reason concerns one line.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
@@ -95,7 +95,7 @@ func (e EmbedEstimate) USD() (usd float64, ok bool) {
 	return float64(e.Tokens) * e.Price.USD / 1e6, true
 }
 
-// String says it in a line.
+// String describes the estimate in one line.
 func (e EmbedEstimate) String() string {
 	s := fmt.Sprintf("about %d tokens in %d texts", e.Tokens, e.Texts)
 	switch usd, known := e.USD(); {

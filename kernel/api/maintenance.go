@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Keeper keeps the memory files of a workspace good. It is safe for concurrent use; runs
-// that write take turns, among processes too.
+// Keeper maintains the memory files of a workspace. It is safe for concurrent use. Runs that
+// write take turns, also across processes.
 type Keeper interface {
 	// Audit looks for faults in the workspace's Markdown, and in the kernel's stored state. It
 	// changes nothing: it opens the workspace and the state folder for reading only, and takes no
@@ -61,8 +61,8 @@ type Keeper interface {
 
 // AuditOptions select the checks of an audit. The zero value of each field means the default.
 type AuditOptions struct {
-	// Host is whose limits hold for the files that a session begins with; default
-	// OpenClaw's.
+	// Host is the host whose limits apply to the files that a session begins with; default
+	// OpenClaw.
 	Host consolidation.Host
 	// Only and Skip name the checks to run, and those not to.
 	Only, Skip []health.Code
@@ -88,9 +88,9 @@ type WhyRequest struct {
 const (
 	// ByUpkeep: a run of curation or pruning wrote the entry, and nobody changed it since.
 	ByUpkeep = "upkeep"
-	// BySession: it was noted of a session.
+	// BySession: the entry was written during a session.
 	BySession = "session"
-	// ByMark: it has a mark of ours, and nothing is on record of it or it was changed.
+	// ByMark: the entry has a mark of ours, but no record of it exists, or it was changed.
 	ByMark = "marked"
 )
 
@@ -110,8 +110,8 @@ type Grounds struct {
 // Use is how often an entry was recalled for a turn, and how often the agent then named it,
 // as far as sessions that are kept can tell.
 type Use struct {
-	// Recalled is for how many turns it was recalled, of the sessions that are kept; Named
-	// in how many of them the agent then named it.
+	// Recalled is the number of turns for which it was recalled, in the stored sessions. Named is
+	// the number of these in which the agent then named it.
 	Recalled int `json:"recalled"`
 	Named    int `json:"named"`
 	// Last is when it was last recalled, zero if never.
@@ -120,19 +120,18 @@ type Use struct {
 
 // CurateRequest asks which entries of a day should be added to MEMORY.md.
 type CurateRequest struct {
-	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is
-	// that of Now.
+	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is the day of Now.
 	Day string
 	// Model may reword and drop chosen entries, within bounds, and state facts of the logs that
 	// were read. With nil no model is asked.
 	Model summary.Model
-	// FactTokens is about how much of a log one request for facts sends; 0 takes
-	// [DefaultFactTokens].
+	// FactTokens is the approximate size of the part of a log that one request for facts sends; 0
+	// takes [DefaultFactTokens].
 	FactTokens int
 	// Price returns the highest cost of a request to the model, in dollars. It may be nil, and
 	// returns false if the cost is not known.
 	Price func(inputTokens, outputTokens int) (usd float64, ok bool)
-	// Apply writes it. Without it nothing is written at all, and nobody asked for facts.
+	// Apply writes the entries. Without it nothing is written, and no model is asked for facts.
 	Apply bool
 	Now   time.Time
 }
@@ -143,14 +142,14 @@ const DefaultFactTokens = 24_000
 // Curated is the outcome of a day's curation.
 type Curated struct {
 	consolidation.Curation
-	// Applied reports whether it was written.
+	// Applied reports whether the entries were written.
 	Applied bool `json:"applied"`
 	// Run names the run, for an undo.
 	Run string `json:"run"`
 	// BufferBytes is the size of the part of the working buffer that was read. Pruning removes
 	// that much.
 	BufferBytes int `json:"buffer_bytes"`
-	// Advice is the model's.
+	// Advice is the model's part of the run.
 	Advice Advice `json:"advice"`
 	// Facts are the requests for facts of the logs that were read, one for each log with
 	// lines that were not read before; nil without a model.
@@ -159,7 +158,7 @@ type Curated struct {
 
 // Facts is a request for facts of a log, and its outcome.
 type Facts struct {
-	// Path is the log, FromLine and ToLine the lines that are sent.
+	// Path is the log. FromLine and ToLine are the sent lines.
 	Path     string `json:"path"`
 	FromLine int    `json:"from_line"`
 	ToLine   int    `json:"to_line"`
@@ -170,7 +169,7 @@ type Facts struct {
 	OutputTokens int `json:"output_tokens"`
 	// USD is the cost of these tokens, nil if that is not known.
 	USD *float64 `json:"usd"`
-	// Reason is OK, why there is no fact, or "" if nobody was asked.
+	// Reason is OK, or why there is no fact; "" if no model was asked.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
 	// File is the file that the facts were written to.
@@ -180,8 +179,8 @@ type Facts struct {
 
 // Advice is a request to a model, and its outcome.
 type Advice struct {
-	// Model is its name, "" if none was asked; Reason is OK, or why the entries are
-	// as they were chosen.
+	// Model is the model's name, "" if none was asked. Reason is OK, or why the chosen entries
+	// were kept unchanged.
 	Model  string         `json:"model"`
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
@@ -194,17 +193,17 @@ type Advice struct {
 // PruneOptions are the thresholds of pruning; 0 takes the default, negative
 // switches off.
 type PruneOptions struct {
-	// MemoryLines is how long MEMORY.md may get, default [DefaultMemoryLines].
+	// MemoryLines is the greatest length of MEMORY.md, default [DefaultMemoryLines].
 	MemoryLines int
-	// OwnerChars is the size from which USER.md, TOOLS.md and IDENTITY.md get no more of
-	// the stable facts of MEMORY.md; default 18,000, where a host's limit is near.
+	// OwnerChars is the size from which USER.md, TOOLS.md and IDENTITY.md receive no more stable
+	// facts of MEMORY.md. Default 18,000, which is close to a host's limit.
 	OwnerChars int
 	// Include names entries of other authors that may leave as well, see
 	// [consolidation.PruneOptions].
 	Include []string
 }
 
-// DefaultMemoryLines is how long MEMORY.md may get: every session begins with it.
+// DefaultMemoryLines is the greatest length of MEMORY.md: every session begins with it.
 const DefaultMemoryLines = 50
 
 // PruneRequest asks which entries should leave the files of memory.
@@ -212,7 +211,7 @@ type PruneRequest struct {
 	PruneOptions
 	// Apply does it. Without it nothing is written at all.
 	Apply bool
-	// All takes the single entries of people's that would be suggested as well, and no
+	// All also removes the entries of people that would otherwise be suggested one by one, and no
 	// others of theirs.
 	All bool
 	// QuietTime prunes observations and the working buffer alone.
@@ -239,10 +238,10 @@ type Pruned struct {
 
 // PruneUndone lists the files that an undo restored.
 type PruneUndone struct {
-	// Run is the pruning that was taken back, Time when it was.
+	// Run is the pruning that was undone, Time its time.
 	Run  string    `json:"run"`
 	Time time.Time `json:"time"`
-	// Files are those that are as they were.
+	// Files are the files that got their earlier text back.
 	Files []string `json:"files"`
 }
 

@@ -9,8 +9,8 @@ import (
 
 // MemoryStatus holds the settings of memory and the size of its index.
 type MemoryStatus struct {
-	// Workspace is the folder of the Markdown. Enabled is false if it is left
-	// alone; all else is then empty.
+	// Workspace is the folder of the Markdown. If Enabled is false, memory is off and all other
+	// fields are empty.
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
 	// Bootstrap names the files of standing instructions. Remembered reports whether a session
@@ -24,7 +24,7 @@ type MemoryStatus struct {
 	RecallItems     int `json:"recall_items"`
 	// Embedder is the model by which questions become vectors, "" for words alone.
 	Embedder string `json:"embedder"`
-	// NeverEmbedded counts the texts that take more tokens than a whole day has.
+	// NeverEmbedded counts the texts that exceed the embedder's tokens of a whole day.
 	NeverEmbedded int         `json:"never_embedded"`
 	Index         IndexStatus `json:"index"`
 	// Sync is the state of the index's updates. Sessions counts the past sessions that are
@@ -42,7 +42,7 @@ type MemoryStatus struct {
 	LeftOut markdownstore.LeftOut `json:"left_out"`
 }
 
-// IndexState says in one word how an index file is.
+// IndexState is the state of an index file, in one word.
 type IndexState string
 
 // The states.
@@ -64,31 +64,31 @@ type IndexStatus struct {
 	Backend string     `json:"backend"`
 	Path    string     `json:"path"`
 	State   IndexState `json:"state"`
-	// Detail says why State is none of the others.
+	// Detail is why State is none of the others.
 	Detail string `json:"detail,omitempty"`
-	// Hint is the way out.
+	// Hint is the remedy.
 	Hint  string `json:"-"`
 	Files int64  `json:"files"`
-	// Unread are files that could not be read when last tried.
+	// Unread are files that could not be read at the last try.
 	Unread int64 `json:"unread"`
 	Chunks int64 `json:"chunks"`
-	// TextBytes is the text of the chunks, FileBytes the file with its log.
+	// TextBytes is the size of the chunks' text. FileBytes is the size of the file with its log.
 	TextBytes int64 `json:"text_bytes"`
 	FileBytes int64 `json:"file_bytes"`
-	// Model made the vectors, Vectors counts the chunks that have one.
+	// Model is the model that made the vectors. Vectors counts the chunks that have one.
 	Model   string `json:"model"`
 	Vectors int64  `json:"vectors"`
 	// Behind: files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
-	// Lag says by how much.
+	// Lag is how far the index is behind.
 	Lag index.Lag `json:"lag"`
 }
 
-// SyncStatus says how the index is kept up to date in the background.
+// SyncStatus is the state of the index's updates in the background.
 type SyncStatus struct {
 	OnStart  bool `json:"on_session_start"`
 	OnSearch bool `json:"on_search"`
-	// IntervalSeconds is 0 if it does not go by the clock.
+	// IntervalSeconds is 0 if updates do not follow the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
 	// Last is the last run, of this kernel or else of another process; nil if none is
@@ -100,8 +100,8 @@ type SyncStatus struct {
 type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
-	// Sources are the folders of transcripts, Own whether the kernel's own
-	// sessions are read too.
+	// Sources are the folders of transcripts. Own reports whether the kernel's own sessions are
+	// read too.
 	Sources []string `json:"sources"`
 	Own     bool     `json:"own"`
 	// Sessions can be found, Turns are in them, Forgotten counts keys that were forgotten.
@@ -112,7 +112,7 @@ type PastSessions struct {
 	Error string `json:"error,omitempty"`
 }
 
-// WatchStatus says how the watch over the workspace's folders is.
+// WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
 	// On: changes are seen as they happen. Folders are watched.
 	On      bool `json:"on"`
@@ -131,7 +131,7 @@ const (
 	SyncAsked = "reindex"
 )
 
-// SyncRun is one time that the index was brought up to date.
+// SyncRun is one update of the index.
 type SyncRun struct {
 	// Reason is the event that started the syncer's last pass.
 	Reason string `json:"reason"`

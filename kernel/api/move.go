@@ -4,9 +4,10 @@ package api
 type MoveReport struct {
 	// From and To are the places.
 	From, To string
-	// Documents are in the target, of Bytes together; Copied of them were not before.
+	// Documents counts the documents in the target, Bytes their total size. Copied counts those
+	// that this move copied.
 	Documents, Copied int
 	Bytes             int64
-	// Removed: the source has them no more.
+	// Removed: the state was removed from the source.
 	Removed bool
 }

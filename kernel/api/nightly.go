@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// JobsFile is where recorded jobs write down how they went, in the state folder:
-// lines of JSON, {"time":…,"job":…,"error":…}.
+// JobsFile is the file in the state folder to which recorded jobs append their outcome: lines of
+// JSON, {"time":…,"job":…,"error":…}.
 const JobsFile = "jobs.jsonl"
 
 // The steps of a nightly run, by the names under which they are recorded.
@@ -27,25 +27,24 @@ type NightlyRequest struct {
 	Audit  AuditOptions
 	Prune  PruneOptions
 	Curate CurateRequest
-	// QuietTime looks through today's log and the buffer and trims observations; it
-	// neither audits nor touches MEMORY.md's older entries.
+	// QuietTime searches today's log and the buffer and trims observations. It neither audits nor
+	// changes MEMORY.md's older entries.
 	QuietTime bool
-	// Idle lets it run only if no session was written to for so long; 0 runs it
-	// anyway.
+	// Idle runs it only if no session was written to for that long; 0 runs it anyway.
 	Idle time.Duration
-	// Once lets it run only if none of the kind has gone well for so long, on whichever of the
-	// machines that share the state; 0 runs it anyway.
+	// Once runs it only if no run of the kind succeeded within that time, on any of the machines
+	// that share the state; 0 runs it anyway.
 	Once time.Duration
-	// Before is called once it is sure that something will be done; an error of its
-	// ends the run. Nil is nothing.
+	// Before, if not nil, is called once it is certain that there is work to do. If it returns an
+	// error the run ends.
 	Before func(ctx context.Context) error
 	Now    time.Time
 }
 
-// Nightly says how a night's upkeep went.
+// Nightly is the outcome of a night's upkeep.
 type Nightly struct {
 	Steps []NightlyStep `json:"steps"`
-	// Skipped says why nothing was done, "" if something was.
+	// Skipped is why nothing was done, "" if something was.
 	Skipped string `json:"skipped"`
 	// Audit, Curated and Pruned are the results of the steps, nil for those that did not run.
 	Audit   *health.Report `json:"-"`

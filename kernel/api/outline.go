@@ -25,14 +25,14 @@ type Params struct {
 
 // Retrieval is the outcome of recall for the newest user turn.
 type Retrieval struct {
-	// Reason and Mode are those of package retrieval; Detail says why nothing was
-	// found, or less than could be.
+	// Reason and Mode are those of package retrieval. Detail is why recall found nothing, or less
+	// than it could.
 	Reason string `json:"reason"`
 	Mode   string `json:"mode"`
 	Detail string `json:"detail,omitempty"`
 	// Page is the block that shows recalled memory, "" if nothing was recalled.
 	Page string `json:"page,omitempty"`
-	// Items and Tokens are its size, Citations where it was taken from.
+	// Items and Tokens are the size of the block. Citations are the sources of its items.
 	Items     int      `json:"items"`
 	Tokens    int      `json:"tokens"`
 	Citations []string `json:"citations"`
@@ -51,11 +51,12 @@ type Layout struct {
 	Change cachelayout.Change `json:"change"`
 	// Bill estimates the tokens that the call reads and writes, and their cost.
 	Bill cachelayout.Bill `json:"bill"`
-	// Cold reports whether the cache holds none of the messages, Clock why.
+	// Cold reports whether the cache holds none of the messages. Clock is the clock by which that
+	// is known.
 	Cold  bool   `json:"cold"`
 	Clock string `json:"clock"`
-	// Cut is the cut planner's answer with its figures; Made is the cut
-	// that the projection granted, nil if none.
+	// Cut is the cut planner's answer with its figures. Made is the cut that the projection
+	// granted, nil if none.
 	Cut  cachelayout.Cut  `json:"cut"`
 	Made *pagevm.CutPoint `json:"made"`
 	// Refused are wishes that the rules did not allow.
@@ -70,7 +71,7 @@ type Layout struct {
 	Reported  *memkernel.Reported `json:"reported"`
 	Lifetimes Lifetimes           `json:"lifetimes"`
 	Pace      Pace                `json:"pace"`
-	// Advice says how to use the time until the next call.
+	// Advice describes how to use the time until the next call.
 	Advice cachelayout.Advice `json:"advice"`
 }
 
@@ -97,7 +98,7 @@ type Lifetimes struct {
 	MessagesWhy     string `json:"messages_why"`
 }
 
-// Pace is how the calls of a session follow each other, the planned one counted.
+// Pace describes the gaps between the calls of a session, including the planned one.
 type Pace struct {
 	Calls int `json:"calls"`
 	// IdleSeconds are the gaps of a minute and more, oldest first.
@@ -106,7 +107,7 @@ type Pace struct {
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
-	// ContextWindow is 0 if nobody knows it. Then nothing is cut, and MarginTokens and
+	// ContextWindow is 0 if it is not known. Then nothing is cut, and MarginTokens and
 	// Utilization are 0.
 	ContextWindow int        `json:"context_window"`
 	WindowFrom    WindowFrom `json:"window_from"`
@@ -117,9 +118,9 @@ type Budgets struct {
 	PlannedCacheReadTokens  int `json:"planned_cache_read_tokens"`
 	PlannedCacheWriteTokens int `json:"planned_cache_write_tokens"`
 	PlannedUncachedTokens   int `json:"planned_uncached_tokens"`
-	// PlannedCostUSD is that of the input.
+	// PlannedCostUSD is the cost of the input.
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
-	// TokensAre says how far the counts can be trusted.
+	// TokensAre is how far the counts can be trusted.
 	TokensAre budget.Kind `json:"tokens_are"`
 	// Margin is the room that was kept free for the counts' own error.
 	MarginTokens int `json:"margin_tokens"`
@@ -127,10 +128,10 @@ type Budgets struct {
 	Utilization float64 `json:"utilization"`
 }
 
-// WindowFrom is where a plan's window is from.
+// WindowFrom is the source of a plan's window.
 type WindowFrom string
 
-// The sources of a window, in the order in which they are asked.
+// The sources of a window, in the order in which they are tried.
 const (
 	WindowRequest WindowFrom = "request" // ContextWindow
 	WindowPrices  WindowFrom = "prices"  // the price book
@@ -210,7 +211,7 @@ type Deferred struct {
 	Page string       `json:"page"`
 	From pagevm.Level `json:"from"`
 	To   pagevm.Level `json:"to"`
-	// SavedTokens is by how much the prompt would be smaller.
+	// SavedTokens is the number of tokens that the change would remove from the prompt.
 	SavedTokens int `json:"saved_tokens"`
 	// Why is superseded (a newer read, an edit or the same call made it stale) or
 	// changed_in_workspace (a note says something that the carry block does not say yet).

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// RuleNoProgress is the rule by which a cut is refused that would be one more for
-// nothing, after two that reclaimed next to nothing.
+// RuleNoProgress is the rule that refuses a cut after two cuts that reclaimed next to nothing.
 const RuleNoProgress = "no_progress"
 
 // The reasons of [ContextPlan.FlushDue].
@@ -26,8 +25,8 @@ const (
 	FlushBytes  = "transcript_bytes"
 )
 
-// Check refuses numbers that can't be meant, with a *[NumberError]. Every call that
-// takes a request does it first.
+// Check returns a *[NumberError] for a number that is out of range. Every call that takes a
+// request calls it first.
 func (r *PlanRequest) Check() error {
 	return firstError(
 		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
@@ -85,13 +84,13 @@ type PlanRequest struct {
 	// Resolver is the tool or command by which the model can follow a pointer;
 	// "" keeps every page at structured or above.
 	Resolver string
-	// Source says where the conversation comes from.
+	// Source names the origin of the conversation.
 	Source checkpoint.Source
-	// Private: the session is one person's own, and MEMORY.md and USER.md are there
-	// for it. A door that doesn't say is shared.
+	// Private: the session belongs to one person, and may use MEMORY.md and USER.md. Sessions are
+	// shared by default.
 	Private bool
-	// Loaded are files that the host shows its model by itself, by their names, such as
-	// CLAUDE.md: they are not recalled, in whatever folder of the workspace they are.
+	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md. They
+	// are not recalled, in any folder of the workspace.
 	Loaded []string
 	// ToolChoice, Thinking and Effort are the request settings that the
 	// provider's cache depends on, in the host's own spelling.
@@ -125,12 +124,12 @@ type PlanRequest struct {
 	Overflow *Overflow
 	// Economy is the preference where memory costs money; "" takes kernel.Options.Economy.
 	Economy cachelayout.Economy
-	// Unplanned is the newest request that went out since the newest plan without one;
-	// nil if there was none. With Overflow it is the one that was refused.
+	// Unplanned is the newest request that went out without a plan since the newest plan; nil if
+	// there was none. With Overflow it is the refused request.
 	Unplanned *Unplanned
 }
 
-// ContextPlan is the answer to a [PlanRequest]: the prompt to send, and why it is so.
+// ContextPlan is the answer to a [PlanRequest]: the prompt to send, and the reasons for it.
 type ContextPlan struct {
 	Outline
 	Details
@@ -138,27 +137,26 @@ type ContextPlan struct {
 	System []memkernel.Part
 	// Messages are the prompt's. A message shown in full is the host's own value.
 	Messages []memkernel.Message
-	// Markers say where cache markers go, by index into Messages.
+	// Markers are the places of cache markers, by index into Messages.
 	Markers []transcript.Marker
-	// Split is how the window is divided: the size to which each region may grow.
+	// Split is the division of the window: the size to which each region may grow.
 	Split budget.Plan
-	// Table is the page table with this plan, and the paging of the conversation's
-	// plans, this one counted; nil unless asked for.
+	// Table is the page table with this plan, and the paging counts of the conversation's plans
+	// including this one; nil unless asked for.
 	Table *paging.PageTable `json:",omitempty"`
 }
 
 // Outline sums up a plan. Every document that shows a plan has these members.
 type Outline struct {
-	// ID names the plan; hand it back in [Turn.PlanID]. It is "" for a plan that
-	// was only peeked at or could not be recorded: its pointers do not resolve
-	// yet.
+	// ID names the plan. Hosts should hand it back in [Turn.PlanID]. It is "" for a plan that was
+	// only peeked at or could not be recorded: its pointers do not resolve yet.
 	ID         string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	// Format is the shape of request that the plan is for.
 	Format transcript.Format `json:"format"`
-	// Generation is the projection's; it rises at every cut and host rewrite.
+	// Generation is the generation of the projection. It rises at every cut and host rewrite.
 	Generation int `json:"generation"`
 	// FlushDue asks for a flush turn before the next call (Kernel.FlushTurn): tokens
 	// or transcript_bytes; "" if none is due.
@@ -192,23 +190,24 @@ type Details struct {
 
 // Stats is the kernel's own work for a plan.
 type Stats struct {
-	// Ingested counts messages new to the session, Counted the texts tokenised.
+	// Ingested counts messages new to the session. Counted counts the tokenised texts.
 	Ingested int `json:"ingested"`
 	Counted  int `json:"counted"`
 	// Examined counts the messages of an observed turn that were read, made valid or hashed: the
 	// new ones, and some before them. It does not count the messages of the turn before.
 	Examined int `json:"examined,omitempty"`
-	// Blobs and BlobBytes were written, Syncs calls took SyncTime.
+	// Blobs and BlobBytes count the written blobs. Syncs counts the calls to sync, which took
+	// SyncTime.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
-	// JournalBytes were appended to the journal, durably, LogBytes to the
-	// projection's record and the trace, which are not synced. Files is how many
-	// files all that made or changed.
+	// JournalBytes were appended durably to the journal. LogBytes were appended to the
+	// projection's record and the trace, which are not synced. Files is the number of files that
+	// these writes made or changed.
 	JournalBytes int64 `json:"journal_bytes"`
 	LogBytes     int64 `json:"log_bytes"`
 	Files        int   `json:"files"`
-	// StateBytes were written of the working state: its files, which are not synced,
-	// and checkpoints, which are.
+	// StateBytes were written for the working state: its files, which are not synced, and
+	// checkpoints, which are.
 	StateBytes int64 `json:"state_bytes"`
 	// LiftedBytes is the base64 that results held and that the prompt does not show:
 	// its content is a blob.
@@ -220,7 +219,7 @@ type Stats struct {
 // MemoryAnswer is the answer of a host's own memory to the user's words. Its order is kept, its
 // scores are ignored.
 type MemoryAnswer struct {
-	// Format says whose answer JSON is; "" finds out.
+	// Format names the system whose answer JSON is; "" detects it.
 	Format foreign.Format
 	// JSON is the answer as that system gave it.
 	JSON []byte
@@ -259,6 +258,6 @@ type Unplanned struct {
 	Now time.Time
 }
 
-// ChooseTTL as a [PlanRequest.TTL] has the kernel choose all lifetimes, whatever the
-// host was seen to use.
+// ChooseTTL as a [PlanRequest.TTL] lets the kernel choose all lifetimes, whatever the host was
+// seen to use.
 const ChooseTTL time.Duration = -1

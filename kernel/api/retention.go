@@ -30,7 +30,7 @@ type Forgotten struct {
 	// Applied reports whether it was done.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
-	// Blobs are removed, Kept are blobs of these pages that others need too.
+	// Blobs are the removed blobs. Kept are blobs of these pages that other pages need too.
 	Blobs []string `json:"blobs"`
 	Kept  []string `json:"kept_blobs"`
 	// Backups are those backups of memory's files that quote the pages, by hash. They are
@@ -43,11 +43,11 @@ type Forgotten struct {
 	// Elsewhere names places that say the same in other words, and stay: pages of equal content,
 	// texts that hosts wrote, entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
-	// Transcripts are documents of the session that were made to be searched. The
-	// transcripts that they were made of stay where they are, and are not read again.
+	// Transcripts are searchable documents that were made from the session. Their source
+	// transcripts stay, and are not read again.
 	Transcripts []sessions.Forgotten `json:"transcripts"`
-	// Memory are files of facts that came in from other programs by the session: its
-	// entries go.
+	// Memory are files of facts that the session imported from other programs: its entries are
+	// removed.
 	Memory []ForgottenFacts `json:"memory"`
 }
 
@@ -73,20 +73,20 @@ type ForgottenPage struct {
 // ErrRetainRuns is returned where another process applies retention already.
 var ErrRetainRuns = errors.New("another process is removing what is kept too long")
 
-// RetainRequest says how long things are kept; 0 is for ever.
+// RetainRequest sets how long data is kept; 0 is for ever.
 type RetainRequest struct {
-	// Blobs is the age from which large contents and media may go. A page stays,
-	// with its shorter forms; Get answers FORGOTTEN for its content, which comes
-	// back when the host sends the message again.
+	// Blobs is the age from which large contents and media may be removed. The page stays, with
+	// its shorter forms. Get answers FORGOTTEN for its content, which is stored again when the
+	// host sends the message again.
 	Blobs time.Duration
-	// Usage is the age from which calls are dropped from usage.jsonl, Traces the
-	// one from which a trace that was put aside goes.
+	// Usage is the age from which calls are dropped from usage.jsonl. Traces is the age from
+	// which a trace that was put aside is removed.
 	Usage, Traces time.Duration
-	// Sessions is the age from which a session that was not used goes as a whole. One
-	// that this or another process works with stays, and one that memory names pages of.
+	// Sessions is the age from which an unused session is removed as a whole. A session that this
+	// or another process works with stays, and so does one whose pages memory names.
 	Sessions time.Duration
-	// Backups is the age of a run over memory's files from which its backups go. Those that
-	// an undo of the newest pruning needs stay.
+	// Backups is the age of a run over memory's files from which its backups are removed. Those
+	// that an undo of the newest pruning needs stay.
 	Backups time.Duration
 	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
 	Apply bool
@@ -98,17 +98,17 @@ type RetainRequest struct {
 type Retained struct {
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// Ended are sessions that go as a whole. Cited are those that are as old and stay,
-	// by key: memory names pages of them.
+	// Ended are sessions that are removed as a whole. Cited are the keys of equally old sessions
+	// that stay, because memory names pages of them.
 	Ended []EndedSession `json:"ended"`
 	Cited []string       `json:"cited"`
-	// Sessions are those that something goes of, or that are old and stay.
+	// Sessions are those that lose data, or that are old and stay.
 	Sessions []RetainedSession `json:"sessions"`
-	// Unreadable are sessions that can't be read. Nothing of them goes, and no blob,
-	// since they may hold it.
+	// Unreadable are sessions that can't be read. None of their data is removed, and no blob at
+	// all, since they may hold it.
 	Unreadable []health.Finding `json:"unreadable"`
-	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
-	// session holds, as a kill between two writes leaves them.
+	// Blobs and BlobBytes are the removed blobs, orphans among them: a kill between two writes
+	// leaves blobs that no page of any session holds.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
 	// Orphans are blobs that no page holds.
@@ -132,18 +132,19 @@ type EndedSession struct {
 type RetainedSession struct {
 	// Session is its key.
 	Session string `json:"session"`
-	// Pages lose their content. Pointed are pages as old that keep it, because a
-	// prompt or memory points to them.
+	// Pages lose their content. Pointed are equally old pages that keep it, because a prompt or
+	// memory points to them.
 	Pages   int `json:"pages"`
 	Pointed int `json:"pointed"`
-	// Idle: nobody has planned the session for so long that it has no prompt left.
+	// Idle: the session has not been planned for so long that it has no prompt left.
 	Idle bool `json:"idle"`
-	// UsageRows leave usage.jsonl, TraceBytes is the trace that goes.
+	// UsageRows is the number of rows that leave usage.jsonl. TraceBytes is the size of the
+	// removed trace.
 	UsageRows  int   `json:"usage_rows"`
 	TraceBytes int64 `json:"trace_bytes"`
 }
 
-// SalvageRequest names a session of which something is damaged.
+// SalvageRequest names a damaged session.
 type SalvageRequest struct {
 	SessionKey string
 	// Project selects the state that all sessions share, instead of a session.
@@ -170,8 +171,8 @@ type Salvaged struct {
 	Unfit []string       `json:"unfit"`
 	// Files are the other files that are damaged.
 	Files []DamagedFile `json:"files"`
-	// Aside are the paths to which damaged files were moved: nothing reads them, and
-	// nothing removes them.
+	// Aside are the paths to which damaged files were moved. Nothing reads them, and nothing
+	// removes them.
 	Aside []string `json:"aside"`
 }
 
@@ -199,14 +200,14 @@ type Everywhere struct {
 	Applied bool `json:"applied"`
 	// Sessions are those that held the words, with the parts that are removed.
 	Sessions []SessionForgotten `json:"sessions"`
-	// Lines are those of the workspace's files that go.
+	// Lines are the removed lines of the workspace's files.
 	Lines []ForgottenLine `json:"lines"`
-	// Backups are those of memory's files that go, by hash; Indexed tells that the index was
-	// made anew without it.
+	// Backups are the removed backups of memory's files, by hash. Indexed reports that the index
+	// was made anew without the words.
 	Backups []string `json:"backups"`
 	Indexed bool     `json:"indexed"`
-	// Files and Bytes were searched for it in the end: all of the state folder, as it lies on
-	// the disk, and the files that are memory. Left are places that still hold it.
+	// Files and Bytes were searched for the words in the end: the whole state folder, as it is on
+	// the disk, and the files that are memory. Left are places that still hold the words.
 	Files int         `json:"files"`
 	Bytes int64       `json:"bytes"`
 	Left  []LeftPlace `json:"left"`
@@ -215,7 +216,7 @@ type Everywhere struct {
 // SessionForgotten is the forgotten data of one session.
 type SessionForgotten struct {
 	Session string `json:"session"`
-	// Whole: all of it.
+	// Whole: all of the session.
 	Whole bool `json:"whole"`
 	*Forgotten
 }

@@ -16,19 +16,19 @@ type SearchRequest struct {
 	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
 	// doesn't say is shared.
 	Private bool
-	// Agent is whose past sessions are searched; "" is the one that SessionKey names,
-	// or the kernel's. A host sets it, never a model.
+	// Agent is the agent whose past sessions are searched. "" is the one that SessionKey names,
+	// or the kernel's. A host must set it, never a model.
 	Agent string
-	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
+	// Source selects the source: SourceMemory, SourceSessions, or "" for all.
 	Source string
 	// Collection is the name of a folder of kernel.MemoryOptions.Folders, or "workspace" for
 	// the workspace's own files: only these are searched. "" is for all.
 	Collection string
-	// Loaded are files that the host shows its model by itself, by their names, such as
-	// CLAUDE.md: they are left out, in whatever folder of the workspace they are.
+	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md. They
+	// are left out, in any folder of the workspace.
 	Loaded []string
-	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
-	// the score that they need, MinBest the score that the best one needs for any.
+	// MaxResults limits the hits, default [retrieval.DefaultLimit]. MinScore is the least score
+	// of a hit. MinBest is the least score of the best hit for there to be any.
 	MaxResults        int
 	MinScore, MinBest float64
 	// Lines requests a hit for each passage; otherwise a hit is a place, see
@@ -43,14 +43,14 @@ type SearchRequest struct {
 	Now time.Time
 }
 
-// MaxQuestion bounds the question of a search in bytes: 1 MiB.
+// MaxQuestion limits the question of a search in bytes: 1 MiB.
 const MaxQuestion = 1 << 20
 
 // ReadRequest asks for lines of a memory file.
 type ReadRequest struct {
 	// Path is relative to the workspace.
 	Path string
-	// From is the first line, 0 meaning 1; Lines how many, 0 meaning all.
+	// From is the first line; 0 is 1. Lines is the number of lines; 0 is all.
 	From, Lines int
 	// Private: MEMORY.md, USER.md and documents of past sessions may be read. A door
 	// that doesn't say is shared.

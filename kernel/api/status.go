@@ -24,15 +24,14 @@ type Status struct {
 	// Masked counts the secrets that were masked in stored pages, by rule. Pages of versions that
 	// did not record the rule are counted as "unknown".
 	Masked []MaskCount `json:"masked"`
-	// Forgotten are pages that were forgotten, Retired those whose content went by
-	// retention.
+	// Forgotten are forgotten pages. Retired are pages whose content retention removed.
 	Forgotten int `json:"forgotten"`
 	Retired   int `json:"retired"`
 	// Memory describes the memory in the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
 	// Nets describes the copies of the sessions' working state in that Markdown.
 	Nets NetsStatus `json:"nets"`
-	// SummaryModels are those that were asked for notes, with their cool-downs.
+	// SummaryModels are the models that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
 }
 
@@ -45,8 +44,8 @@ type MaskCount struct {
 
 // SessionStatus describes the stored state of one session.
 type SessionStatus struct {
-	// Key is the session's, as the host spells it; of a folder of before December 2026
-	// that does not say whose it is, its name. Folder is the name of its folder.
+	// Key is the session's, as the host spells it. A folder from before December 2026 may not
+	// record its key: then Key is the folder's name. Folder is the name of the session's folder.
 	Key    string `json:"key"`
 	Folder string `json:"folder"`
 	Pages  int    `json:"pages"`
@@ -79,8 +78,8 @@ type LineStatus struct {
 	FixedTokens int       `json:"fixed_tokens"`
 	LastPlan    string    `json:"last_plan"`
 	LastStart   time.Time `json:"last_start,omitzero"`
-	// LastCut is the newest, nil if there was none. FutileCuts of the newest reclaimed
-	// next to nothing; BreakerOpen: more are refused until the prompt grows.
+	// LastCut is the newest cut, nil if there was none. FutileCuts counts the newest cuts that
+	// reclaimed next to nothing. BreakerOpen: further cuts are refused until the prompt grows.
 	LastCut     *LineCut `json:"last_cut"`
 	FutileCuts  int      `json:"futile_cuts"`
 	BreakerOpen bool     `json:"breaker_open"`
@@ -92,15 +91,15 @@ type LineStatus struct {
 
 // LifeStatus describes the boundaries of a session and their outcomes.
 type LifeStatus struct {
-	// Epoch counts the resets, Compactions the host's since the last one;
-	// LastCompaction is when the newest was.
+	// Epoch counts the resets. Compactions counts the host's compactions since the last reset.
+	// LastCompaction is the time of the newest.
 	Epoch          int       `json:"epoch"`
 	Compactions    int       `json:"compactions"`
 	LastCompaction time.Time `json:"last_compaction,omitzero"`
 	// Checkpoints are on disk, newest first.
 	Checkpoints []string `json:"checkpoints"`
-	// Flushed counts the entries of the day's logs that flushes wrote, LastFlush is
-	// when the newest was.
+	// Flushed counts the entries of the day's logs that flushes wrote. LastFlush is the time of
+	// the newest.
 	Flushed   int       `json:"flushed"`
 	LastFlush time.Time `json:"last_flush,omitzero"`
 	// FlushedByModel counts those of them that the session's model wrote down. LastFlushItems and
@@ -108,7 +107,7 @@ type LifeStatus struct {
 	FlushedByModel int    `json:"flushed_by_model"`
 	LastFlushItems int    `json:"last_flush_items,omitempty"`
 	LastFlushPath  string `json:"last_flush_path,omitempty"`
-	// CutWaiting: a compaction was asked for that the next plan makes.
+	// CutWaiting: a compaction was requested that the next plan will make.
 	CutWaiting bool `json:"cut_waiting"`
 	// Warning names a session that was compacted again and again of late.
 	Warning string `json:"warning,omitempty"`
@@ -128,14 +127,15 @@ type OtherSession struct {
 	Key string `json:"key"`
 	// Folder is the name of its folder below sessions.
 	Folder string `json:"folder"`
-	// Bytes is the size of its journal and projections, Last when they were written to.
+	// Bytes is the size of its journal and projections. Last is the time of the last write to
+	// them.
 	Bytes int64     `json:"bytes"`
 	Last  time.Time `json:"last,omitzero"`
 }
 
-// StatusOptions say which sessions are read.
+// StatusOptions select the sessions to read.
 type StatusOptions struct {
-	// Session is the only one; "" takes the newest, All every one.
+	// Session selects one session. "" selects the newest ones, All every one.
 	Session string
 	All     bool
 }
@@ -155,15 +155,15 @@ type StateFileStatus struct {
 	// kernel's.
 	Bytes      int `json:"size_bytes"`
 	OtherBytes int `json:"other_bytes"`
-	// Session is the folder of the session whose section it has, "" if there is
-	// none; Epoch, Messages and Time say how far it had come.
+	// Session is the folder of the session whose section the file has, "" if there is none.
+	// Epoch, Messages and Time are the state at which the section was written.
 	Session  string    `json:"session"`
 	Epoch    int       `json:"epoch"`
 	Messages int       `json:"messages"`
 	Time     time.Time `json:"time,omitzero"`
 	// Edited: somebody changed the section.
 	Edited bool `json:"edited"`
-	// Detail says why the file can't be read.
+	// Detail is why the file can't be read.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -172,8 +172,8 @@ type BufferStatus struct {
 	Path    string `json:"path"`
 	Enabled bool   `json:"enabled"`
 	Bytes   int    `json:"size_bytes"`
-	// Entries counts those of the kernel, Newest is when the last was made, and LastDump
-	// when all of the state was written.
+	// Entries counts the kernel's entries. Newest is the time of the last one. LastDump is the
+	// last time that all of the state was written.
 	Entries  int       `json:"entries"`
 	Newest   time.Time `json:"newest,omitzero"`
 	LastDump time.Time `json:"last_dump,omitzero"`
@@ -181,14 +181,14 @@ type BufferStatus struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// MostSessions is how many sessions a status reads, those that were written to last.
+// MostSessions is how many sessions a status reads: those that were last written to.
 const MostSessions = 20
 
 // ModelSummary is the state of a model's notes on a branch of a session.
 type ModelSummary struct {
 	Branch string `json:"branch"`
-	// Model was asked last, at Time, about so many Messages, and proposed so many
-	// Operations; Reason is OK, or why there are no notes on them.
+	// Model is the model that was asked last, at Time, about so many Messages. It proposed so
+	// many Operations. Reason is OK, or why there are no notes on them.
 	Model      string         `json:"model"`
 	Time       time.Time      `json:"time"`
 	Messages   int            `json:"messages"`
@@ -201,12 +201,12 @@ type ModelSummary struct {
 	Closed int `json:"closed"`
 }
 
-// Cooldown is whether a model that makes notes is asked now. It is shared by
-// all sessions of a state directory, since they have one account at one server.
+// Cooldown is the pause before a model that makes notes is asked again. All sessions of a state
+// directory share it, since they have one account at one server.
 type Cooldown struct {
 	Model string `json:"model"`
-	// Failures counts those since the last answer that could be used; Until is
-	// when the model is asked again.
+	// Failures counts the failures since the last usable answer. Until is when the model is asked
+	// again.
 	Failures int       `json:"failures"`
 	Until    time.Time `json:"until,omitzero"`
 	// Reason and Detail describe the last failure. Failed is its time.

@@ -15,25 +15,25 @@ type Turn struct {
 	SessionKey string
 	Branch     string
 	Model      string
-	// Messages is the host's whole conversation after the turn. Rules and memories are
-	// made of texts that are marked as typed by a person alone ([memkernel.Part]).
+	// Messages is the host's whole conversation after the turn. Rules and memories are made only
+	// of texts that are marked as typed by a person ([memkernel.Part]).
 	Messages []memkernel.Message
 	// Unchanged is the number of messages at the beginning that the host guarantees to be those
 	// of the turn that it handed in before for this session, branch and model. They are not
 	// compared again. If this process no longer knows them they are read. 0 compares all.
 	Unchanged int
-	// Open is how many messages at the end belong to a turn that may go on, whatever they
-	// look like: they are kept, and the turn before them is the one that is committed.
+	// Open is the number of messages at the end that belong to an unfinished turn, whatever their
+	// form. They are stored, and the turn before them is committed.
 	Open int
-	// Over: nothing follows, as where the host's process died. The last turn is committed
-	// whatever it ends with; a call without a result has no known outcome.
+	// Over: no message will follow, as after the host's process died. The last turn is committed
+	// whatever it ends with. A call without a result has no known outcome.
 	Over bool
 	// PlanID names the plan that was sent for the last call. Usage is the provider's bill for it.
 	// Both may be missing. A turn that is still open may be delivered after each of its calls, so
 	// that every bill is kept.
 	PlanID string
-	// Sent says how a call went out that had no plan of its own and that Usage is the bill
-	// of: SentExtended or SentWhole. "" for a planned one.
+	// Sent is how a call without a plan of its own was sent, if Usage is its bill: SentExtended
+	// or SentWhole. "" for a planned one.
 	Sent  string
 	Usage *memkernel.Usage
 	// Reported is the answer's report about its request, nil if it had none.
@@ -45,19 +45,18 @@ type Turn struct {
 	// Updates are the host's own writes in this turn; see Kernel.Write. A rejected update does
 	// not keep the turn from being committed.
 	Updates []journal.Update
-	// Private: the session is private, so its working state may be in the
-	// workspace's Markdown. A conversation that was planned as private counts as such; a
-	// door that doesn't say is shared.
+	// Private: the session is private, so its working state may be in the workspace's Markdown. A
+	// conversation that was planned as private is private too. Sessions are shared by default.
 	Private bool
-	// Source says where the conversation comes from.
+	// Source names the origin of the conversation.
 	Source checkpoint.Source
 	// More: another turn follows at once, as in the import of a past session. Writes to Markdown
 	// wait for the last turn.
 	More bool
 }
 
-// The ways in which a call without a plan of its own went out: as the newest plan's prompt
-// with the messages that came since, or as the host wrote it.
+// The ways in which a call without a plan of its own was sent: as the newest plan's prompt with
+// the later messages, or as the host wrote it.
 const (
 	SentExtended = "extended"
 	SentWhole    = "whole"
@@ -69,12 +68,11 @@ type Outcome string
 const (
 	// Committed: the turn is in the journal now.
 	Committed Outcome = "committed"
-	// Duplicate: it was there already, with the same content. Nothing was written.
+	// Duplicate: the turn was in the journal already, with the same content. Nothing was written.
 	Duplicate Outcome = "duplicate"
 	// Conflict: the same key was committed with other content. Nothing was written.
 	Conflict Outcome = "conflict"
-	// OpenTurn: the turn has not ended; its messages were ingested, the turn was
-	// not committed.
+	// OpenTurn: the turn has not ended. Its messages were ingested, but it was not committed.
 	OpenTurn Outcome = "open_turn"
 )
 
@@ -86,7 +84,7 @@ type Observation struct {
 	Ingested int `json:"ingested"`
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
-	// Rejected are those of the turn's updates that were refused.
+	// Rejected are the refused updates of the turn.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	// Stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
@@ -101,8 +99,8 @@ type Result struct {
 	SessionKey string
 	Call       memkernel.ToolCall
 	Text       string
-	// Shown is how many bytes of the text the host shows by itself, 0 for all. No more are
-	// shown instead.
+	// Shown is the number of bytes of the text that the host itself shows, 0 for all. A shaped
+	// text shows no more.
 	Shown int
 	// Resolver is the command by which the model can read a page of the session.
 	Resolver string

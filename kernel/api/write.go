@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RememberRequest is something worth keeping.
+// RememberRequest is a text to be remembered.
 type RememberRequest struct {
 	SessionKey string
 	// Text is Markdown. Secrets in it are masked.
@@ -15,15 +15,15 @@ type RememberRequest struct {
 	// Path is the file that it is appended to, relative to the workspace; "" is
 	// today's log. MEMORY.md and USER.md can be written in private sessions only.
 	Path string
-	// Tags say why it matters; they are written before its words, in each item if it
-	// is a list. Without any it is among the first that are forgotten; without
-	// [consolidation.Human], MEMORY.md, USER.md and the day's log call it an agent's.
+	// Tags are the reasons to keep it. They are written before its words, in each item if it is a
+	// list. A text without tags is among the first that are forgotten. Without
+	// [consolidation.Human], MEMORY.md, USER.md and the day's log attribute it to an agent.
 	Tags consolidation.Tags
 	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
 	// day's log, an id that does not begin with "me-" is hashed: see [Remembered.ID].
 	ID string
-	// Evidence says where it comes from: the id of a page or the key of a committed
-	// turn of the session. Default: the session itself.
+	// Evidence is the origin of the text: the id of a page or the key of a committed turn of the
+	// session. Default: the session itself.
 	Evidence string
 	// Private: see [PlanRequest.Private].
 	Private bool
@@ -31,34 +31,34 @@ type RememberRequest struct {
 	Now time.Time
 }
 
-// Remembered says where an entry is.
+// Remembered is the place of an entry.
 type Remembered struct {
 	// ID is the entry's; its marker follows it in the file.
 	ID string `json:"id"`
 	// Ref is the entry's text.
 	Ref memkernel.Ref `json:"ref"`
-	// Duplicate: it was there before.
+	// Duplicate: the file had the entry before.
 	Duplicate bool `json:"duplicate"`
-	// Late is the past day's log that it was meant for; it is in today's.
+	// Late is the past day's log that the entry was meant for. It is in today's log.
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
-	// Unwritten says why the file does not have the entry yet, "" if it has. The session's
-	// journal keeps it, and it is written with the session's next call for which the file
-	// can be.
+	// Unwritten is why the file does not have the entry yet, "" if it has. The session's journal
+	// keeps the entry. It will be written with the session's next call during which the file can
+	// be written.
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
-// WriteRequest asks for typed changes of pages: a constraint that binds, the plan
-// that is followed, a preference.
+// WriteRequest asks for typed changes of pages: a binding constraint, the current plan, a
+// preference.
 type WriteRequest struct {
-	// SessionKey is the session that writes, and whose private pages are written.
+	// SessionKey is the session that writes. Its private pages are written.
 	SessionKey string
 	// Key makes the delivery idempotent. Default: a hash of session and updates.
 	Key string
-	// Point is the boundary at which it is asked for. Default: flush.
+	// Point is the boundary of the request. Default: flush.
 	Point journal.CommitPoint
-	// By names on whose behalf; default "host".
+	// By names the party for which the updates are written; default "host".
 	By string
 	// Project lets the updates write pages that all sessions of the workspace share.
 	Project bool

@@ -14,19 +14,19 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// Options say which calls count.
+// Options select the calls to count.
 type Options struct {
 	// Session is a session's key, "" for all.
 	Session string
 	// Since leaves out calls that were planned before it; zero takes all.
 	Since time.Time
-	// Location is where days begin; nil is UTC.
+	// Location is the time zone of the days; nil is UTC.
 	Location *time.Location
 }
 
 // Report compares planned and billed calls.
 type Report struct {
-	// Total is over all calls that were asked for.
+	// Total sums all selected calls.
 	Total Sum `json:"total"`
 	// Sessions, Days and Models are the same calls by folder of the session, by
 	// date, and by model id, each sorted by name.
@@ -35,7 +35,7 @@ type Report struct {
 	Models   []Sum `json:"models"`
 	// Calls are in the order of time.
 	Calls []Call `json:"-"`
-	// Torn are files whose last line was cut off, as by a kill; it is left out.
+	// Torn are files whose last line was cut off, as by a kill. That line is left out.
 	Torn []string `json:"torn"`
 }
 
@@ -44,10 +44,10 @@ type Sum struct {
 	// Name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
-	// Turns are those of the users in which the calls were made, as far as it was logged.
+	// Turns counts the user turns in which the calls were made, as far as that was logged.
 	Turns int `json:"turns"`
-	// Compared calls have a plan to compare with: Planned, PlannedCostUSD and the
-	// errors are over these alone, and so is BilledCompared.
+	// Compared counts the calls that have a plan to compare with. Planned, PlannedCostUSD,
+	// BilledCompared and the errors are over these alone.
 	Compared       int    `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
@@ -58,10 +58,10 @@ type Sum struct {
 	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
 	ComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD   *float64 `json:"billed_cost_usd"`
-	// Unpriced are in no cost.
+	// Unpriced counts the calls that are in no cost.
 	Unpriced int `json:"unpriced_calls"`
-	// HitRatio is the share of billed input that was read from the cache; nil of
-	// nothing.
+	// HitRatio is the share of billed input that was read from the cache; nil if nothing was
+	// billed.
 	HitRatio *float64 `json:"hit_ratio"`
 	// Cuts counts the cuts that the plans made. SavedTokens is the number of tokens that they
 	// kept out of all prompts.
@@ -79,8 +79,8 @@ type Sum struct {
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`
 	Estimated  int      `json:"estimated_calls"`
-	// ColdExpected were planned as cold, ColdSeen billed so, ColdBoth both; calls
-	// of which that is not known are in none of them.
+	// ColdExpected counts the calls that were planned as cold, ColdSeen those billed as cold,
+	// ColdBoth those with both. Calls for which this is not known are not counted.
 	ColdExpected int `json:"cold_expected"`
 	ColdSeen     int `json:"cold_seen"`
 	ColdBoth     int `json:"cold_expected_and_seen"`
@@ -129,7 +129,7 @@ func (r *Call) Expected() (Tokens, bool) {
 		e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens}, true
 }
 
-// Without is the call's part of a sum of WithoutUSD.
+// Without returns the call's part of a sum of WithoutUSD.
 func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 
 // Ours reports whether the call went through a door of memkernel's.
@@ -152,9 +152,9 @@ func (r *Report) Session(key string) *Report {
 
 // Reasoning counts the lost reasoning of the models.
 type Reasoning struct {
-	// LeftOutItems and their tokens were left out by plans, DroppedItems were sent for the
-	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil
-	// if nothing is lost or no price is known.
+	// LeftOutItems and their tokens were left out by plans. DroppedItems were sent for the
+	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil if
+	// nothing is lost or no price is known.
 	LeftOutItems  int `json:"left_out_items"`
 	LeftOutTokens int `json:"left_out_tokens"`
 	// DroppedItems are thinking blocks that plans sent for the provider to drop.
@@ -182,8 +182,8 @@ type FirstSight struct {
 	// Kind is the kind of content, as of [represent.Door].
 	Kind    string `json:"kind"`
 	Results int    `json:"results"`
-	// Tokens were kept out of the prompts that were the first with the results. FetchedTokens
-	// came back when the model read the results whole.
+	// Tokens were left out of the prompts that were the first with the results. FetchedTokens
+	// were added back when the model read the results whole.
 	Tokens        int `json:"tokens"`
 	FetchedTokens int `json:"fetched_tokens"`
 }
@@ -223,10 +223,10 @@ type Expected struct {
 	CacheReadTokens    int `json:"cache_read_tokens"`
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// CostUSD is the input side; nil if unpriced.
+	// CostUSD is the cost of the input side; nil if unpriced.
 	CostUSD *float64 `json:"cost_usd"`
-	// Cold: nothing of the messages was taken to be cached. Cut: the
-	// plan made a cut, so that less is read than was sent before.
+	// Cold: the plan assumed that none of the messages was cached. Cut: the plan made a cut, so
+	// that less is read than was sent before.
 	Cold bool `json:"cold"`
 	Cut  bool `json:"cut"`
 	// SavedTokens is the number of tokens that cuts have kept out of the prompt. BeforeTokens is
@@ -251,13 +251,13 @@ type Expected struct {
 type Call struct {
 	// Plan is "" for a call that was only observed.
 	Plan string `json:"plan"`
-	// Call and Turn name the message that the call produced and the one that began its
-	// turn: ids that tell them apart within a branch, "" where that is not known.
+	// Call names the message that the call produced, Turn the one that began its turn. They are
+	// unique ids within a branch, "" if not known.
 	Call   string `json:"call,omitempty"`
 	Turn   string `json:"turn,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
-	// Sent is how a call went out that had no plan of its own, but went through a door of
+	// Sent is how a call without a plan of its own was sent, if it went through a door of
 	// memkernel's.
 	Sent string `json:"sent,omitempty"`
 	// PlannedInputTokens is the whole prompt as planned.
@@ -278,20 +278,19 @@ type Call struct {
 	// bill is known. It equals BilledUSD where nothing was cut, left out or added, and is nil for
 	// a call that no door of memkernel's sent.
 	WithoutUSD *float64 `json:"without_usd"`
-	// ColdSeen: under 60 % of the prompt before was read; nil where that
-	// says nothing: at the first call, after a cut, and where the prompt before was
-	// too small to be cached.
+	// ColdSeen: under 60 % of the prompt before was read. It is nil at the first call, after a
+	// cut, and if the prompt before was too small to be cached.
 	ColdSeen *bool `json:"cold_seen"`
 
-	// Session and Time are those of the record, no part of it.
+	// Session and Time are those of the record, and not part of its JSON.
 	Session string    `json:"-"`
 	Time    time.Time `json:"-"`
 
 	removed []memkernel.Removal // that the call before did not report
 }
 
-// Of adds up calls, with days that begin in a place; nil is UTC. The calls become the
-// report's, sorted.
+// Of sums calls, with days that begin in a time zone; nil is UTC. The report takes over the calls
+// and sorts them.
 func Of(calls []Call, where *time.Location) *Report {
 	st := &Report{Calls: calls, Torn: []string{}}
 	slices.SortStableFunc(st.Calls, func(a, b Call) int { return a.Time.Compare(b.Time) })
@@ -405,7 +404,7 @@ func (s *Sum) take(r *Call) {
 	s.write = missed(s.write, planned.writes(), billed.writes())
 }
 
-// temper counts a call whose warm or cold is known.
+// temper counts a call that is known to be warm or cold.
 func (s *Sum) temper(expected, seen bool) {
 	if expected {
 		s.ColdExpected++
@@ -455,7 +454,7 @@ func (s *Sum) settle() {
 	s.InputError, s.ReadError, s.WriteError = middle(s.input), middle(s.read), middle(s.write)
 }
 
-// middle is the median, nil of nothing.
+// middle returns the median, nil of no values.
 func middle(v []float64) *float64 {
 	if len(v) == 0 {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Fault is something that went wrong for the model or for us, by name.
+// Fault is a problem of the model's or ours, by name.
 type Fault struct {
 	Code Code   `json:"code"`
 	Page string `json:"page,omitempty"`
-	// Key is the message that it is about.
+	// Key is the message that the fault is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
 	// Turn is the user message of the turn in which the fault showed. Cause is the decision that
@@ -47,8 +47,8 @@ const (
 	// SilentRecall: a known page could not be brought back. The kernel never stays silent about
 	// it: the fault names the page and the reason.
 	SilentRecall = Code(paging.SilentRecall)
-	// FlushMiss: a boundary was passed and the summary could not be brought up
-	// to the newest message. The journal has the messages' pages all the same.
+	// FlushMiss: at a boundary the summary could not be brought up to the newest message. The
+	// journal has the messages' pages all the same.
 	FlushMiss = Code(paging.FlushMiss)
 )
 
@@ -60,7 +60,7 @@ const (
 	Rewrite      = Code(pagevm.RewriteBehind)
 	RewriteUnder = Code(pagevm.RewriteUnder)
 	Rewind       = Code(pagevm.RewriteRewind)
-	// DuplicateKey: two messages have one id.
+	// DuplicateKey: two messages have the same id.
 	DuplicateKey Code = "duplicate_key"
 	// LeadingAssistant: the conversation begins with the assistant and got an
 	// opening.
@@ -71,8 +71,8 @@ const (
 	// ThinkingRefused: the provider refused the last request for thinking of earlier turns
 	// whose prefix had changed. This plan sends none of it again.
 	ThinkingRefused Code = "thinking_refused"
-	// HostTruncated: the host's own prompt shows a file in part; the rest is
-	// carried.
+	// HostTruncated: the host's own prompt shows a part of a file; the carry block shows the
+	// rest.
 	HostTruncated Code = "host_truncated"
 )
 
@@ -84,8 +84,8 @@ const (
 	// WorkspaceSize: the workspace's files take more than their share even at their
 	// floors.
 	WorkspaceSize Code = "workspace_over_budget"
-	// WorkspaceCut: less than half of a file of the workspace is shown, since the room
-	// for these files holds no more; the detail says which setting it is.
+	// WorkspaceCut: less than half of a file of the workspace is shown, since the room for these
+	// files holds no more. The detail names the setting.
 	WorkspaceCut Code = "workspace_cut"
 	// NotesUnread: a model's notes on the session can't be read.
 	NotesUnread Code = "notes_unread"
@@ -95,8 +95,8 @@ const (
 	// Checkpoint: a checkpoint or a file of the captured state could not be used. The detail
 	// names the replacement.
 	Checkpoint Code = "checkpoint_damaged"
-	// NotSearched: a page that left the prompt can't be read any more, so nothing
-	// of it can be recalled.
+	// NotSearched: a page that left the prompt can no longer be read, so nothing of it can be
+	// recalled.
 	NotSearched Code = "not_searched"
 	// ProjectionLost: the plan had to begin anew because projection.jsonl was damaged or gone.
 	// The provider's cache misses once, and nothing else is lost. A damaged file is kept next to
@@ -106,11 +106,10 @@ const (
 
 // The faults of the kernel's writes, and of its requests.
 const (
-	// NotRecorded: the plan could not be written down: nothing new was degraded,
-	// and the next plan knows nothing of this one.
+	// NotRecorded: the plan could not be recorded. Nothing new was degraded, and the next plan
+	// does not know this one.
 	NotRecorded Code = "not_recorded"
-	// NotTraced: how the plan was decided could not be written down. The plan
-	// itself is recorded.
+	// NotTraced: the decisions of the plan could not be traced. The plan itself is recorded.
 	NotTraced Code = "not_traced"
 	// NotCounted: the provider could not be asked for a count; the kernel's own
 	// count is used.
@@ -128,7 +127,7 @@ const (
 	// AlertSpiral: the session was compacted often within a short time: its content returns as
 	// fast as it leaves.
 	AlertSpiral Code = "death_spiral"
-	// AlertDuplicateSignature: a call as of [DuplicateTool] ran again though the
-	// prompt showed its result in full.
+	// AlertDuplicateSignature: a call like that of [DuplicateTool] ran again though the prompt
+	// showed its result in full.
 	AlertDuplicateSignature = Code(paging.AlertDuplicateSignature)
 )

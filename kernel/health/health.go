@@ -19,11 +19,11 @@ type Severity string
 
 // The severities, from the least.
 const (
-	// OK: it was looked at and is well, or nothing is to be done about it. It is no fault.
+	// OK: the subject is well, or nothing has to be done about it. It is no fault.
 	OK Severity = "ok"
 	// Note: untidy.
 	Note Severity = "note"
-	// Warning: something soon will be wrong, or nobody looks after it.
+	// Warning: something will soon be wrong, or nobody maintains it.
 	Warning Severity = "warning"
 	// Error: something is lost, wrong or leaks, or doesn't work.
 	Error Severity = "error"
@@ -71,14 +71,14 @@ const (
 	Window    Code = "window"
 )
 
-// Place is some lines of a file; lines are 0 where the whole file is meant.
+// Place is a range of lines of a file; the lines are 0 if the whole file is meant.
 type Place struct {
 	Path      string
 	StartLine int
 	EndLine   int
 }
 
-// Lines are some lines of a file.
+// Lines returns a range of lines of a file.
 func Lines(path string, from, to int) Place { return Place{Path: path, StartLine: from, EndLine: to} }
 
 func (p Place) String() string {
@@ -91,8 +91,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d-%d", p.Path, p.StartLine, p.EndLine)
 }
 
-// Finding is one thing that a check found. Its JSON is that of a finding in the state
-// folder; other documents spell theirs.
+// Finding is one result of a check. Its JSON is that of a finding in the state folder; other
+// documents have their own form.
 type Finding struct {
 	Code     Code     `json:"-"`
 	Severity Severity `json:"-"`
@@ -104,9 +104,10 @@ type Finding struct {
 	// What describes the finding, Hint the remedy; "" if there is nothing to mend.
 	What string `json:"what"`
 	Hint string `json:"hint"`
-	// Others are the places that it disagrees with or repeats, or that have the same cause.
+	// Others are the places that the finding disagrees with or repeats, or that have the same
+	// cause.
 	Others []Place `json:"-"`
-	// Dropped are the sections that a host would not show, of a truncation.
+	// Dropped are the sections that a host would not show, for a truncation.
 	Dropped []Section `json:"-"`
 }
 
@@ -128,7 +129,7 @@ type Section struct {
 	Heading   string `json:"heading"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
-	// Chars is how many characters of it are dropped; Whole that none is left.
+	// Chars is the number of its dropped characters. Whole reports that none is left.
 	Chars int  `json:"chars"`
 	Whole bool `json:"whole"`
 }
@@ -142,7 +143,7 @@ type Check[T any] struct {
 	Run   func(context.Context, T, *Report) error
 }
 
-// CheckRun tells how one check went.
+// CheckRun is the outcome of one check.
 type CheckRun struct {
 	ID Code `json:"id"`
 	// Title is the rule that it holds the workspace to.
@@ -176,7 +177,7 @@ func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) err
 	return nil
 }
 
-// Add puts findings of the check at hand into the report. Those that have a code keep it.
+// Add adds findings of the running check to the report. Findings with a code keep it.
 func (r *Report) Add(found ...Finding) {
 	c := r.current()
 	for _, f := range found {
@@ -188,7 +189,7 @@ func (r *Report) Add(found ...Finding) {
 	}
 }
 
-// Skip notes why the check at hand can't run.
+// Skip records why the running check can't run.
 func (r *Report) Skip(why string) { r.current().Skipped = why }
 
 // current returns the running check. A finding before any check ran belongs to none.
@@ -199,7 +200,7 @@ func (r *Report) current() *CheckRun {
 	return &r.Checks[len(r.Checks)-1]
 }
 
-// Count is how many findings are of a severity.
+// Count returns the number of findings of a severity.
 func (r *Report) Count(s Severity) int {
 	n := 0
 	for i := range r.Findings {
@@ -210,7 +211,7 @@ func (r *Report) Count(s Severity) int {
 	return n
 }
 
-// Faults is how many findings are of something to be done.
+// Faults returns the number of findings that need action.
 func (r *Report) Faults() int { return len(r.Findings) - r.Count(OK) }
 
 // Sort puts the findings in the order of the checks, then of the places.
@@ -232,10 +233,10 @@ func Wrong(session, what, hint string) Finding {
 
 // DoctorOptions are settings of a doctor; the zero value means the defaults.
 type DoctorOptions struct {
-	// Deep reads the whole index and holds it against itself.
+	// Deep reads the whole index and checks it against itself.
 	Deep bool
 	// Network asks the embedder for one vector. Without it nothing is sent.
 	Network bool
-	// Now is the moment that ages are counted to; zero takes the kernel's clock.
+	// Now is the moment up to which ages are counted; zero takes the kernel's clock.
 	Now time.Time
 }
