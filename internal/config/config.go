@@ -116,7 +116,7 @@ type Index struct {
 	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that is memory in addition to memory's own files, such as notes/**/*.md. Unless it is set, all Markdown is: where memory's own files exist, for private sessions alone; otherwise for shared ones too, and the first index writes it here."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative ones begin at the workspace. NAME=FOLDER names one; its files are cited as NAME:sub/file.md."`
-	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file, postgres (memkernel-server alone) in a database that hosts share; qmd asks that program, and sqlite if it fails. See doc/backends.md."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file, postgres (memkernel-server alone) in a database that hosts share; qmd asks the program qmd, and the SQLite index if qmd fails. See doc/backends.md."`
 	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
 	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search updates its words as well."`
@@ -174,7 +174,7 @@ type StoreS3 struct {
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
-	Command []string `key:"command" default:"qmd" doc:"The program, its arguments, and its verb: search (the default) by words, vsearch by vectors, query by both with models. QMD must have the workspace in a collection of the folder's name."`
+	Command []string `key:"command" default:"qmd" doc:"The program, its arguments, and its verb: search (the default) by words, vsearch by vectors, query by both with models. QMD must have the workspace in a collection that is named like its folder."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
