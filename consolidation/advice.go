@@ -129,7 +129,8 @@ func Advise(entries []Promoted, held []Held, answer string) ([]Promoted, *Advise
 	return kept, done, nil
 }
 
-// advice is a model's at work: entries, of which some are gone.
+// advice is the state while a model's operations are applied: the entries, and which of them are
+// gone.
 type advice struct {
 	entries []Promoted
 	held    []Held

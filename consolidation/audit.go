@@ -15,8 +15,8 @@ import (
 // Kept is a check of data that is kept outside the workspace's files, by the owner of that data.
 type Kept func(context.Context, *health.Report) error
 
-// checks are all checks, in the order of the report. The first eight are those of a
-// nightly memory audit.
+// checks returns all checks, in the order of the report. The first eight are those of a nightly
+// memory audit.
 func checks() []health.Check[*auditor] {
 	look := func(code health.Code, title string, find func(*auditor)) health.Check[*auditor] {
 		return health.Check[*auditor]{Code: code, Title: title, Run: func(_ context.Context, a *auditor, _ *health.Report) error { find(a); return nil }}
@@ -59,7 +59,7 @@ func checks() []health.Check[*auditor] {
 	}
 }
 
-// AllChecks are the ids of all checks, in the order of a report.
+// AllChecks returns the ids of all checks, in the order of a report.
 func AllChecks() []health.Code {
 	var out []health.Code
 	for _, c := range checks() {
@@ -101,10 +101,10 @@ const (
 
 // Options are settings of an [Audit].
 type Options struct {
-	// Host is whose limits hold for the files that a session begins with.
+	// Host is the host whose limits hold for the files that a session begins with.
 	Host Host
-	// Now is the moment of the audit, default the clock's; Timezone the user's,
-	// default time.Local.
+	// Now is the moment of the audit, default the clock's. Timezone is the user's, default
+	// time.Local.
 	Now      time.Time
 	Timezone *time.Location
 	// Masker finds secrets; nil has all rules.
@@ -118,7 +118,7 @@ type Options struct {
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
-	// Only names the checks to run, all if it is empty; Skip those not to.
+	// Only names the checks to run, all if it is empty. Skip names those not to run.
 	Only, Skip []health.Code
 }
 
@@ -181,8 +181,8 @@ type auditor struct {
 	report *health.Report
 }
 
-// together notes findings of one cause as one, at the first place. It has their number, and the
-// other places. A few are noted one by one.
+// together notes findings of one cause as one, at the first place. The finding has their number
+// and the other places. A few are noted one by one.
 func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {
 	if len(found) <= few {
 		for i := range found {

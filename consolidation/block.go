@@ -29,8 +29,8 @@ type piece struct {
 	// bullet reports whether the piece is an item of a list without order, with only nested
 	// blocks in it.
 	bullet bool
-	// sections are the pieces of the headings above a piece, outermost first; marker
-	// is the piece of its marker, -1 if it has none.
+	// sections are the pieces of the headings above a piece, outermost first. marker is the piece
+	// of its marker, -1 if it has none.
 	sections []int
 	marker   int
 	line     int

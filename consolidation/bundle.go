@@ -7,10 +7,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// A bundle are the pieces that leave together or not at all, in their order. A section that is
-// nothing but a list without order gives single items; of any other all that is below its heading
-// is one: a list has a lead, steps an order, a table a caption, a comment something that it
-// speaks of. A marker is the last piece of the block that it names.
+// A bundle are the pieces that leave together or not at all, in their order. A section that only
+// has a list without order gives single items. In any other section all text below the heading is
+// one bundle, since a list may have a lead, steps an order, a table a caption, and a comment a
+// subject. A marker is the last piece of the block that it names.
 type bundle []int
 
 // bundles cuts the rest of a file into bundles. Sections that a lead introduces, and a block that
@@ -65,8 +65,8 @@ func levelOf(ps []piece, head int) int {
 	return ps[head].level
 }
 
-// plain reports whether pieces are items of a list without order and nothing else, of which
-// none restricts another.
+// plain reports whether pieces are only items of a list without order, none of which restricts
+// another.
 func plain(ps []piece, run bundle) bool {
 	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
@@ -108,8 +108,8 @@ func (r *pruner) own(f *File, ps []piece) {
 	bound(f, ps)
 }
 
-// originIn is whose a block of a file is. Below no marker upkeep writes only lines that say
-// where something is.
+// originIn returns the origin of a block of a file. Below no marker upkeep writes only lines that
+// say where something is.
 func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
 	if (p.marker < 0 && isMore(p) || len(placesIn(p)) > 0) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
 		return OriginUpkeep

@@ -12,8 +12,7 @@ import (
 // claim is one statement of an entry about a subject, in a form that can be
 // compared with others.
 type claim struct {
-	// subject are the words that name it, sorted; said is the value as it is
-	// written.
+	// subject are the words that name it, sorted. said is the value as it is written.
 	subject string
 	// key is the same for subjects in the same words, in whichever number and order.
 	key   string
@@ -25,8 +24,7 @@ type claim struct {
 	// label reports whether the subject is a label, which means something else
 	// under another heading.
 	label bool
-	// loose reports that the words of a whole sentence are the subject; text
-	// is the line.
+	// loose reports that the words of a whole sentence are the subject. text is the line.
 	loose bool
 	text  string
 }
@@ -34,21 +32,21 @@ type claim struct {
 var (
 	// labelled is "**Label**: value" or "Label = value".
 	labelled = textutil.LazyRegexp(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
-	// stated is "The port of X is 5432", whole, in a few languages.
+	// stated matches "The port of X is 5432" as a whole sentence, in a few languages.
 	stated = textutil.LazyRegexp(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
 	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = textutil.LazyRegexp(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
 	attributed = textutil.LazyRegexp(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
-	// versioned is "uses Go 1.26", of whatever it is that uses it.
+	// versioned matches "uses Go 1.26", with any subject.
 	versioned = textutil.LazyRegexp(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
 	// placed is "X lives in Y": of such a thing there is one.
 	placed = textutil.LazyRegexp(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
-	// owned is "X owns Y" and "X is responsible for Y": whoever it is, there is one.
+	// owned matches "X owns Y" and "X is responsible for Y". A thing has only one owner.
 	owned = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
 	// ownedBy is the same with the thing first.
 	ownedBy = textutil.LazyRegexp(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
-	// ledBy is "The lead of X is Y", leaderOf the same with the person first.
+	// ledBy matches "The lead of X is Y". leaderOf matches the same with the person first.
 	ledBy    = textutil.LazyRegexp(`^(?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60}) (?:is|ist|es|est|è|é) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)$|^([^，,]{2,30}?)的?(?:负责人|負責人|主管|联系人|担当者)(?:是|は)([\p{Han}\p{L}]{2,8})$`)
 	leaderOf = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:is|ist|es|est|è|é) (?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60})$|^([\p{Han}\p{L}]{2,8})(?:是|は)([^，,]{2,30}?)(?:的|の)(?:负责人|負責人|主管|联系人|担当者)$`)
 	// hasOne finds heads of columns that name such a person.
@@ -110,8 +108,7 @@ func past(heading string) bool {
 	return slices.ContainsFunc(words(heading), func(w string) bool { return lexicon().bygone[w] }) || holdsAny(heading, lexicon().bygoneHan)
 }
 
-// wholeClaims reads the sentences of an entry, whose lines are one text unless one
-// begins an item.
+// wholeClaims reads the sentences of an entry. Its lines are one text unless one begins an item.
 func wholeClaims(f *File, e *Entry) []claim {
 	if slices.ContainsFunc(e.Trail, turns) {
 		return nil
@@ -483,7 +480,7 @@ func tableClaims(f *File, e *Entry) []claim {
 	return out
 }
 
-// cells are those of a row, without the pipes.
+// cells returns the cells of a row, without the pipes.
 func cells(row string) []string {
 	row = strings.Trim(strings.TrimSpace(row), "|")
 	if row == "" {

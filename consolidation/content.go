@@ -97,8 +97,8 @@ func (a *auditor) conflict(path string, from, to int, part bool) {
 	a.add(health.Finding{Severity: health.Error, Place: health.Lines(path, from, to), What: what, Hint: "choose between the sides and remove the marks"})
 }
 
-// codeLines returns the lines of code blocks, but for blocks that hold one side's mark
-// and not the other's: a conflict runs through those.
+// codeLines returns the lines of code blocks, except for blocks that hold one side's mark and not
+// the other's, since a conflict runs through those.
 func codeLines(d markdownstore.Document) map[int]bool {
 	out := map[int]bool{}
 	for _, u := range markdownstore.Units(d) {
@@ -184,8 +184,8 @@ func (a *auditor) pointers() {
 // maskedValue is a value that a masker took out of a line: its rule, and the text around it.
 type maskedValue struct{ rule, value, before, behind string }
 
-// maskedValues holds a line against the same one masked. A value whose end can't be told
-// reaches to the end of the line.
+// maskedValues holds a line against the same one masked. A value without a clear end reaches to
+// the end of the line.
 func maskedValues(was, is string) (out []maskedValue) {
 	at, in := 0, 0
 	for _, m := range mark.FindAllStringSubmatchIndex(is, -1) {
@@ -213,7 +213,7 @@ func maskedValues(was, is string) (out []maskedValue) {
 var (
 	// amounts are several numbers with their units: p200/c30, 8k/32k, min8/max32.
 	amounts = textutil.LazyRegexp(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
-	// exampleWord is a word that nobody's secret has in it.
+	// exampleWord is a word that no real secret contains.
 	exampleWord = textutil.LazyRegexp(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
 	// usualPassword is one that occurs in every tutorial, or a placeholder for one.
 	usualPassword = textutil.LazyRegexp(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
@@ -225,8 +225,8 @@ var (
 	exampleHost = textutil.LazyRegexp(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)
 )
 
-// example reports whether a value that would rather be masked is known to be no secret of
-// anybody's: one that examples and tutorials have, or a number of something.
+// example reports whether a masked value is known to be no secret: one that examples and
+// tutorials have, or a number of something.
 func (v *maskedValue) example() bool {
 	value := strings.Trim(v.value, "\"'`")
 	if exampleWord.MatchString(value) || series(value) {
@@ -243,8 +243,8 @@ func (v *maskedValue) example() bool {
 	return usualPassword.MatchString(value)
 }
 
-// leastSeries is how many characters in a row, each one more than the last, nobody
-// generates.
+// leastSeries is the number of characters in a row, each one more than the last, that no
+// generator of secrets produces.
 const leastSeries = 7
 
 // series reports whether half of a value or more is one character again and again, or the

@@ -13,8 +13,8 @@ import (
 //
 // A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X runs on port
 // 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task. A whole sentence is a
-// claim too: its value is a number with its unit, a day of the week, a state, or that it is so
-// and not otherwise, and its other words are the subject. Two claims disagree if they name one
+// claim too. Its value is a number with its unit, a day of the week, a state, or that it is so
+// and not otherwise. Its other words are the subject. Two claims disagree if they name one
 // subject in the same words, their values are of one kind (number and unit, version, date,
 // weekday, time of day, address, telephone, state, name), and neither only adds detail to the
 // other. Claims of different settings (staging, production) never do. Neither do claims in
@@ -27,9 +27,9 @@ import (
 //     anything newer.
 //
 // A change over time is no contradiction. Two logs never disagree. An entry that states that it
-// replaces another never does, nor does one that is struck through, or one that a newer entry
-// names as replaced. Of two curated files that are dated the newer is right: that the older is
-// superseded is a note.
+// replaces another never disagrees. The same goes for an entry that is struck through, and for
+// one that a newer entry names as replaced. Of two curated files that are dated the newer is
+// right: that the older is superseded is a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
@@ -91,8 +91,8 @@ func (p people) rename(subject string) string {
 	return strings.Join(slices.Compact(ws), " ")
 }
 
-// current returns the claims that hold today: of each curated file those of its
-// newest date and those without one, of logs the newest alone.
+// current returns the claims that hold today: those of each curated file's newest date, its
+// undated ones, and those of the newest log.
 func current(cs []claim) []claim {
 	newest, lastLog := map[string]string{}, ""
 	for i := range cs {

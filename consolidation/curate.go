@@ -79,7 +79,7 @@ func (p *Promoted) Line() string {
 
 // Curation is the result of a day.
 type Curation struct {
-	// Day is that whose log was read.
+	// Day is the day whose log was read.
 	Day string `json:"day"`
 	// Path is the file that gets the entries.
 	Path string `json:"path"`
@@ -145,7 +145,8 @@ type curator struct {
 	known *known
 	days  map[string]int
 	users people
-	// failures are the sessions in which a failure came up, names the days of a name.
+	// failures maps a failure to the number of sessions in which it came up. names maps a name to
+	// its days.
 	failures map[string]int
 	names    map[string][]string
 	forms    forms
@@ -169,7 +170,7 @@ const (
 
 var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Surprise: 2}
 
-// gather finds the candidates, those of the newest log first.
+// gather finds the candidates, the newest log's first.
 func (c *curator) gather() {
 	oldest := addDays(c.Day, -logDays)
 	for i := len(c.snap.Files) - 1; i >= 0; i-- {
@@ -198,9 +199,9 @@ func (c *curator) gather() {
 	}
 }
 
-// consider rates an entry of a log that holds and can be read by itself: captures of a session by
-// their evidence, tagged entries by their tags, and the rest by the text around them and their
-// words.
+// consider rates an entry of a log that holds and can be read by itself. Captures of a session
+// are rated by their evidence, tagged entries by their tags, and the rest by the text around them
+// and their words.
 func (c *curator) consider(f *File, e *Entry, session, lead string) {
 	fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
 	ref := placeRef(e)
@@ -373,7 +374,7 @@ func (c *curator) retired(texts ...string) bool {
 // its heading calls a lesson needs more words to be one.
 const leastFact, leastImplied = 4, 6
 
-// wordCount counts words; of scripts without spaces two characters count as one.
+// wordCount counts words. In scripts without spaces two characters count as one word.
 func wordCount(text string) int {
 	n := 0
 	for _, w := range words(text) {

@@ -5,16 +5,16 @@
 //	                                              ├──► Curate ──► Curation: entries for MEMORY.md
 //	                                              └──► Prune ───► Pruning: what leaves which file
 //
-// Read takes an [io/fs.FS], which has no way to write: whatever only looks at a workspace is
-// given nothing else, so that no mistake in a check can change a byte. Changes of a workspace are
-// computed from a Snapshot as well, and the caller must write them through the one journal and
-// package markdownstore. Nothing in this package opens a file to be written.
+// Read takes an [io/fs.FS], which has no way to write. A reader of a workspace gets nothing else,
+// so that no mistake in a check can change a byte. Changes of a workspace are computed from a
+// Snapshot as well, and the caller must write them through the one journal and package
+// markdownstore. Nothing in this package opens a file to be written.
 //
 // # Entries
 //
-// An entry is the least that is kept, moved or forgotten as one: a list item, a
-// paragraph, a quote or a table of a memory file, under its headings. Headings,
-// code, raw HTML and front matter are none. Its parts, where they are there:
+// An entry is the smallest unit that is kept, moved or forgotten: a list item, a paragraph, a
+// quote or a table of a memory file, under its headings. Headings, code, raw HTML and front
+// matter are none. Its parts, where they are there:
 //
 //   - [x] 14:05 **[decision]** [human] Ports move to 5433. <!-- from memory/2026-03-01.md#L3 -->
 //     │   │     │                      │                  │
@@ -22,9 +22,9 @@
 //     state
 //     <!-- mk:ID -->        the id of the block above it, as markdownstore appends it
 //
-// Tags are at the beginning or the end, in any case, in brackets or several in one
-// pair; a tag in a heading holds for the entries under it. Comments are ours and are
-// at a line's end, so that Markdown shows none of them:
+// Tags are at the beginning or the end, in any case, in brackets or several in one pair. A tag in
+// a heading holds for the entries under it. Comments are ours and are at a line's end, so that
+// Markdown shows none of them:
 //
 //	<!-- from REF -->         where the entry comes from: file#L3-L5, or an entry's id
 //	<!-- supersedes REF -->   the replaced entry; both stay, and the newer one holds.
@@ -66,9 +66,9 @@
 // # Pruning
 //
 // See [PruneOptions] for the thresholds and [Why] for the reasons. Text that memkernel wrote and
-// nobody changed may leave, and so may named text; all else stays. A bundle is the unit of a
-// move: an item of a plain list with its nested blocks, or everything below one heading. Headings
-// go with the last block that they name if they may leave as well, markers with any.
+// nobody changed may leave, and so may named text. All other text stays. A bundle is the unit of
+// a move: an item of a plain list with its nested blocks, or everything below one heading.
+// Headings go with the last block that they name if they may leave as well, markers with any.
 //
 // Lines are 1-based and inclusive. Days begin in the user's time zone. Characters are counted in
 // the host's unit (UTF-16 units for hosts written in JavaScript).

@@ -213,8 +213,8 @@ func order(f *File) int {
 	return 2
 }
 
-// command reports whether an entry is nothing but code, as a command that is needed in
-// several places.
+// command reports whether an entry is only code, such as a command that is needed in several
+// places.
 func command(text string) bool {
 	rest := codeSpan.ReplaceAllString(text, "")
 	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
@@ -257,7 +257,7 @@ func same(s, t *saying) bool {
 	return s.key == t.key || similarity(s.set, t.set) >= nearDuplicate
 }
 
-// repeated is the duplicate that a group is, at its second place.
+// repeated returns the duplicate for a group, at its second place.
 func (a *auditor) repeated(all []saying, members []int) duplicate {
 	first := &all[members[0]]
 	f := health.Finding{Severity: health.Note, Hint: "keep one of them, and refer to it from the other if that is needed"}

@@ -12,9 +12,9 @@ import (
 )
 
 // The text that a flush wrote of a session was noticed by a machine. It is judged by evidence,
-// and not by its kind of capture. A decision has its subject and its outcome in the text, a
-// lesson has a remedy that somebody can use and was dear or came again, a rule can be read by
-// itself.
+// and not by its kind of capture. A decision must have its subject and its outcome in the text. A
+// lesson must have a remedy that others can use, and it must have been dear or come again. A rule
+// must be readable by itself.
 
 // CostlyCalls is how many calls later a failure's remedy was found that is worth a
 // lesson though it came up once.
@@ -43,7 +43,8 @@ func sessionsOf(entries []Entry) []string {
 }
 
 // Earned is the worth of a machine's capture in memory: its text as a fact, and the reasons why
-// it matters. Nothing is worth a place that has no tags.
+// it matters. A capture without tags is not worth a place. Nothing is worth a place that has no
+// tags.
 type Earned struct {
 	Text string
 	Tags Tags
@@ -86,7 +87,7 @@ func Capture(text string, words string, before func(sign string) bool) Tags {
 	return earned(text, t, before).Tags
 }
 
-// only are those of t that are among some.
+// only returns those tags of t that are among some.
 func (t Tags) only(some ...Tag) Tags {
 	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
 }
@@ -123,7 +124,7 @@ func (f failure) teaches() bool {
 
 func cut(s string) bool { return strings.HasSuffix(s, "…") }
 
-// sign is the same for failures that are one, whatever files and figures they name.
+// sign is the same for equal failures, whatever files and figures they name.
 func (f failure) sign() string {
 	program := strings.Fields(f.what)
 	return Key(strings.Join(program[:min(2, len(program))], " ") + ": " + figures.ReplaceAllString(f.how, ""))
@@ -145,8 +146,8 @@ func code(s string) string {
 
 var (
 	figures = textutil.LazyRegexp(`[\w./-]*\d[\w./:-]*|/[\w./-]+`)
-	// mishaps are errors that say something of the moment, of the code in hand, or of a
-	// slip of the pen: who reads them later learns nothing.
+	// mishaps are errors about the moment, the code in hand, or a slip of the pen. Later readers
+	// learn nothing from them.
 	mishaps = textutil.LazyRegexp(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
 		`interrupted|cancell?ed|aborted|declined|rejected|doesn't want|chunk id|unmatched|unterminated|unbalanced|syntax ?error|parse error|parsing|not allowed in a regex|regex parse|unexpected (?:token|character|end|eof)|invalid (?:json|tool|input|argument|parameter)|inputvalidation|404|not found \(http|exit(?:ed)?(?: with)?(?: status| code)|error task failed|lifecycle script|^-*\s*fail\b|build failed|setup failed|between tests|assert|expect(?:ed|\()|undefined|undeclared|cannot use|not used|unused|type error|typeerror|referenceerror|attributeerror|nameerror|traceback|panic|` +
 		`\w\.\w+:\d+|downloading|sibling tool|timed out|deadline|temporar|try again|rate limit|overloaded|econn|lock file|index\.lock`)
@@ -211,7 +212,7 @@ var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
 	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
 	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
 
-// Important reports whether somebody says in plain words that something matters. A quotation is
+// Important reports whether a text says in plain words that something matters. A quotation is
 // another's words.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 

@@ -95,8 +95,9 @@ func invalid(s string) (at, n int) {
 }
 
 // mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again: runs of
-// characters whose bytes in those make sound UTF-8 of a kind that people write. French and
-// Portuguese put accents next to each other too, but not so that the bytes come out even.
+// characters whose bytes in these encodings are valid UTF-8 of characters that people write.
+// French and Portuguese put accents next to each other too, but not so that the bytes come out
+// even.
 func mojibake(s string) (at, n int) {
 	at = -1
 	var run []byte

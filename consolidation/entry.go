@@ -16,7 +16,7 @@ type State string
 // The states. Most entries have none.
 const (
 	StateNone State = ""
-	// StateOpen and StateDone are those of a task: an item with a box.
+	// StateOpen and StateDone are states of a task: an item with a box.
 	StateOpen State = "open"
 	StateDone State = "done"
 	// StateSuperseded is struck through, marked as no longer valid, or replaced by a
@@ -27,18 +27,18 @@ const (
 // Entry is one of a memory file.
 type Entry struct {
 	Path string
-	// StartLine and EndLine are 1-based and inclusive; Start and End are byte offsets in the
+	// StartLine and EndLine are 1-based and inclusive. Start and End are byte offsets in the
 	// file, End exclusive. Blank lines after it don't count.
 	StartLine, EndLine int
 	Start, End         int
 	Kind               markdownstore.UnitKind
-	// Text is its lines as they are written; Plain its content on one line:
-	// without bullet, box, time, tags and comments.
+	// Text is its lines as they are written. Plain is its content on one line: without bullet,
+	// box, time, tags and comments.
 	Text, Plain string
 	// Trail are the headings above it, outermost first.
 	Trail []string
-	// Date is YYYY-MM-DD or ""; Dated reports whether the entry or a heading has
-	// it, and not the file's name alone.
+	// Date is YYYY-MM-DD or "". Dated reports whether the entry or a heading has it, and not the
+	// file's name alone.
 	Date  string
 	Dated bool
 	Tags  Tags
@@ -116,7 +116,7 @@ func (r *reader) entry(u markdownstore.Unit) {
 	r.out = append(r.out, e)
 }
 
-// comment is an HTML comment; ours begin with a word that we know.
+// comment is an HTML comment. Ours begin with a word that we know.
 var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
 // FromMark and SupersedesMark return the comments that name an entry's sources and the entries

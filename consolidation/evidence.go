@@ -23,7 +23,7 @@ const (
 	worthReason               // why something was done
 	worthLesson
 	worthDecision
-	worthWish // how somebody wants things
+	worthWish // a wish of the user's
 )
 
 // headings name the text below them, in the languages that we were sure of. The first that
@@ -218,7 +218,7 @@ var (
 	// learning are the words by which a sentence says that something was learned.
 	learning = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
-	// wishing are verbs by which somebody wants things to be.
+	// wishing are verbs that state a wish.
 	wishing = textutil.LazyRegexp(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
 	// routine is text that every day has: counts of tests, hashes, states of a run.
 	routine = textutil.LazyRegexp(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
@@ -343,7 +343,8 @@ func sentencesOf(s string) []string {
 // introduced.
 const leastNeeded = 2
 
-// codeNames are those of a text that are written as code is: rare enough to be known again.
+// codeNames returns the names in a text that are written as code is. They are rare enough to be
+// found again.
 func codeNames(s string) []string {
 	var out []string
 	for _, m := range coded.FindAllString(s, -1) {
@@ -448,8 +449,8 @@ func manyOf(in map[string]map[string]bool) map[string]bool {
 	return out
 }
 
-// without returns a text without a form's lines. Labels that tell the worth of a field are no
-// form's, whatever number of files has them.
+// without returns a text without a form's lines. Labels that tell the worth of a field are kept,
+// whatever number of files has them.
 func (f forms) without(text string) string {
 	kept := ""
 	for l := range strings.SplitSeq(text, "\n") {

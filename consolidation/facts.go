@@ -254,8 +254,8 @@ func opens(t string, had map[string]bool) bool {
 	return false
 }
 
-// unlike returns why a text in a script without capitals, whose names can't be told, is not
-// of a source: it shares too few of its words.
+// unlike returns why a text does not come from a source, if its script has no capitals and names
+// can't be told: it shares too few of its words.
 func unlike(text, source string) string {
 	had := map[string]bool{}
 	for _, w := range words(source) {

@@ -122,7 +122,7 @@ func newestDate(text string, line int, today string) (newest string, at int) {
 	return newest, at
 }
 
-// workingBuffer wants the buffer empty but for its headings and comments.
+// workingBuffer reports a buffer that has more than headings and comments.
 func (a *auditor) workingBuffer() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]

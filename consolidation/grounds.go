@@ -23,14 +23,14 @@ type Grounds struct {
 	// Date is its day, "" if it has none, Age how many days ago that is.
 	Date string `json:"date"`
 	Age  int    `json:"age_days"`
-	// ID is that of the block that it was written in, "" if it has none; Raw its lines.
+	// ID is the id of the block that it was written in, "" if it has none. Raw has its lines.
 	ID  string `json:"id"`
 	Raw string `json:"-"`
 	// From has its sources. Supersedes has the names of the entries that it replaces.
 	From       []Source `json:"from"`
 	Supersedes []string `json:"supersedes"`
-	// Days are those whose logs say the same, Sessions how many sessions' captures do, and
-	// Calls how many calls the dearest of them took.
+	// Days are the days whose logs say the same. Sessions counts the sessions whose captures do.
+	// Calls is how many calls the dearest of them took.
 	Days     []string `json:"days"`
 	Sessions int      `json:"sessions"`
 	Calls    int      `json:"calls"`
@@ -47,7 +47,7 @@ type Source struct {
 // NoEntryError means that a name is no one entry's.
 type NoEntryError struct {
 	Name string
-	// Places are those of the entries that it could be, none if it is nobody's.
+	// Places are the places of the entries that the name may mean, none if no entry matches.
 	Places []string
 }
 

@@ -14,7 +14,7 @@ type Host struct {
 	Name string
 	// Files are the shown files, in the host's order.
 	Files []string
-	// FileLimit is the most of one file, TotalLimit of all, in Unit; 0 is no limit.
+	// FileLimit is the most of one file and TotalLimit the most of all, in Unit; 0 is no limit.
 	FileLimit, TotalLimit int
 	// LineLimit is the most lines of one file, 0 for no limit.
 	LineLimit int
@@ -25,7 +25,7 @@ type Host struct {
 	Bytes bool
 }
 
-// hosts returns those whose limits are known.
+// hosts returns the hosts whose limits are known.
 //
 // OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps
 // 70 % of the limit at the head and 20 % at the tail. Codex: project_doc_max_bytes,
@@ -40,7 +40,7 @@ func hosts() []Host {
 	}
 }
 
-// HostNames are the hosts whose limits are known.
+// HostNames returns the hosts whose limits are known.
 func HostNames() (names []string) {
 	for _, h := range hosts() {
 		names = append(names, h.Name)

@@ -38,7 +38,7 @@ var speaksOfUser = textutil.LazyRegexp(`(?i)\b(?:the )?(?:user|human|owner|clien
 // quotesUser and quotesAgent begin a quotation in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "
 
-// asksFor reports whether an entry names somebody's wish.
+// asksFor reports whether an entry names a wish of the user.
 func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchString(e.Plain) }
 
 // supersede marks the entry that a new one replaces: an entry of curated memory that claims

@@ -49,8 +49,8 @@ type jobFile struct {
 	} `json:"jobs"`
 }
 
-// ReadJobs reads the last run of every job in a record: a document of OpenClaw's, or
-// lines of JSON of which the last of each job counts. place names it in errors.
+// ReadJobs reads the last run of every job in a record: a document of OpenClaw's, or lines of
+// JSON, of which each job's last one counts. place names the record in errors.
 func ReadJobs(place string, data []byte) ([]Job, error) {
 	var doc jobFile
 	if err := json.Unmarshal(data, &doc); err == nil && doc.Jobs != nil {

@@ -28,12 +28,12 @@ type lead struct {
 	// what names the missing place, the same for every reference to it. shown is the reference's
 	// own form of it.
 	what, shown string
-	// in is the file that lacks it, of a heading or a line.
+	// in is the file without the heading or line.
 	in *File
 
 	file *File
 	reference
-	// closed: it is in a log of a day that is over, which nobody is to mend.
+	// closed: it is in a log of a past day, which should not be mended.
 	closed bool
 }
 
@@ -60,11 +60,12 @@ func (f *File) closed(today string) bool {
 // be one.
 const manyGone = 4
 
-// tellLeads reports references by their cause: all that lead to one place, to one folder that is
-// gone, to several places in one folder or file, or to notes that nobody wrote yet; and several
-// that are left of one file. If only closed logs refer to a place, nothing is to be done. The
-// same goes for a place that only instructions mention, unless there is one by nearly that name:
-// they may speak of a file that is yet to be written. Those are told of together, as being well.
+// tellLeads reports references by their cause: all that lead to one place, to one missing folder,
+// to several places in one folder or file, or to notes that are not written yet. It also joins
+// several that are left of one file. If only closed logs refer to a place, nothing is to be done.
+// The same goes for a place that only instructions mention, unless there is one by nearly that
+// name: they may speak of a file that is yet to be written. Those are told of together, as being
+// well.
 func (a *auditor) tellLeads(found []lead, names *vault) {
 	causes := a.causes(found, names)
 	mendable, linked := map[string]bool{}, map[string]bool{}
@@ -245,7 +246,7 @@ func placesOf(leads []*lead) (out []health.Place) {
 	return out
 }
 
-// alsoLines tells of further lines that do as the first.
+// alsoLines names further lines like the first.
 func alsoLines(n int) string {
 	if n == 0 {
 		return ""

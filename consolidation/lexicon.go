@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// The words by which statements are compared, per kind, in the languages that rules
-// are safe in. Words are apart by blanks. Scripts without spaces have their words in the tables
-// whose names end in Han.
+// The words by which statements are compared, per kind, in the languages that rules are safe in.
+// Words are apart by blanks. The words of scripts without spaces are in the tables whose names
+// end in Han.
 
-// sides are words for the state of something, by its side. Those of a pair are opposites; words
-// of different pairs never disagree. The pair rule has the words for permission and prohibition,
-// and also a sentence with a negation against the one without.
+// sides are words for the state of something, by its side. The words of a pair are opposites.
+// Words of different pairs never disagree. The pair rule has the words for permission and
+// prohibition, and also a sentence with a negation against the one without.
 var sides = map[string]string{
 	"switch:on": `enabled enable enables active activated activo activa activos activas aktiv attivo ativo ativa encendido encendida acceso acesa allumé allumée aktiviert eingeschaltet activé activée activés activées activado activada habilitado habilitada
 		attivato attivata abilitato abilitata ativado ativada ingeschakeld geactiveerd включен включена включено включён`,

@@ -33,7 +33,7 @@ type reference struct {
 	line           int
 	// wiki: it is a wiki link; embed that its target is shown in its place.
 	wiki, embed bool
-	// mention reports that it is a path in running text or in code, and no link; code
+	// mention reports that it is a path in running text or in code, and no link. code reports
 	// that it may be one of another project.
 	mention, code bool
 }

@@ -24,7 +24,7 @@ const (
 	OriginTool  Origin = "tool"
 	// OriginUpkeep is a curation or a pruning.
 	OriginUpkeep Origin = "upkeep"
-	// OriginUnknown is nobody that is known: it is treated as a person's.
+	// OriginUnknown is an unknown author, who is treated as a person.
 	OriginUnknown Origin = "unknown"
 )
 
@@ -48,13 +48,13 @@ type Record struct {
 	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above the
 	// marker of an entry; "" is no marker.
 	Wrote func(path, marker, text string) bool
-	// Said gives who said a line of a file that an observed session wrote there, by its
+	// Said returns the author of a line of a file that an observed session wrote there, by its
 	// [LineHash]; "" if none did.
 	Said func(path, hash string) Origin
 }
 
-// LineHash identifies a line as it is written, without the blanks round it. It reveals
-// nothing to whom doesn't have the line.
+// LineHash identifies a line as it is written, without the blanks round it. It reveals nothing to
+// a reader without the line.
 func LineHash(line string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
 	return hex.EncodeToString(sum[:8])
@@ -102,8 +102,8 @@ func number(s string) int {
 	return n
 }
 
-// originOf is who put a text into a file, above the marker of an entry. In logs, which
-// nobody may change, the marker tells: the kernel alone writes there with one.
+// originOf returns the author of a text in a file, above the marker of an entry. Logs must not be
+// changed, so there the marker decides: only the kernel writes with one.
 func (r Record) originOf(f *File, marker, text string) Origin {
 	if r.Wrote != nil && r.Wrote(f.Path, marker, strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")) {
 		return OriginUpkeep
@@ -117,7 +117,7 @@ func (r Record) originOf(f *File, marker, text string) Origin {
 	if f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindBuffer {
 		return kept(marker, text)
 	}
-	return OriginHand // somebody put it below the marked text, or changed that
+	return OriginHand // a person put it below the marked text, or changed that
 }
 
 // kept returns the author of a text that the kernel keeps in a log by itself, by the marker's
@@ -133,7 +133,7 @@ func kept(marker, text string) Origin {
 	case strings.HasPrefix(plain, "["+string(Human)+"]"), strings.HasPrefix(plain, quotesUser):
 		return OriginWords
 	case strings.HasPrefix(plain, "["+string(Lesson)+"]"):
-		return OriginTool // it came of a tool's failure
+		return OriginTool // a tool's failure is its source
 	}
 	return OriginAgent
 }
@@ -150,9 +150,9 @@ const byAgent = "agent: "
 // shown are the files that the beginning of a session shows.
 var shown = []markdownstore.Kind{markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindDaily}
 
-// ByAgent is a text that an agent writes into a file. In those that the beginning of a session
-// shows, each item and each paragraph says that it is an agent's, but for the lines that one
-// of the texts in before has. Code and headings stay as they are.
+// ByAgent is a text that an agent writes into a file. In files that the beginning of a session
+// shows, it marks each item and each paragraph as an agent's, except for the lines that one of
+// the texts in before has. Code and headings stay as they are.
 func ByAgent(path, text string, before ...string) string {
 	if c, _ := markdownstore.Classify(path); !slices.Contains(shown, c.Kind) {
 		return text

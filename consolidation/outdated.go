@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// outdate marks the entries whose place a newer one takes, as far as that is sure: the
-// newer one names it in a comment, or names the old value in plain words, and is not
-// older. The newer one speaks for both from then on.
+// outdate marks the entries that a newer one surely replaces. The newer one must name the entry
+// in a comment, or name the old value in plain words and not be older. The newer one speaks for
+// both from then on.
 func (s *Snapshot) outdate() {
 	lines, places := map[string]bool{}, map[string]bool{}
 	type replacer struct {

@@ -16,9 +16,9 @@ var (
 	aboutAgent = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
-// owner returns the file that a fact belongs to. An owning file must exist, be among
-// ownerFiles and have room; else a topic file below memory/ takes it, by the heading that
-// it was under, or by its tag.
+// owner returns the file that a fact belongs to. An owning file must exist, be among ownerFiles
+// and have room. Else a topic file below memory/ takes the fact, by the heading that it was
+// under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
 	heading := ""
 	for _, h := range trail {
@@ -119,8 +119,8 @@ func titleOf(h string) string {
 	return oneLine(h)
 }
 
-// mostSlug is how long a file's name gets, in characters as they are read; mostSlugBytes
-// in bytes, of which a name has at most 255.
+// mostSlug is the most length of a file's name, in characters as they are read. mostSlugBytes is
+// the most in bytes, of which a name has at most 255.
 const mostSlug, mostSlugBytes = 40, 200
 
 // reserved are names below memory/ that mean something else, or that Windows keeps for

@@ -16,7 +16,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 const mostFact = 280
 
 var (
-	// leadingDay is a day by which an entry begins, in a few languages.
+	// leadingDay is a day at the beginning of an entry, in a few languages.
 	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
 	// leadingDayHan is the same for scripts without spaces.
 	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
@@ -33,7 +33,7 @@ var (
 		textutil.LazyRegexp(`(?i)^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+`),
 		textutil.LazyRegexp(`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`),
 	}
-	// decidedFor says it in German, where the verb is at the end.
+	// decidedFor matches the same in German, where the verb is at the end.
 	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
 	// reminded is how people ask that something be remembered: the words after it are the thing.
 	reminded = textutil.LazyRegexp(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)

@@ -40,8 +40,8 @@ type PruneOptions struct {
 	Retired func(key string) bool
 	// Only names the files that are pruned, all if it is empty.
 	Only []string
-	// All lets the entries leave that would be suggested, as far as they leave by
-	// themselves; a section that one would leave with stays.
+	// All lets the suggested entries leave, as far as they leave by themselves. A section that
+	// one would leave with stays.
 	All bool
 	// Record tells which text a machine wrote. No other text leaves, except the text that Include
 	// names.
@@ -51,7 +51,7 @@ type PruneOptions struct {
 	Include []string
 }
 
-// Suggestion is an entry that would leave, had a machine written it.
+// Suggestion is an entry that would leave if a machine had written it.
 type Suggestion struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
@@ -61,7 +61,7 @@ type Suggestion struct {
 	Include string `json:"include"`
 	// Single reports whether it leaves by itself.
 	Single bool `json:"single"`
-	// Origin is whose it is: a person's, or nobody's that is known.
+	// Origin is its author: a person, or unknown.
 	Origin Origin `json:"origin"`
 }
 
@@ -151,9 +151,8 @@ type pruner struct {
 	order []string
 	texts map[string]string
 	given []string
-	// trails are the headings of the last block that each file got, items reports
-	// whether it was an item, titles are those of files by the headings that named
-	// them.
+	// trails are the headings of the last block that each file got. items reports whether it was
+	// an item. titles are the titles of files by the headings that named them.
 	trails map[string][]string
 	items  map[string]bool
 	titles map[string]string
@@ -334,7 +333,7 @@ func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
 	r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
 }
 
-// suggestedSections is how many sections are suggested to whom a file is too long.
+// suggestedSections is how many sections are suggested to a user whose file is too long.
 const suggestedSections = 3
 
 // largest names the largest sections of a file, by the lines of blocks right below their

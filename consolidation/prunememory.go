@@ -12,8 +12,8 @@ import (
 // moreMark begins the line of MEMORY.md that lists the new places of moved entries.
 const moreMark = "More memory:"
 
-// memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first,
-// then those worth least in sight go to the file that owns them. Entries less than a day old
+// memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first.
+// Then those worth least in sight go to the file that owns them. Entries less than a day old
 // stay, and so do those that may not leave. The latter are suggested. Below the limit nothing is
 // touched.
 func (r *pruner) memory() {
@@ -61,7 +61,7 @@ func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	return r.archive()
 }
 
-// reasons returns why blocks could leave but for want of room, by piece.
+// reasons returns why blocks could leave apart from want of room, by piece.
 func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	out, replaced := map[int]Why{}, supersededLines(f)
 	for i := range ps {
@@ -155,8 +155,7 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 // is.
 func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
 
-// dropMore removes the line that lists where more is, if nobody changed it: it
-// is written anew.
+// dropMore removes the line that lists the new places, if nobody changed it. It is written anew.
 func (r *pruner) dropMore(f *File, ps []piece) {
 	for i := range ps {
 		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {

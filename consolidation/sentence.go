@@ -18,8 +18,8 @@ type statement struct {
 	words   []string // the remaining words, in one spelling, sorted
 	plain   string   // the same as it is written
 	negated bool
-	// side is the word for a state that it holds, "" for none; vague reports a range or
-	// several values of one kind.
+	// side is the word for a state in the sentence, "" for none. vague reports a range or several
+	// values of one kind.
 	side  string
 	vague bool
 	// pages reports that it links to a page.
@@ -363,8 +363,8 @@ func statements(sentence string) []claim {
 	return out
 }
 
-// numberOf reads a number as it is written with points or commas; ok is false for one
-// that means different things in different languages, such as 1.250.
+// numberOf reads a number as it is written with points or commas. ok is false for one that
+// differs between languages, such as 1.250.
 func numberOf(s string) (string, bool) {
 	groups := strings.FieldsFunc(s, func(r rune) bool { return r == '.' || r == ',' })
 	last := groups[len(groups)-1]

@@ -48,8 +48,8 @@ func readable(text string) (string, bool) {
 	return text, n >= least
 }
 
-// mostAnswer is how many words an answer has at most that neither begins with a yes, a no or a label nor
-// takes up a word of its question.
+// mostAnswer is the most words of an answer that neither begins with a yes, a no or a label nor
+// repeats a word of its question.
 const mostAnswer = 5
 
 // takesUp reports whether an answer has a word or a figure of its question.
@@ -102,8 +102,8 @@ func contents(s string) []string {
 	})
 }
 
-// content counts the words of a text that name something; of scripts without spaces two
-// characters count as one.
+// content counts the words of a text that name something. In scripts without spaces two
+// characters count as one word.
 func content(s string) int {
 	n := 0
 	for _, w := range contents(s) {

@@ -26,7 +26,7 @@ type File struct {
 	Shadowed bool
 	Doc      markdownstore.Document
 	Entries  []Entry
-	// Err is why the file could not be read; Doc and Entries are empty then.
+	// Err is why the file could not be read. Doc and Entries are then empty.
 	Err error
 }
 
@@ -94,8 +94,8 @@ func refused(err error) bool {
 
 // Read reads every file that a workspace lists: its memory, and its permanent instructions. A
 // file system that lists none is taken as a workspace of memory's own files. A file that can't be
-// read is in the snapshot with its error; only the context's end, and a workspace that can't be
-// listed, are errors. maxBytes bounds a file; 0 takes markdownstore.DefaultMaxFileBytes.
+// read is in the snapshot with its error. Read returns an error only if the context ends or the
+// workspace can't be listed. maxBytes bounds a file; 0 takes markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes

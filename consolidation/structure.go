@@ -24,8 +24,8 @@ var commonMark = sync.OnceValue(func() goldmark.Markdown {
 
 // leaf is a block without blocks in it, as it is rendered.
 type leaf struct {
-	// in are the kinds of the blocks that it is in, with the markers of lists, and its
-	// own; html is its content, links resolved.
+	// in are the kinds of the blocks that it is in, with the markers of lists, and its own. html
+	// is its content, links resolved.
 	in, html string
 	line     int
 }
@@ -241,8 +241,8 @@ type LostLine struct {
 // Loss is the loss of text by a change of a file.
 type Loss struct {
 	Path string `json:"path"`
-	// Lines is how many lines with anything in them the file had; Lost are those
-	// that are nowhere any more.
+	// Lines is how many lines with content the file had. Lost are those that are nowhere any
+	// more.
 	Lines int        `json:"lines"`
 	Lost  []LostLine `json:"lost"`
 	// Share is the share of the lines that are lost, Limit the share that may be, and Refused
@@ -252,8 +252,8 @@ type Loss struct {
 	Refused bool    `json:"refused"`
 }
 
-// FindLoss returns which lines of before are neither in after nor, as found
-// reports, anywhere else. Bullets, blanks and comments make no difference.
+// FindLoss returns the lines of before that are not in after and, as found reports, not anywhere
+// else either. Bullets, blanks and comments make no difference.
 func FindLoss(path, before, after string, found func(line string) bool) *Loss {
 	has := map[string]bool{}
 	for l := range strings.SplitSeq(after, "\n") {

@@ -100,8 +100,8 @@ func CutTags(text string) (string, Tags) {
 // bullet matches the signs before an item's text: indent, marker, the box of a task.
 var bullet = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
-// addTags writes tags, and by whom it is, into an entry's text, after its bullet and before
-// its words, merged with those that are there.
+// addTags writes tags and the author into an entry's text, after its bullet and before its words,
+// merged with the tags that are there.
 func addTags(text string, tags Tags, by string) string {
 	at := len(bullet.FindString(text))
 	body, has := CutTags(firstLine(text[at:]))

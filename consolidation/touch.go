@@ -12,8 +12,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Touch is the part of somebody's text that a change of a file would change. That somebody is not
-// known to be an agent, a tool or upkeep.
+// Touch is a change of text that is not known to be an agent's, a tool's or upkeep's.
 type Touch struct {
 	Path               string
 	StartLine, EndLine int
@@ -167,7 +166,7 @@ func (s *parted) people() []block {
 	return out
 }
 
-// rendered are the blocks as they are read, with the headings above them.
+// rendered returns the blocks as they are read, with the headings above them.
 func (s *parted) rendered() []block {
 	all := leaves(s.path, s.text)
 	var trail [7]string

@@ -143,8 +143,7 @@ func onlyDays(low string) (value, bool) {
 // at most: longer ones are phrases.
 const mostName = 5
 
-// dateLayouts are the ways in which days are written; the names of months may be in
-// any case.
+// dateLayouts are the formats of days. The names of months may be in any case.
 var dateLayouts = []string{"2006-01-02", "2006/01/02", "2006.01.02", "2 January 2006", "January 2, 2006", "January 2 2006", "2 Jan 2006", "Jan 2, 2006",
 	"2006年1月2日", "2.1.2006", "02.01.2006", "2 January", "January 2", "2 Jan", "Jan 2", "1月2日"}
 
@@ -163,9 +162,8 @@ func dateValue(s string) (string, bool) {
 	return "", false
 }
 
-// disagree reports whether two values can't both hold. One that has more
-// detail than the other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day
-// without its year) agrees with it.
+// disagree reports whether two values can't both hold. A value with more detail than the other
+// ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day without its year) agrees with it.
 func (v value) disagree(w value) bool {
 	if v.kind != w.kind || v.unit != w.unit || v.text == w.text {
 		return false

@@ -100,7 +100,7 @@ func (v *vault) find(name string) string {
 	return v.aliases[low]
 }
 
-// near returns the note whose name is most like one that is missing, "" if none is.
+// near returns the note with the name most like a missing one, "" if there is none.
 func (v *vault) near(name string) string {
 	v.read()
 	stem := strings.ToLower(strings.TrimSuffix(path.Base(name), ".md"))

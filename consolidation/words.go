@@ -12,8 +12,8 @@ import (
 // linkTarget is the part of a link that is not read.
 var linkTarget = textutil.LazyRegexp(`\]\([^)]*\)`)
 
-// words takes a text apart: words of letters, in lower case; numbers; and every
-// character of a script that writes without spaces by itself.
+// words splits a text into words of letters, in lower case, numbers, and single characters of
+// scripts without spaces.
 func words(s string) []string {
 	var out []string
 	var b strings.Builder
@@ -56,7 +56,7 @@ func numbers(ws []string) []string {
 	return out
 }
 
-// Key returns the same for entries with the same words; nothing else counts.
+// Key returns the same key for entries with the same words. Nothing else counts.
 func Key(text string) string { return strings.Join(words(text), " ") }
 
 // The constants of FNV-1a, 64 bits (Fowler, Noll, Vo).

@@ -18,7 +18,7 @@ import (
 type Kind string
 
 // The kinds. A curation, a pruning, an agent's edit and an undo made the file so. A run that saw
-// it, and the file as it is now, only hold somebody else's work.
+// it, and the file as it is now, only hold others' work.
 const (
 	Curated Kind = "curate"
 	Pruned  Kind = "prune"
@@ -36,11 +36,11 @@ type State struct {
 	// Time is when it was made, or by when it was there.
 	Time time.Time
 	Kind Kind
-	// Text is the file; Hash identifies it where that is no longer kept (Unkept). Absent: there
-	// was no file.
+	// Text is the file's text. Hash identifies it if the text is no longer kept (Unkept). Absent:
+	// there was no file.
 	Text, Hash     string
 	Unkept, Absent bool
-	// ID names the run, Undoes the run that it takes back.
+	// ID names the run. Undoes names the run that it takes back.
 	ID, Undoes string
 	// Also lists the files that the run changed.
 	Also []string
@@ -104,8 +104,8 @@ type Source struct {
 	Successor func(path string, e *consolidation.Entry) string
 }
 
-// Merge joins neighbouring states that are the same but for blank lines, and makes times
-// ascend. States must be oldest first; the last is the file as it is now.
+// Merge joins neighbouring states that differ in blank lines only, and makes times ascend. States
+// must be oldest first, and the last must be the file as it is now.
 func Merge(states []State) []State {
 	out := states[:0:0]
 	for i, s := range states {
@@ -134,7 +134,7 @@ func same(a, b *State) bool {
 	return slices.Equal(lines(a.Text), lines(b.Text))
 }
 
-// lines are those of a text that are not blank.
+// lines returns the lines of a text that are not blank.
 func lines(text string) []string {
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
@@ -204,7 +204,8 @@ func without(a, b []string) []string {
 	return out
 }
 
-// originOfLines is who put some lines into a file: nobody that is known, if it was not one.
+// originOfLines returns the author of some lines of a file, OriginUnknown if there is none or
+// more than one.
 func (t *tracer) originOfLines(path, text string, new []string) consolidation.Origin {
 	var all consolidation.Origin
 	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
@@ -223,7 +224,7 @@ func (t *tracer) originOfLines(path, text string, new []string) consolidation.Or
 	return all
 }
 
-// before is the state before another one whose text is known, -1 if there is none.
+// before returns the state before another one whose text is known, -1 if there is none.
 func before(states []State, i int) int {
 	for i--; i >= 0 && states[i].Unkept; i-- {
 	}
@@ -276,7 +277,7 @@ type place struct {
 	state, line int
 }
 
-// states are those of a file; that they can't be had ends the tracing there.
+// states returns the states of a file. If they can't be read, the tracing ends there.
 func (t *tracer) states(path string) []State {
 	s, err := t.States(path)
 	if err != nil && t.err == nil {
@@ -285,7 +286,7 @@ func (t *tracer) states(path string) []State {
 	return s
 }
 
-// entries are those of a state of a file.
+// entries returns the entries of a state of a file.
 func (t *tracer) entries(path string, i int) []consolidation.Entry {
 	states := t.states(path)
 	if i < 0 || i >= len(states) || states[i].Absent || states[i].Unkept {
@@ -347,7 +348,7 @@ func (t *tracer) back(path string, i int, e consolidation.Entry, by string) {
 	}
 }
 
-// plainText is an entry's text whatever its line ends.
+// plainText returns an entry's text with plain line ends.
 func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // began notes where an entry of a state comes from that the one before doesn't have.
@@ -390,7 +391,8 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 	}
 }
 
-// asOf is the newest state of a time or before it whose text is known, else the oldest such.
+// asOf returns the newest state of a time or before it whose text is known, else the oldest such
+// state.
 func asOf(states []State, at time.Time) int {
 	out := -1
 	for i := range states {
