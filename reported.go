@@ -25,7 +25,8 @@ type Removal struct {
 // CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where
 // the request names an earlier answer to compare with.
 type CacheMiss struct {
-	// Reason is the provider's, Tokens those that were not read for it.
+	// Reason is the provider's reason. Tokens is the number of tokens that were not read from the
+	// cache.
 	Reason string `json:"reason"`
 	Tokens int    `json:"tokens"`
 }

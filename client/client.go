@@ -17,7 +17,7 @@ import (
 // Version is the protocol that the client speaks.
 const Version = 1
 
-// Options say how to reach a daemon. The zero value is that of the current folder.
+// Options say how to reach a daemon. The zero value reaches the daemon of the current folder.
 type Options struct {
 	// Workspace is the project's folder, by default the current one.
 	Workspace string
@@ -106,7 +106,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the connection, and calls that wait. The daemon goes on.
+// Close ends the connection, and calls that wait. The daemon continues to run.
 func (c *Client) Close() error {
 	c.end(&Error{Code: CodeClosed, Message: "the client was closed", final: true})
 	return nil

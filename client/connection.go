@@ -167,7 +167,7 @@ func (c *connection) alive() bool {
 	return c.closed == ""
 }
 
-// end closes the connection, for which all hear the reason who wait.
+// end closes the connection. All waiting calls fail with why.
 func (c *connection) end(why string) {
 	c.mu.Lock()
 	if c.closed != "" {

@@ -13,7 +13,7 @@ import (
 
 // SessionOptions are the common parameters of all calls of a session.
 type SessionOptions struct {
-	// Dialect is that of the messages. Default: anthropic.
+	// Dialect is the dialect of the messages. Default: anthropic.
 	Dialect string
 	// Model is asked for, Private tells a session that MEMORY.md may be shown in.
 	Model   string

@@ -36,11 +36,11 @@ func (c *Caller) turn(ctx context.Context) (done func()) {
 // Reply is the answer to a message that came by itself.
 type Reply struct {
 	out *output // nil if there is none
-	// Error is that of a single message, nil if it went well; of a batch each answer has
-	// its own.
+	// Error is the error of a single message, nil if it succeeded. In a batch each answer has its
+	// own.
 	Error *Error
-	// Methods are the methods that were named, Session the session that the first call was
-	// of, "" if of none.
+	// Methods are the methods that were named. Session is the session of the first call that
+	// names one, "" if none does.
 	Methods []string
 	Session string
 }
@@ -151,16 +151,16 @@ func (s *Server) Ready(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Release lets go of sessions that nobody called for a while.
+// Release releases sessions that had no call for a while.
 func (s *Server) Release() { s.desk.k.ReleaseIdle(releaseIdle) }
 
 // ErrScope is the refusal of a call that a caller may not make.
 func ErrScope(message, hint string) *Error { return newError(codeScope, "SCOPE", message, hint) }
 
-// ErrToken is the refusal of a caller who is not known.
+// ErrToken is the refusal of an unknown caller.
 func ErrToken(message, hint string) *Error { return newError(codeToken, "TOKEN", message, hint) }
 
-// ErrBusy is the refusal of a message for want of room.
+// ErrBusy is the refusal of a message because the server is full.
 func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", message, hint) }
 
 // ErrStopping is the refusal of a message by a server that ends.

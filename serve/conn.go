@@ -278,7 +278,7 @@ func (s *Server) carryOut(cl *call, m method, args params) (any, error) {
 	return result, err
 }
 
-// refused tells who watches of a message that no method was called for.
+// refused reports to Options.Watch a message for which no method was called.
 func (s *Server) refused(err *Error) {
 	if s.opt.Watch != nil {
 		s.opt.Watch.Refused(err.Data.Code)

@@ -115,7 +115,7 @@ func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, 
 type checkpointed struct {
 	Schema     string `json:"schema" rpc:"memkernel/rpc_checkpoint/v1"`
 	SessionKey string `json:"session_key"`
-	// ID is that of the newest checkpoint, "" if nothing was captured.
+	// ID is the id of the newest checkpoint, "" if nothing was captured.
 	ID string `json:"id"`
 	// Text is YAML. Its meta names the session's source. Its token_usage is the provider's bill
 	// for the newest call that was observed, or without one the kernel's estimate.

@@ -126,7 +126,7 @@ func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, 
 type getCall struct {
 	caller
 	SessionKey string `json:"session_key"`
-	// ID is that of a page, a span or a blob.
+	// ID is the id of a page, a span or a blob.
 	ID string `json:"id" rpc:"required"`
 }
 

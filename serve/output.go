@@ -9,8 +9,7 @@ import (
 	"strconv"
 )
 
-// writePiece is the most that is written at once, so that whoever waits for its
-// reader sees whether it goes on.
+// writePiece bounds one write, so that a wait for a slow reader can see progress.
 const writePiece = 64 << 10 // 64 KiB
 
 // output is JSON that is written in pieces: text that was encoded for it, and between that
@@ -192,7 +191,7 @@ func (p *planned) write(d *output) error {
 	if err := d.value(&p.plannedHead); err != nil {
 		return err
 	}
-	d.last.Truncate(d.last.Len() - 1) // it goes on
+	d.last.Truncate(d.last.Len() - 1) // more follows
 	for i := range p.Items {
 		if i == 0 {
 			d.text(`,"items":[`)

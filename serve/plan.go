@@ -38,7 +38,7 @@ type callSettings struct {
 	Reserve int `json:"reserve"`
 	// FixedTokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int `json:"fixed_tokens"`
-	// System is the system prompt, Tools the definitions in any provider's shape. The host
+	// System is the system prompt. Tools are the definitions in any provider's shape. The host
 	// sends its own in either case.
 	System json.RawMessage `json:"system" rpc:"texts"`
 	Tools  json.RawMessage `json:"tools" rpc:"objects"`
@@ -51,7 +51,7 @@ type callSettings struct {
 	Thinking   string `json:"thinking"`
 	Effort     string `json:"effort"`
 	DropOption bool   `json:"drop_option"`
-	// Format is that of the form body; by default the dialect's, for pi the model's.
+	// Format is the format of the form body; by default the dialect's, for pi the model's.
 	Format   string    `json:"format" rpc:"anthropic|openai|responses"`
 	Overflow *overflow `json:"overflow"`
 	// Economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by
@@ -83,8 +83,8 @@ type planCall struct {
 	sourceCall
 	callSettings
 	talkCall
-	// Prompt is a user prompt that is not in the conversation yet, Turn its id, by which
-	// the later message is recognised.
+	// Prompt is a user prompt that is not in the conversation yet. Turn is its id, by which the
+	// later message is recognised.
 	Prompt string `json:"prompt"`
 	Turn   string `json:"turn"`
 	// TTLSeconds is the cache lifetime that the host asks for; 0 is the one that was seen

@@ -23,14 +23,14 @@ type planned struct {
 type plannedHead struct {
 	Schema string `json:"schema" rpc:"memkernel/rpc_plan/v1"`
 	api.Outline
-	// Cut reports whether older messages left with this plan, Cold that the provider's
-	// cache is taken to be empty.
+	// Cut reports whether this plan removed older messages. Cold reports whether the provider's
+	// cache is assumed to be empty.
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
 }
 
 type plannedCount struct {
-	// Count is how many messages the items come to.
+	// Count is the number of messages in all items.
 	Count   int      `json:"count"`
 	Markers []marker `json:"markers"`
 }

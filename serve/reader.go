@@ -46,10 +46,10 @@ const (
 )
 
 // cutter reads the text of a message, in any pieces, and cuts out the lists at
-// params.conversation.messages. It looks only at quotation marks and brackets. Whether it is JSON
-// is found for each element by itself, and for all the rest with the list [7] in the place of
-// list 7: where both are JSON, so is the whole, and where the whole is, both were cut where they
-// had to be.
+// params.conversation.messages. It looks only at quotation marks and brackets. Each element is
+// checked by itself to be JSON, and so is the rest of the text, with the list [7] in the place of
+// list 7. If both are JSON, so is the whole text. If the whole text is JSON, the lists were cut
+// at the right places.
 type cutter struct {
 	m Message
 	// depth is how many brackets are open, base how many of them are a batch's.
@@ -253,7 +253,7 @@ func (c *cutter) open(b byte) {
 	}
 }
 
-// name is that of the last member.
+// name returns the name of the last member.
 func (c *cutter) name() (s string) {
 	if json.Unmarshal(c.m.text[c.key:c.keyEnd], &s) != nil {
 		return "" // and the text is none

@@ -50,9 +50,9 @@ type Options struct {
 	Retain api.RetainRequest
 	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
-	// LineBytes bounds a message, InFlight the calls of a connection that have not been
-	// answered, Connections those at one time, HeldBytes the conversations that are
-	// kept. Defaults: 64 MiB, 64, 256, 256 MiB.
+	// LineBytes bounds a message. InFlight bounds the unanswered calls of a connection.
+	// Connections bounds the open connections. HeldBytes bounds the conversations that are held.
+	// Defaults: 64 MiB, 64, 256, 256 MiB.
 	LineBytes, InFlight, Connections int
 	HeldBytes                        int64
 	// Version is the program's.
@@ -171,7 +171,8 @@ func (s *Server) accept(l net.Listener) error {
 			if s.ending() || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
-			// Too many open files, as a rule: others go on, and so does this in a while.
+			// Too many open files, as a rule: other connections continue, and accepting continues
+			// after a pause.
 			s.opt.Logger.Warn("accept", "error", err)
 			select {
 			case <-s.base.Done():

@@ -105,9 +105,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // closeTime is how long Close waits.
 const closeTime = time.Minute
 
-// Close waits until the kernel was told of every answer that was read to its end, for a minute
-// at most. Call it before the kernel is closed: otherwise the last turns may be missing.
-// Requests after Close are planned as before it.
+// Close waits at most a minute until the kernel has observed every answer that was read to its
+// end. Call it before the kernel is closed: otherwise the last turns may be missing. Requests
+// after Close are planned as before it.
 func (t *Transport) Close() error {
 	if t.open() != nil {
 		return nil // it was never used

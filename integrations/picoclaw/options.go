@@ -34,8 +34,8 @@ type Options[M any] struct {
 	Private func(sessionKey string) bool
 	// Source returns where a session comes from, for its checkpoints; nil leaves it open.
 	Source func(sessionKey string) checkpoint.Source
-	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by
-	// default. The one that was used least recently is read again when it goes on.
+	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by default.
+	// The session that was used least recently is dropped, and read again when it continues.
 	MaxSessions int
 	// Encode and Decode are a message as JSON of chat completions and back; nil is
 	// encoding/json, which is right for PicoClaw's.

@@ -3,7 +3,7 @@ package picoclaw
 // AssembleRequest asks for the history of a session's next call.
 type AssembleRequest struct {
 	SessionKey string
-	// Budget is the model's context window, MaxTokens the room for its answer.
+	// Budget is the model's context window. MaxTokens is the room for its answer.
 	Budget, MaxTokens int
 	// ReserveTokens is the size of system prompt and tools, 0 if the host gives none.
 	ReserveTokens int

@@ -47,8 +47,8 @@ type brought struct {
 	Line  string `json:"line"`
 }
 
-// goneOn is how long after its last turn a session that is resumed counts as one that goes
-// on, whose context lacks nothing: as long as the longest-lived prompt cache.
+// goneOn is the time after the last turn within which a resumed session counts as continued, with
+// a complete context: as long as the longest-lived prompt cache.
 const goneOn = time.Hour
 
 // start returns the restore text of a session and a summary of memory. A conversation under a new

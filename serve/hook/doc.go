@@ -6,18 +6,18 @@
 //	                   │                                             │
 //	                   └── an error, a panic, the deadline ──────────┴──► hook.log, and an empty answer
 //
-//	event                        what is done                             what is answered
+//	event                        work                                     answer
 //	SessionStart                 the session becomes the host's newest    compact, resume, clear: the text to go on from
-//	                                                                      startup, clear, compact: what memory there is
+//	                                                                      startup, clear, compact: a summary of memory
 //	                                                                      (Gemini CLI: with the next BeforeAgent)
-//	UserPromptSubmit,            memory is searched for the words         what was recalled, fenced as data with its
+//	UserPromptSubmit,            memory is searched for the words         recalled notes, fenced as data with their
 //	  BeforeAgent                                                         origin; the gauge where a threshold was crossed,
-//	                                                                      at 80 % what to write down by memory_append
+//	                                                                      at 80 % a request to use memory_append
 //	PostToolUse                  a large result is stored                 its shaped text, in the tool's own structure
-//	PreCompact, PreCompress      what is new is committed, flushed, a     Claude: what the summary has to keep, and what
-//	                             checkpoint written                       to write down beside it
-//	PostCompact                  what was written down goes to the log    nothing
-//	Stop, AfterAgent             what is new is committed                 nothing
+//	PreCompact, PreCompress      new messages are committed, flushed, a   Claude: which facts the summary must keep, and
+//	                             checkpoint written                       which memories to add to it
+//	PostCompact                  the memories go to the log               nothing
+//	Stop, AfterAgent             new messages are committed               nothing
 //	SessionEnd                   the same, and the session's end          nothing
 //	any other                    nothing                                  nothing
 //
@@ -26,20 +26,20 @@
 // includes panics, since the code that Go ends with then is the one by which hosts are told to
 // block.
 //
-// # What is new
+// # New messages
 //
-// The host's transcript is the truth; an event only signals that a look is worth the while. A
-// session's record (hook/KEY.json in the state directory) has the offset in the transcript at
-// which the last committed turn begins, and the hash of the bytes before it. The next event reads
-// from there, so that its cost is that of two turns; where the bytes are other ones, all is read.
-// The turn at the seam is delivered twice, which the kernel answers with duplicate. A record that
-// is lost costs time and nothing else. An event that comes more than once, as PreCompact does,
-// finds its work done.
+// The host's transcript is the source; an event only signals that it may have grown. A session's
+// record (hook/KEY.json in the state directory) has the offset in the transcript at which the
+// last committed turn begins, and the hash of the bytes before it. The next event reads from
+// there, so that it costs as much as two turns. If the hash differs, the whole transcript is
+// read. The turn at the seam is delivered twice, and the kernel answers the second delivery with
+// duplicate. A lost record only costs time. An event that comes more than once, as PreCompact
+// does, has nothing left to do.
 //
-// To commit takes as long as the session is large, since its journal is read first. No answer
-// hangs on a turn's end, so that Stop may be handed to a process of its own ([Options.Behind]);
-// the session's lock keeps it apart from the next event. If that process is killed, the next
-// event commits the turn.
+// A commit takes longer the larger the session is, because its journal is read first. No answer
+// depends on a turn's end, so Stop may be handed to a process of its own ([Options.Behind]); the
+// session's lock keeps it apart from the next event. If that process is killed, the next event
+// commits the turn.
 //
 // Gemini CLI writes its list of messages again as a whole, often under new ids; its dialect in
 // package transcript keeps the first version of each message. If the session file doesn't show an

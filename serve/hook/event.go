@@ -29,8 +29,8 @@ type event struct {
 	Reason    string `json:"reason"`
 	// Summary is the text that the host's summariser wrote.
 	Summary string `json:"compact_summary"`
-	// Tool is the tool whose call has ended, Input and Response are its own, and Call is the
-	// call's id. AgentID is set where a subagent called it; Mode is the host's permission mode.
+	// Tool is the tool whose call has ended, with its Input and Response. Call is the call's id.
+	// AgentID is set where a subagent called it; Mode is the host's permission mode.
 	Tool     string          `json:"tool_name"`
 	Input    json.RawMessage `json:"tool_input"`
 	Response json.RawMessage `json:"tool_response"`

@@ -109,7 +109,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// restore returns the text from which a session goes on, below the text shown.
+// restore returns the text from which a session continues, to follow the text shown.
 func (h *handler) restore(ctx context.Context, b *beginning, shown string) (string, error) {
 	req := api.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
 	if strings.IndexFunc(b.From, unsafeInShell) < 0 {

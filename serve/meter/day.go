@@ -10,17 +10,17 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// toldName is the document that says up to where days were told of. It is no run's.
+// toldName is the document with the last day that was reported. It is no run's.
 const toldName = "told"
 
-// toldUpTo is the day that was told of last, and with how many calls.
+// toldUpTo is the last day that was reported, and the number of its calls.
 type toldUpTo struct {
 	Day   string `json:"day"`
 	Calls int    `json:"calls"`
 }
 
-// turn begins another run where a call is of a later day than those before, and has days
-// that are over told of. It needs m.mu.
+// turn begins another run when a call is of a later day than the earlier calls, and reports the
+// days that are over. It needs m.mu.
 func (m *Meter) turn(began time.Time) {
 	began = began.In(m.in)
 	day := began.Format(time.DateOnly)
@@ -33,8 +33,9 @@ func (m *Meter) turn(began time.Time) {
 	}
 }
 
-// tell tells of the recorded days that were not told of as they are now: those before today, and
-// at the end today's so far. If nothing was told before, it tells of the last one only.
+// tell reports the recorded days that were not reported with their present sums: those before
+// today, and at the end today's so far. If nothing was reported before, it reports only the last
+// day.
 func (m *Meter) tell(end bool) error {
 	if m.Day == nil || m.keep == nil {
 		return nil

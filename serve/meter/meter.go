@@ -119,8 +119,7 @@ func (m *Meter) Bill() proxy.Bill {
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
 }
 
-// Close has today told of. The error is the first that kept something from being written
-// down.
+// Close reports today. The error is the first that kept something from being written down.
 func (m *Meter) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

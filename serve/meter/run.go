@@ -36,8 +36,8 @@ type Lack struct {
 
 // Unknown names models of which nobody knows the window or the price, in order.
 type Unknown struct {
-	// Window names models that were planned without a known window, Price those whose calls
-	// are in no cost.
+	// Window names models that were planned without a known window. Price names models whose
+	// calls are in no cost.
 	Window []string `json:"models_without_window"`
 	Price  []string `json:"models_without_price"`
 }

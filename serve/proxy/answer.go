@@ -14,7 +14,7 @@ import (
 type answer struct {
 	// whole reports whether it came to its end as its API has it.
 	whole bool
-	// open reports whether the turn goes on: tools are called, or the provider paused.
+	// open reports whether the turn continues: tools are called, or the provider paused.
 	open bool
 	// message is the model's message; nil if the copy does not have it whole.
 	message *memkernel.Message

@@ -28,8 +28,8 @@ type Billed struct {
 	Began       time.Time
 }
 
-// bill tells of a call, if its answer has a bill. Row is nil for a call that is in no
-// session's record.
+// bill reports a call, if its answer has a bill. Row is nil for a call that is in no session's
+// record.
 func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
 	if x.opt.Billed == nil || a.usage == nil {
 		return
@@ -50,7 +50,7 @@ func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
 	x.opt.Billed(b)
 }
 
-// heard notes an answer for who watches.
+// heard notes an answer for Options.Watch.
 func (e *exchange) heard(a answer) {
 	if e.watched != nil {
 		e.watched.usage = a.usage

@@ -17,7 +17,7 @@ import (
 )
 
 // When a cut is near, the proxy asks the provider to compact the conversation. It sends a request
-// of its own with the client's path, model and key. The conversation goes on meanwhile. The
+// of its own with the client's path, model and key. The conversation continues meanwhile. The
 // kernel replaces the covered messages by the compaction before the next plan. If none comes, the
 // kernel makes its own cut.
 

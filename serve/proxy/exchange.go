@@ -64,7 +64,7 @@ type providerAPI struct {
 // apis has them all.
 var apis = []providerAPI{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
 
-// apiOf is that of a format; nothing of one that is not known.
+// apiOf returns the API of a format; nothing of one that is not known.
 func apiOf(f transcript.Format) *providerAPI {
 	for i := range apis {
 		if apis[i].format == f {

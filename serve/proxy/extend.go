@@ -16,8 +16,8 @@ import (
 // planned is the part of a conversation's newest plan that is needed to send it again with new
 // messages after it. It has no text that is also in the client's request.
 //
-//	host   ─ m0 ─ m1 ─ m2 ─ m3 ─ m4        what the client sent, by fingerprint
-//	shown  ─ carry ─ m2' ─ m3 ─ m4 ─ note  what went out for it
+//	host   ─ m0 ─ m1 ─ m2 ─ m3 ─ m4        the client's messages, by fingerprint
+//	shown  ─ carry ─ m2' ─ m3 ─ m4 ─ note  the messages sent for them
 type planned struct {
 	model string
 	host  []uint64
@@ -143,7 +143,7 @@ func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	return out
 }
 
-// common counts the leading messages that are those of host.
+// common counts the leading messages that are equal to those of host.
 func common(host []uint64, msgs []memkernel.Message) int {
 	n := 0
 	for n < len(host) && n < len(msgs) && host[n] == fingerprint(&msgs[n]) {

@@ -29,7 +29,7 @@ type outcome struct {
 	plan     *api.ContextPlan // nil if there was none
 	reason   string           // why there was none
 	detail   string           // for the log; never a word of the body
-	same     bool             // sent as it came, though not for want of a plan
+	same     bool             // sent as it came, although there is a plan
 	// extends: there is no plan, and the newest plan's messages are sent with the new ones after
 	// them.
 	extends bool
@@ -148,7 +148,7 @@ const giveUp = time.Second
 
 // plan asks the kernel and waits for as long as the deadline allows. Then it cancels the plan.
 // The messages that the plan has read are lost, and the observation of the answer reads them
-// again while no client waits. The line is held until the kernel has let go; a plan that is
+// again while no client waits. The line is held until the kernel has returned; a plan that is
 // recorded all the same goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req api.PlanRequest, ask func(context.Context, api.PlanRequest) (*api.ContextPlan, error), late func(*api.ContextPlan)) (*api.ContextPlan, error) {
 	deadline := ln.planWait(x.opt.Deadline)

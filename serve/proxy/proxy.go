@@ -234,8 +234,8 @@ func (x *Proxy) Tend(ctx context.Context) {
 	}
 }
 
-// forget lets go of conversations that had no request for so long, and of read messages
-// that were not met since it was last called.
+// forget drops conversations that had no request for that long, and read messages that did not
+// occur since it was last called.
 func (x *Proxy) forget(idle time.Duration) {
 	x.reader.Age()
 	x.lines.release()

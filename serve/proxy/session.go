@@ -201,10 +201,10 @@ func (l *lines) of(id identity, tools bool) *line {
 	return ln
 }
 
-// begun finds the conversation that a request which only asks for its size goes on from: the one
-// whose newest plan was made for the most of its messages; nil if there is none. The request
-// alone does not say whether it belongs to a conversation: clients count files, tool definitions
-// and prompts in the form of a conversation.
+// begun finds the conversation that a request for a token count continues: the one whose newest
+// plan was made for the most of its messages; nil if there is none. The request alone does not
+// say whether it belongs to a conversation: clients count files, tool definitions and prompts in
+// the form of a conversation.
 func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

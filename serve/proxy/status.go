@@ -23,7 +23,7 @@ const (
 	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
 )
 
-// statusSchema is that of [Status].
+// statusSchema is the schema of [Status].
 const statusSchema = "memkernel/proxy_status/v1"
 
 // Status describes a proxy's work since its start. It has no text of a conversation.
@@ -73,7 +73,7 @@ type StatusPassed struct {
 // Bill is the sum of a proxy's calls.
 type Bill struct {
 	Calls int `json:"calls"`
-	// Unpriced are those of models without a price, which are in no cost.
+	// Unpriced counts the calls of models without a price, which are in no cost.
 	Unpriced  int     `json:"unpriced_calls"`
 	BilledUSD float64 `json:"billed_usd"`
 	// WithoutUSD estimates the cost of the same calls without memkernel. Saved is the share of it
@@ -290,8 +290,8 @@ func (a *account) went(e *exchange, u *memkernel.Usage) (whole, sent int) {
 	return whole, sent
 }
 
-// sessions are the conversations that had an answer, the newest first. One without tools and
-// with one call alone is no conversation that goes on: a summary that a client asked for.
+// sessions are the conversations that had an answer, the newest first. A line without tools and
+// with only one call is no conversation that continues: a summary that a client asked for.
 func (l *lines) sessions() []Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()

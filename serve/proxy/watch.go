@@ -65,18 +65,18 @@ type watched struct {
 	left atomic.Int32
 }
 
-// begin notes a request for who watches, and returns it with the context of its work.
+// begin reports a request to Options.Watch, and returns it with the context of its work.
 func (x *Proxy) begin(r *http.Request, e *exchange) *http.Request {
 	if x.opt.Watch == nil {
 		return r
 	}
 	e.watched = &watched{ctx: x.opt.Watch.Begin(r), began: time.Now()}
 	e.watched.left.Store(1)
-	x.work.begin() // Close waits until who watches was told
+	x.work.begin() // Close waits until Options.Watch has its end
 	return r.WithContext(e.watched.ctx)
 }
 
-// context is that of work which goes on when the request has ended.
+// context returns the context of work that continues after the request has ended.
 func (e *exchange) context() context.Context {
 	if e.watched == nil {
 		return context.Background()

@@ -111,8 +111,7 @@ func (t *Telemetry) wrote(s *api.Stats) {
 	t.add(journalBytes, float64(s.JournalBytes))
 }
 
-// model is a model as a label: clients write what they like, and the price book's names are
-// few.
+// model returns a model's label. Clients may write any name, but the price book's names are few.
 func (t *Telemetry) model(name string) string {
 	if m, ok := t.o.Prices.Lookup(name, time.Time{}); ok {
 		return m.ID
@@ -130,7 +129,7 @@ func (t *Telemetry) usage(model string, u *memkernel.Usage) {
 	t.add(tokens, float64(u.OutputTokens), model, "output")
 }
 
-// convention tells of a call's tokens as the conventions count them: all input is input.
+// convention records a call's tokens as the conventions count them: all input is input.
 func (t *Telemetry) convention(provider, model string, u *memkernel.Usage) {
 	t.record(tokenUsage, float64(u.InputTotal()), "chat", provider, t.model(model), "input")
 	t.record(tokenUsage, float64(u.OutputTokens), "chat", provider, t.model(model), "output")

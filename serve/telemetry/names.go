@@ -17,7 +17,7 @@ const (
 
 // Metric is something that is measured.
 type Metric struct {
-	// Name is OpenTelemetry's, Unit by UCUM, or USD.
+	// Name is OpenTelemetry's name. Unit is a unit of UCUM, or USD.
 	Name string
 	Kind Kind
 	Unit string

@@ -38,11 +38,11 @@ type Format string
 const (
 	// Anthropic is the Messages API's: name, description, input_schema.
 	Anthropic Format = "anthropic"
-	// OpenAI is that of chat completions: a function with parameters.
+	// OpenAI is the format of chat completions: a function with parameters.
 	OpenAI Format = "openai"
-	// Responses is that of OpenAI's Responses API.
+	// Responses is the format of OpenAI's Responses API.
 	Responses Format = "responses"
-	// MCP is that of the Model Context Protocol's tools/list.
+	// MCP is the format of the Model Context Protocol's tools/list.
 	MCP Format = "mcp"
 )
 

@@ -35,7 +35,8 @@ type edited struct {
 type current struct {
 	Version string `json:"version,omitempty"`
 	Text    string `json:"text"`
-	// From is the first line of Text, Lines how many there are, Total how many the file has.
+	// From is the first line of Text. Lines is the number of its lines. Total is the number of
+	// lines of the file.
 	From  int `json:"from,omitempty"`
 	Lines int `json:"lines,omitempty"`
 	Total int `json:"total,omitempty"`

@@ -22,8 +22,8 @@ type lines struct {
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// From is the first line of Text, Lines how many there are. NextFrom is where to
-	// go on, 0 at the end.
+	// From is the first line of Text. Lines is the number of its lines. NextFrom is the line from
+	// which to continue, 0 at the end.
 	From     int `json:"from,omitempty"`
 	Lines    int `json:"lines,omitempty"`
 	NextFrom int `json:"nextFrom,omitempty"`

@@ -31,7 +31,7 @@ type lineStanding struct {
 	Branch   string `json:"branch,omitempty"`
 	Model    string `json:"model"`
 	Messages int    `json:"messages"`
-	// Tokens are those of the conversation as it was last planned.
+	// Tokens is the size of the conversation as it was last planned.
 	Tokens int `json:"tokens"`
 	Cuts   int `json:"cuts"`
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// Handler answers requests; it is for who has a listener of their own.
+// Handler answers requests; it is for programs with a listener of their own.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", assetHandler())
@@ -173,7 +173,7 @@ type Head struct {
 	Window  int      `json:"context_window"`
 	Input   int      `json:"input_tokens"`
 	Regions []Region `json:"regions"`
-	// Time is that of the newest call.
+	// Time is the time of the newest call.
 	Time time.Time `json:"time,omitzero"`
 	// HighWater is the size at which a cut is made, 0 if that is not known; ToCut is how far
 	// it is.
@@ -630,7 +630,7 @@ func messageText(m *memkernel.Message) string {
 	return strings.Join(all, "\n")
 }
 
-// unplanned says that a call can't be planned as a mistake of who asks for it.
+// unplanned returns the error for a call that can't be planned, as a mistake of the caller.
 func (t *track) unplanned(n int, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -670,7 +670,7 @@ type WhatIfSide struct {
 	Read     int      `json:"cache_read_tokens"`
 	Write    int      `json:"cache_write_tokens"`
 	Uncached int      `json:"uncached_tokens"`
-	// Cost is that of the input.
+	// Cost is the cost of the input.
 	Cost      *float64 `json:"cost_usd"`
 	Cut       string   `json:"cut"`
 	Faults    int      `json:"faults"`

@@ -154,7 +154,7 @@ func (s *shelf) find(ctx context.Context, id string) (found, error) {
 	return list[i], nil
 }
 
-// track is that of a transcript under a plan, begun if it was not.
+// track returns the track of a transcript under a plan. It begins one if there is none.
 func (s *shelf) track(f found, plan Plan) (*track, error) {
 	s.mu.Lock()
 	if s.closed {

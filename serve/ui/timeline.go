@@ -244,7 +244,7 @@ type CallRow struct {
 	Uncached int       `json:"uncached_tokens"`
 	// Output is the size of the recorded answer.
 	Output int `json:"output_tokens"`
-	// Cost is with the answer, Running the sum up to and with this call.
+	// Cost includes the answer. Running is the sum up to and including this call.
 	Cost    *float64 `json:"cost_usd"`
 	Running *float64 `json:"running_usd"`
 	// Without is the same without memkernel; under append-late if it is simulated.

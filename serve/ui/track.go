@@ -230,7 +230,7 @@ func (t *track) segments(size int64) ([]predict.Segment, error) {
 	return segments, nil
 }
 
-// options are those of every replay of the session.
+// options returns the options of every replay of the session.
 func (t *track) options() replay.Options {
 	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
 }
@@ -398,7 +398,7 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 
 func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
 
-// fill takes a plan into the row of its call.
+// fill fills the row of a call from its plan.
 func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 	for _, r := range plan.Regions {
 		if i := slices.Index(regionNames[:], r.Name); i >= 0 {
