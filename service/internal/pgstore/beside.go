@@ -9,12 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// besides are documents that calls look at beside the folder that they lock, as some of the root. They
-// are looked up with each lock of a folder, and believed while one is held. leases.mu guards them.
+// besides are documents outside the locked folder that calls read, such as some of the root. Each
+// lock of a folder looks them up, and their state is trusted while a lock is held. leases.mu
+// guards them.
 type besides struct {
 	looked map[string]bool
-	// known are what they were when they were asked for last, by asked, on the server that
-	// takeover counts; one without a content was not there.
+	// known holds the documents as the lookup sent at time asked found them, on the server that
+	// takeover counts. A document without a content was missing.
 	known    map[string]*file
 	asked    time.Time
 	takeover int64
@@ -23,20 +24,22 @@ type besides struct {
 // mostBeside is how many documents are looked up with a folder's lock.
 const mostBeside = 16
 
-// besideFor is how old what is known of them may be for who resumes a lock. Where it is older they
-// are asked for: others here, who will not look at the end as that one does, see it, too.
+// besideFor is the most that the known state of these documents may have aged when a lock is
+// resumed. If it is older, they are looked up first: other users in this process, who do not
+// check at the end as the resumer does, see the result too.
 const besideFor = 200 * time.Millisecond
 
 func (b *besides) names() []string { return slices.AppendSeq([]string{}, maps.Keys(b.looked)) }
 
-// learn takes what was asked for at a time, unless something newer is known.
+// learn keeps the result of a lookup that was sent at time asked, unless a newer one is known.
 func (b *besides) learn(known map[string]*file, asked time.Time, takeover int64) {
 	if takeover > b.takeover || takeover == b.takeover && asked.After(b.asked) {
 		b.known, b.asked, b.takeover = known, asked, takeover
 	}
 }
 
-// look gives what is known of one; where nothing is, it is looked up with the next lock.
+// look returns the known state of one document. If there is none, the next lock looks the
+// document up.
 func (b *besides) look(at string, takeover int64) (f file, ok bool) {
 	if at == "" || strings.Count(at, "/") > 1 {
 		return f, false
@@ -63,7 +66,8 @@ func (b *besides) recent(takeover int64) (known map[string]*file, ok bool) {
 	return maps.Clone(b.known), b.takeover == takeover && time.Since(b.asked) < besideFor
 }
 
-// tell has what this process wrote be known, also to who resumed a lock. The caller holds mu.
+// tell records a document that this process wrote, also for calls that resumed a lock. Callers
+// must hold mu.
 func (l *leases) tell(at string, f file) {
 	if l.besides.known[at] == nil {
 		return
@@ -76,9 +80,9 @@ func (l *leases) tell(at string, f file) {
 	}
 }
 
-// beside is what a document outside the folder was when it was looked up last: with the newest lock, or
-// besideFor at most before one that was resumed. Where none is held nothing is believed. The caller
-// holds mu.
+// beside returns the last looked-up state of a document outside the folder. The lookup came with
+// the newest lock, or at most besideFor before one that was resumed. Without a held lock it
+// returns nothing. Callers must hold mu.
 func (l *leases) beside(at string) (f file, ok bool) {
 	for _, h := range l.held {
 		if h.view != nil && !l.moved(h) {

@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// database is what a store asks: the connections to a server, or in tests a model of one.
+// database is the interface to the server that a store uses: its connections, or in tests a model
+// of it.
 type database interface {
 	Acquire(context.Context) (conn, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -55,7 +56,7 @@ func serverOf(c *pgx.Conn) int64 {
 
 // readServer asks when a connection's server was started: no two begin in one microsecond.
 func readServer(ctx context.Context, c *pgx.Conn) (started int64, err error) {
-	// By the simple protocol, as not every pooler keeps what is prepared.
+	// The simple protocol is used because not every pooler keeps prepared statements.
 	err = c.QueryRow(ctx, `SELECT (extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint`, pgx.QueryExecModeSimpleProtocol).Scan(&started)
 	c.PgConn().CustomData()[startedKey] = started
 	return started, err

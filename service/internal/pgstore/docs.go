@@ -22,7 +22,7 @@ type pathError struct{ op, at string }
 func (e *pathError) Error() string { return e.op + " " + e.at + ": " + fs.ErrNotExist.Error() }
 func (e *pathError) Unwrap() error { return fs.ErrNotExist }
 
-// file describes what is under a path.
+// file describes the document under a path.
 type file struct {
 	content, size, version int64
 	time                   time.Time
@@ -45,8 +45,7 @@ func (c *core) find(op, at string) (f file, err error) {
 	return c.lookUp(op, at)
 }
 
-// findNow is find for who will write: what stands beside the folder of a lock is asked
-// for anew.
+// findNow is find for a writer: it looks a document outside the lock's folder up anew.
 func (c *core) findNow(op, at string) (f file, err error) {
 	if c.covered(at) {
 		return c.find(op, at)
@@ -150,8 +149,8 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	if err := s.settle([]string{at}); err != nil {
 		return nil, err
 	}
-	// Behind each name the next is looked for, so that what is in a folder of the folder is
-	// not read.
+	// Each step looks for the next name after the last one, so that the contents of subfolders
+	// are not read.
 	err = s.query("list", at, `WITH RECURSIVE names AS (
 			(SELECT path FROM files WHERE root=$1::bigint AND path >= $2::text AND path < $3::text ORDER BY path LIMIT 1)
 			UNION ALL
@@ -216,11 +215,11 @@ func (c *core) seenList(at string) (out []store.Entry, ok bool) {
 	return out, true
 }
 
-// pieceSize is how large the pieces of a content are at most: what is read of one is
-// unpacked whole.
+// pieceSize is the most bytes that one piece of a content has. The server unpacks a piece whole
+// even for a short read.
 const pieceSize = 128 << 10
 
-// cutUp gives the pieces of what stands from a place on.
+// cutUp cuts data, which begins at offset off, into pieces.
 func cutUp(data []byte, off int64) (offs []int64, pieces [][]byte) {
 	for len(data) > 0 {
 		n := min(len(data), pieceSize)
@@ -253,7 +252,7 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 	for at := range byPath {
 		paths = append(paths, at)
 	}
-	slices.Sort(paths) // whoever writes the same ones waits for the same row
+	slices.Sort(paths) // writers of the same paths wait for the same row
 	var err error
 	large := slices.ContainsFunc(paths, func(at string) bool { return s.objects.takes(at, byPath[at]) })
 	if how == store.Once && (total > lookFirst || large) {
@@ -299,8 +298,7 @@ func (c *core) missing(paths []string, data map[string][]byte) ([]string, error)
 	return out, err
 }
 
-// put writes documents, and gives those of apart, whose contents are objects already, their
-// names.
+// put writes documents. Contents in apart are objects already and get only their names.
 func (c *core) put(how store.Durability, paths []string, data map[string][]byte, apart map[string]object, st *store.Stats) error {
 	var sizes, ids, of, offs []int64
 	var pieces [][]byte
@@ -312,7 +310,7 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 		}
 	}
 	for i, at := range paths {
-		ids = append(ids, apart[at].content) // 0 of what is none
+		ids = append(ids, apart[at].content) // 0 if it is no object
 		var o []int64
 		var p [][]byte
 		if apart[at].content == 0 {
@@ -325,8 +323,8 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	}
 	var files, bytes int64
 	var left []int64
-	// What a name had goes at once, unless somebody here reads it. What another put
-	// at this moment is not seen yet, and is left over.
+	// The old content of a name is removed at once, unless somebody here reads it. A content that
+	// another writer put at this moment is not seen yet and is left over.
 	var put []string
 	var contents, versions []int64
 	var named, unsure bool
@@ -416,8 +414,7 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 	return nil
 }
 
-// Remove implements [store.Store]. All of the names go in one moment, and what they had
-// with them.
+// Remove implements [store.Store]. All names and their contents are removed in one transaction.
 func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, error) {
 	var st store.Stats
 	var paths, los, his []string
@@ -477,7 +474,7 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	return &reader{c: s.core, at: at, content: f.content}, nil
 }
 
-// reader reads a content, whatever has its name by then.
+// reader reads a content, even if its name has another one by then.
 type reader struct {
 	c       *core
 	at      string
@@ -487,7 +484,7 @@ type reader struct {
 	whole   bool // the window is all there is
 }
 
-// known is what is known of the content without asking.
+// known returns the file with the content as far as it is known without a query.
 func (r *reader) known() (f file, ok bool) {
 	if _, f, ok := r.c.seenContent(r.at, r.content); ok {
 		return f, true
@@ -556,7 +553,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	return ended(copy(p, data), p, off, size)
 }
 
-// cachedPart reads what the cache has of a file whose version is known.
+// cachedPart reads a file of known version from the cache.
 func (c *core) cachedPart(f file, p []byte, off int64) (n int, err error, done bool) {
 	w := c.cache.part(f.content, f.version)
 	n = w.copy(p, off)
@@ -567,7 +564,7 @@ func (c *core) cachedPart(f file, p []byte, off int64) (n int, err error, done b
 	return 0, nil, false
 }
 
-// ended is what a read of n bytes comes to.
+// ended returns the result of a read of n bytes.
 func ended(n int, p []byte, off, size int64) (int, error) {
 	if n < len(p) {
 		if off+int64(n) < size {
@@ -599,7 +596,7 @@ func (c *core) dropGone(at string, content int64) error {
 	return c.row("close", at, `WITH g AS (DELETE FROM gone WHERE content=$1::bigint AND root=$2::bigint RETURNING content), p AS (DELETE FROM pieces WHERE root=$2::bigint AND content IN (SELECT content FROM g)) SELECT true`, []any{content, c.root}, &ok)
 }
 
-// readAhead is how much is read at least: who reads a little will read on.
+// readAhead is the least that is read: a caller that reads a little mostly reads on.
 const readAhead = 64 << 10
 
 // window is a part of a content.

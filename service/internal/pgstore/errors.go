@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// What can be the matter with a database.
+// The kinds of trouble with a database.
 var (
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrRefused     = errors.New("the database refuses")
@@ -23,10 +23,9 @@ var (
 	ErrSchema      = errors.New("the database does not fit this program")
 )
 
-// Error is what is the matter with a database, and the way out. No message holds the
-// password.
+// Error describes a failure of a database and the way out. No message holds the password.
 type Error struct {
-	// Op is what was to be done, Place where.
+	// Op is the operation, Place the database and name that it was for.
 	Op, Place string
 	// Kind is one of the errors of this package.
 	Kind error
@@ -56,8 +55,8 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// codes are the server's codes by what they mean here; less than five characters mean all
-// codes that begin so (PostgreSQL's manual, appendix A).
+// codes maps the server's codes to kinds and hints. A code of fewer than five characters covers
+// all codes that begin with it (PostgreSQL's manual, appendix A).
 var codes = map[string]struct {
 	kind error
 	hint string
@@ -80,8 +79,7 @@ var codes = map[string]struct {
 	"08":    {ErrUnreachable, "try again when the server is up"},
 }
 
-// explain wraps an error of the server or the connection with what was done, and the way
-// out.
+// explain wraps an error of the server or the connection with the operation and the way out.
 func (c *core) explain(op, place string, err error) error {
 	var done *Error
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -117,7 +115,8 @@ func classify(err error) (kind error, hint string) {
 	return ErrUnreachable, "see that the server runs and the DSN names it rightly"
 }
 
-// lost reports whether the connection went, so that nobody knows what the server did.
+// lost reports whether the connection was lost, so that it is unknown whether the server ran the
+// statement.
 func lost(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

@@ -145,7 +145,7 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 	return ended(copy(p, data), p, off, size)
 }
 
-// wrote tells what the content is now; its part of that version is w.
+// wrote records the new size and version of the content; w is its part of that version.
 func (j *journal) wrote(size, version int64, w window) {
 	j.f = file{content: j.content, size: size, version: version, time: time.Now()}
 	if j.current {
@@ -154,7 +154,7 @@ func (j *journal) wrote(size, version int64, w window) {
 	j.c.cache.keep(j.content, version, w)
 }
 
-// gone is the error of a write on a content whose name has another one, or none.
+// gone returns the error of a write to a content whose name now has another one, or none.
 func (j *journal) gone(op string) error {
 	j.c.unsee(j.at)
 	return fmt.Errorf("%s %s: it was replaced or removed meanwhile: %w", op, j.c.where(j.at), store.ErrOvertaken)
@@ -170,7 +170,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 		how = store.Synced
 	}
 	if f, ok := j.c.hold(how, j.at, j.content, off, data, true); ok {
-		w := j.c.cache.part(j.content, f.version) // of what is held back already
+		w := j.c.cache.part(j.content, f.version) // of the data that is held back already
 		if w.off+int64(len(w.data)) != off || w.data == nil {
 			w = window{off, nil}
 		}
@@ -202,8 +202,8 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 				return st, fmt.Errorf("%w; %w", err, store.ErrTorn)
 			}
 			if done && sync {
-				// It may be there because the server was restarted, or ended its session, before a
-				// standby had it: a commit behind it waits for that.
+				// The data may be there because the server was restarted, or ended its session,
+				// before a standby had it. A later commit waits for that.
 				_, err = j.Sync()
 			}
 			if done {
@@ -219,7 +219,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	return st, nil
 }
 
-// marked reports whether a write is there whose answer was lost.
+// marked reports whether a write whose answer was lost has been done.
 func (j *journal) marked(off, mark int64) (there bool, err error) {
 	err = j.c.row("read", j.at, `SELECT EXISTS(SELECT FROM pieces WHERE content=$1::bigint AND off=$2::bigint AND mark=$3::bigint AND root=$4::bigint)`, []any{j.content, off, mark, j.c.root}, &there)
 	return there, err

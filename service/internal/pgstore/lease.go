@@ -18,15 +18,15 @@ import (
 // leases are the locks that this process holds.
 type leases struct {
 	c    *core
-	mu   sync.Mutex        // guards what follows, and the views
+	mu   sync.Mutex        // guards the fields below, and the views
 	held map[string]*lease // by token
 	stop chan struct{}     // nil while nothing is renewed
 	done chan struct{}
-	// unwritten is what kept from being written what was held back under locks that
-	// were let go.
+	// unwritten has the error for each released lock whose held-back writes could not be written.
 	unwritten map[string]error
 	besides   besides
-	// rests are locks of folders that were let go, by path; need is what the first resumption needs.
+	// rests are released locks of folders, by path. need is how many calls the first resumption
+	// needs.
 	rests map[string]*rest
 	need  int
 	// below counts down the contents of documents that are held back.
@@ -36,30 +36,31 @@ type leases struct {
 // lease is one of them.
 type lease struct {
 	path   string
-	folder string // what it fences, with a slash at its end; "" is all
+	folder string // the folder that it fences, with a slash at its end; "" is all
 	alone  bool
-	// users share it in this process. One that nobody uses any more is kept for a while:
-	// who shares a lock takes it again soon.
+	// users counts its users in this process. An unused shared lock is kept for a while, since it
+	// is mostly taken again soon.
 	users int
 	idle  bool      // nobody has used it since it was renewed
 	fresh time.Time // since when it lasts for a lease's time, by this process's clock
 	view  *view     // nil if the lock does not keep others from writing
-	// resumed: nobody has asked yet whether another took the lock meanwhile. beside is what was
-	// known then of the documents beside the folder.
+	// resumed reports that nobody has checked yet whether another process took the lock
+	// meanwhile. beside is the state of the documents outside the folder that was known when it
+	// was resumed.
 	resumed bool
 	beside  map[string]*file
-	// failed is what kept from being written what was held back.
+	// failed is the error that kept held-back writes from being written.
 	failed error
-	// takeover is how many servers had taken over when it was taken. Where another has since,
-	// that may have given the lock away, and may not have all that was read under it:
-	// nothing more is written.
+	// takeover is how many servers had taken over when the lock was taken. If another has since,
+	// it may have given the lock away, and may lack data that was read under it: nothing more is
+	// written.
 	takeover int64
 }
 
 // moved is whether another server has taken over since.
 func (l *leases) moved(h *lease) bool { return h.takeover != l.c.takeovers.Load() }
 
-// movedToken stands before the tokens of locks that another server may not know. None gives such
+// movedToken begins the tokens of locks that another server may not know. No server gives such
 // tokens.
 const movedToken = "moved "
 
@@ -93,8 +94,8 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 	return locks, tokens
 }
 
-// broken is why something is missing that was written under a lock that fences some paths: what
-// follows it is not written there.
+// broken returns the error of a lost write under a lock that fences one of paths. Later writes
+// there must not be done.
 func (l *leases) broken(paths []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +107,8 @@ func (l *leases) broken(paths []string) error {
 	return nil
 }
 
-// viewOf is what is known of the folder that a path is in, while nobody else writes there;
-// nil without a lock that sees to it on the server that is asked. The caller holds mu.
+// viewOf returns the known state of the folder that holds a path, while nobody else writes there.
+// It returns nil unless the current server gave a lock that ensures this. Callers must hold mu.
 func (l *leases) viewOf(at string) *view {
 	for _, h := range l.held {
 		if h.view != nil && !l.moved(h) && h.covers(at) {
@@ -143,12 +144,12 @@ const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' |
 // wantLock tells those who share a lock and don't use it that somebody wants it alone.
 const wantLock = `WITH w AS (UPDATE locks SET wanted=clock_timestamp() WHERE root=$1::bigint AND path=$2::text AND NOT alone) SELECT set_config('synchronous_commit', 'off', true)`
 
-// folderLock is the name of the lock without which nobody writes in a folder. Others keep
-// apart who does something, and are no promise about what is written.
+// folderLock is the name of the lock without which nobody writes in a folder. Other locks keep
+// concurrent operations apart and promise nothing about writes.
 const folderLock = "lock"
 
-// Lock implements [store.Store]. That the lock was taken need not survive the server's
-// end: who believes to have one that is forgotten is fenced.
+// Lock implements [store.Store]. The taking of a lock need not survive the end of the server: a
+// holder of a forgotten lock is fenced.
 func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	at, err := s.at(name)
 	if err != nil {
@@ -181,12 +182,12 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		h.takeover, asked = s.takeovers.Load(), time.Now()
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
-		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
+		if h.view != nil { // as it is after the lock is taken: another statement sees it, this one does not
 			paths, contents, versions, ends := s.cache.known(l.contents(at))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", names, paths, contents, versions, ends, at, s.holder)
 		}
 		rows, since := s.rows.Load(), int64(0)
-		if rows != nil && (path.Base(at) == folderLock || at == writersLock) { // who has the lock sees what others wrote
+		if rows != nil && (path.Base(at) == folderLock || at == writersLock) { // the holder of the lock sees the writes of others
 			since = rows.ask(b)
 		} else {
 			rows = nil
@@ -219,7 +220,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		return nil, l.lostOver(at, locks, tokens)
 	case token == "":
 		if h.alone {
-			_, _ = s.pool.Exec(context.Background(), wantLock, s.root, at) // who does not hear it lets go later
+			_, _ = s.pool.Exec(context.Background(), wantLock, s.root, at) // a holder that misses the notice lets go later
 		}
 		if holder == s.holder {
 			holder = "this process"
@@ -248,7 +249,7 @@ func (l *leases) overlaps(h *lease) bool {
 	return false
 }
 
-// above is over for a lock itself: what is held of its own name does not count.
+// above is over for a lock itself: locks of its own name are left out.
 func (l *leases) above(at string) (locks, tokens []string) {
 	locks, tokens = l.over([]string{at})
 	for i := len(locks) - 1; i >= 0; i-- {
@@ -355,9 +356,9 @@ func (s *Store) Unwritten(name string) error {
 	return err
 }
 
-// release ends a use of a lock. One that is shared is kept until it is next renewed; one
-// held alone goes at once, and with it what was held back of what was written under it.
-// What can't be written by then is for [Store.Unwritten] to tell.
+// release ends a use of a lock. A shared lock is kept until the next renewal. A lock held alone
+// is released at once, after the writes held back under it. If they can't be written,
+// [Store.Unwritten] returns the error.
 func (l *leases) release(token string, h *lease) {
 	l.mu.Lock()
 	h.users--
@@ -451,9 +452,9 @@ func (l *leases) renewing(stop, done chan struct{}) {
 	}
 }
 
-// renew makes the leases last, and lets go of those that nobody used since it did so
-// last, or that somebody else wants. That the server does not answer is no matter here:
-// who writes meets it, and a lease that nobody else has taken is good when it is back.
+// renew extends the leases. It lets go of locks that nobody used since the last renewal and of
+// locks that somebody else wants. It ignores a server that does not answer: writers meet the
+// error, and a lease that nobody else has taken is good when the server is back.
 func (l *leases) renew() {
 	var paths, tokens []string
 	ended := map[string]*lease{}

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Bucket keeps large contents beside the database: package bucket has one.
+// Bucket keeps large contents outside the database; package bucket implements it.
 type Bucket interface {
 	// Place is where it is, for messages.
 	Place() string
@@ -68,8 +68,8 @@ func (b *objects) takes(name string, data []byte) bool {
 	return b.bucket != nil && len(data) > 0 && int64(len(data)) > b.above && b.apart(name, data)
 }
 
-// key makes a key for a content, which nothing had and nothing else will have: who removes
-// it late, or twice, takes nothing else away.
+// key makes a key for a content that no other content has had or will have. So a late or repeated
+// removal can't remove anything else.
 func (b *objects) key(hash string) string {
 	var once [8]byte
 	_, _ = rand.Read(once[:]) // which never fails
@@ -88,8 +88,8 @@ type object struct {
 	key, place    string
 }
 
-// writeObjects writes contents to the bucket, each with a row that stands before it. They
-// have no names yet; those that don't get one are swept.
+// writeObjects writes contents to the bucket. It inserts the row of each before it writes the
+// object. The objects have no names yet; Sweep removes those that don't get one.
 func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.Stats) (map[string]object, error) {
 	out := map[string]object{}
 	var at, keys []string
@@ -134,12 +134,12 @@ func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.St
 	return out, nil
 }
 
-// named tells whether the objects of a write whose answer was lost have got their names. If
-// they have not, somebody has given them up, and they are taken away again: the call may
-// be made once more.
+// named reports whether the objects of a write whose answer was lost have got their names. If
+// they have not, somebody has given them up, and named removes them: the call may be made once
+// more.
 //
-// takeovers counts the servers as of before the write: another one may not know of a name that
-// was given, and what it says takes nothing away.
+// takeovers counts the servers before the write. Another server may not know of a name that was
+// given, so its answer removes nothing.
 func (c *core) named(at string, of map[string]object, takeovers int64) error {
 	var contents []int64
 	for _, o := range of {
@@ -173,7 +173,7 @@ func (c *core) readObject(at string, o object) ([]byte, error) {
 	}
 	data, err := c.objects.bucket.Get(context.Background(), o.key, o.size)
 	if isNotThere(err) {
-		// Whoever removed the name removes the object then.
+		// The remover of the name removes the object then.
 		var there bool
 		if err := c.row("read", at, `SELECT EXISTS(SELECT FROM objects WHERE content=$1::bigint AND root=$2::bigint AND going IS NULL)`, []any{o.content, c.root}, &there); err != nil {
 			return nil, err
@@ -205,10 +205,11 @@ func (c *core) findObject(at string, content int64) (o object, ok bool, err erro
 	return o, err == nil, err
 }
 
-// condemn finds what goes from the bucket, and keeps it from getting a name: what had one
-// that is gone, which stays so, and what did not get one in time. Each is told by what its
-// row says: who names it at this moment changes the row, and one of both comes too late. What is
-// marked already is written once more, so that the standby has the mark before the object goes.
+// condemn finds the objects to remove and keeps them from getting a name: those whose name is
+// gone, which stays so, and those that did not get one in time. The row of each decides: naming
+// an object changes the row, so one of two concurrent statements comes too late. Rows that are
+// marked already are written once more, so that the standby has the mark before the object is
+// removed.
 const condemn = `WITH ok AS (SELECT set_config('synchronous_commit', 'on', true)),
 	never AS (UPDATE objects SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND NOT named
 		AND time < clock_timestamp() - $2::bigint * interval '1 microsecond' RETURNING content, key),

@@ -1,70 +1,69 @@
-// Package pgstore keeps a store in a PostgreSQL database, so that any of several machines
-// may serve any session. One database has many roots, each of which is what a state
-// directory is among files.
+// Package pgstore keeps a store in a PostgreSQL database, so that any of several machines may
+// serve any session. One database has many roots. A root holds the documents that a state
+// directory holds among files.
 //
-// A content is pieces behind each other, and a name has a content. Every write is one
-// statement, and so one transaction and one round trip: it is done or not done. What is
-// Synced waits for the server's disk, what is Unsynced does not.
+// A content is a sequence of pieces, and a name has a content. Every write is one statement, and
+// so one transaction and one round trip: it is done or not done. Synced writes wait for the
+// server's disk, Unsynced writes do not.
 //
 // # Appends
 //
-// An append says how long the journal was, and the server compares. Of two machines that
-// append behind the same byte one wins; the other gets an error that wraps
-// [store.ErrOvertaken], and nothing of it is written.
+// The caller of an append gives the length of the journal, and the server compares it. If two
+// machines append after the same byte, one wins. The other gets an error that wraps
+// [store.ErrOvertaken], and nothing of its append is written.
 //
 // # Locks
 //
-// A lock is a lease: a row with a token for each holder, from a sequence, and the time of
-// the server's clock at which it ends. Living holders renew it, at a third of its time; the
-// clock of no client counts. Who is paused for longer may lose it, and must not write as
-// if it had not: a lock fences its folder. What a process writes in the folder of a lock
-// that it holds, or below, carries the token, and the server looks in the same transaction
-// whether it still has the lock; the row is locked until that ends, so that the next
-// holder reads what was written or the write is refused ([store.LostError]). So
-// sessions/X/lock fences the session's files, and blobs.lock all of the root while it is
-// held.
+// A lock is a lease: a row with a token for each holder, from a sequence, and the time of the
+// server's clock at which it ends. Living holders renew it every third of its time; the clock of
+// no client counts. A holder that is paused for longer may lose the lock, and must not write as
+// if it still had it. Therefore a lock fences its folder. A write in or below the folder of a
+// held lock carries the token. The server checks in the same transaction whether the process
+// still has the lock, and locks the row until the transaction ends. So the next holder reads the
+// write, or the write is refused ([store.LostError]). sessions/X/lock fences the session's files,
+// and blobs.lock fences all of the root while it is held.
 //
-// An advisory lock of a connection would be less code, and wrong: the server keeps it
-// as long as the connection stands, which for a machine that is paused or cut off may be
-// hours, and takes it away from one whose connection broke without its knowing, with
-// nothing to tell old holders from new.
+// An advisory lock of a connection would be less code, and wrong. The server keeps it as long as
+// the connection lasts, which may be hours for a machine that is paused or cut off. It also takes
+// the lock away from a client whose connection broke unnoticed, and nothing tells old holders
+// from new.
 //
-// # What waits
+// # Deferred writes
 //
-// With a lock come the names of all that is in its folder, and what is new of what this
-// process knows, in the same round trip. What is written under it need not go out at once: what is
-// Unsynced is held back, and with [Store.Defer] what is Synced, until the lock is let go. Then one
-// statement writes all of it, in one transaction, and frees the lock.
+// The statement that takes a lock also returns all names in its folder, and the data that this
+// process does not know yet, in the same round trip. Writes under the lock need not go out at
+// once: Unsynced ones are held back, and with [Store.Defer] also Synced ones, until the lock is
+// released. Then one statement writes all of them, in one transaction, and frees the lock.
 //
-// # What is resumed
+// # Resuming
 //
-// Sessions mostly stay on a machine. A lock of a folder that is let go leaves its token in the row, with a
-// lease that has ended, and whoever takes the lock takes the token away. Who had it last may
-// go on from what it knew ([Store.Resume]), without asking: the statement that ends the call finds the
-// token there, or is refused as one is that was paused. Before anything else that others could
-// see the token gets a lease again.
+// Sessions mostly stay on a machine. A released lock of a folder leaves its token in the row,
+// with a lease that has ended, and the next taker removes the token. The last holder may continue
+// from the state that it knew ([Store.Resume]), without a query. The statement that ends the call
+// finds the token there, or is refused as for a holder that was paused. Before anything else that
+// others could see, the token gets a lease again.
 //
 // # Objects
 //
-// With a bucket, a content that its name is the hash of and that is large is an object there.
-// The order is: a row that says that it is being written, the object, then in one statement
-// the name and that it has one. So no name is without its object, and one whose writer died
-// is found by its row. A key is used for one write and never again: a removal that comes
-// late, of a machine that was paused, takes nothing away that somebody has written since.
-// What has no name any more, or did not get one within a time of the server's clock, is first
-// marked, after which it can't get one, and then removed ([Store.Sweep]).
+// With a bucket, a large content whose name is its hash becomes an object there. The order is: a
+// row that says that the object is being written, the object, then in one statement the name and
+// a mark in the row. So no name lacks its object, and an object whose writer died is found by its
+// row. A key is used for one write and never again: a late removal by a machine that was paused
+// can't remove a later write. An object that has lost its name, or did not get one within a time
+// of the server's clock, is first marked, after which it can't get one, and then removed
+// ([Store.Sweep]).
 //
 // # Tenants
 //
-// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to whom
-// the tables' policies show that root and nothing else. All statements name the root as
-// well: what a policy is for is the statement that forgets it, or that somebody slips in.
+// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to which
+// the tables' policies show only that root. All statements name the root as well: the policies
+// guard against a statement that forgets it, or that somebody slips in.
 //
 // # Lost answers
 //
-// Where a connection dies, nobody knows whether the server was done. The old session is
-// ended, then the statement is run again: an append finds by its mark that it is there,
-// and everything else comes to the same by being done twice.
+// When a connection dies, it is unknown whether the server ran the statement. The old session is
+// ended, then the statement is run again. An append recognizes by its mark that it was done;
+// every other statement may be done twice with the same result.
 package pgstore
 
 import (
@@ -93,11 +92,10 @@ import (
 
 // Options are where a store is.
 type Options struct {
-	// DSN names the server and the database, as a URL or as key=value pairs. It must name
-	// the host; a password that it doesn't hold is empty, whatever the environment
-	// holds.
+	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
+	// host. A DSN without a password means an empty one, even if the environment holds one.
 	DSN string
-	// Root names what is kept: the same on every machine that shares it.
+	// Root names the stored state. It must be the same on every machine that shares it.
 	Root string
 	// Schema is the schema of the tables; default memkernel_state.
 	Schema string
@@ -162,7 +160,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// core is what the stores of one root, however deep, share.
+// core is shared by the stores of one root at all depths.
 type core struct {
 	pool     database
 	root     int64
@@ -256,16 +254,16 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	return c, cfg, nil
 }
 
-// fastCompression has the server compress with LZ4 what this connection writes, where it knows that and nobody
-// chose: its own way takes much longer. Each value says how it was compressed, so that all
-// programs read them alike.
+// fastCompression makes the server compress this connection's writes with LZ4, if it supports LZ4
+// and nobody has chosen another method: its default takes much longer. Each value names its
+// compression, so all programs can read it.
 const fastCompression = `SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name='default_toast_compression' AND source='default' AND 'lz4'=ANY(enumvals)`
 
-// meets is told of a new connection, and to which server it is. The others may have died with
-// the server, and with them what did not wait for its disk: the numbers of contents and versions
-// that were lost are given again. A standby that takes over gives some again, too, while the old
-// primary may live on: connections to that are not used any more, or one process would compare
-// what it read on one server with what the other has.
+// meets is called with the server of each new connection. Other connections may have died with
+// the server, and with them writes that did not wait for its disk: the lost numbers of contents
+// and versions are given again. A standby that takes over gives some again too, while the old
+// primary may live on. Connections to that primary are not used any more, or one process would
+// compare reads of one server with data of the other.
 func (c *core) meets(server int64) {
 	if c.server.Swap(server) != server {
 		c.takeovers.Add(1)
@@ -311,7 +309,7 @@ func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, e
 	return id, err
 }
 
-// clean removes what somebody was reading who has been killed.
+// clean removes contents that a killed process was reading.
 func (c *core) clean(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' AND root IN ($1::bigint, 0) RETURNING content, root)
 		DELETE FROM pieces AS p USING g WHERE p.content=g.content AND (p.root=g.root OR g.root=0)`, c.root)
@@ -358,15 +356,15 @@ func below(at string) (lo, hi string) {
 	if at == "" {
 		return "", "\U0010ffff"
 	}
-	return at + "/", at + "0" // the character behind the slash
+	return at + "/", at + "0" // the character after the slash
 }
 
-// tries are how often a statement is sent whose connection dies, and pauses how long it
-// waits before each.
+// pauses are the waits before each attempt to send a statement whose connection dies; their
+// number is the number of attempts.
 var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
 
-// run runs f with a connection, anew where that dies. An answer that was lost sets
-// unsure: what f does was done, or not.
+// run runs f with a connection, and again with a new one if the connection dies. It sets unsure
+// if an answer was lost: the work of f may or may not have been done.
 func (c *core) run(op, at string, before step, unsure *bool, f func(ctx context.Context, conn conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout)
 	defer cancel()
@@ -404,7 +402,7 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 	}
 	if err == nil && (conn.Server() != c.server.Load() || c.takeovers.Load() != takeovers) {
 		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
-		c.forget() // what f has learned is the other's
+		c.forget() // f has learned the other server's state
 	}
 	if err != nil && lost(err) {
 		if unsure != nil {
@@ -423,9 +421,9 @@ func (c *core) asked(s step) error {
 	return nil
 }
 
-// end ends a session of this process whose connection died: what it was sent may stand
-// in the server's queue still, and must not be done after what follows. One that is gone
-// already, or that a pooler hides, is no matter.
+// end ends a session of this process whose connection died. A statement sent to it may still be
+// in the server's queue, and must not be done after later ones. A session that is gone already,
+// or that a pooler hides, is ignored.
 func (c *core) end(ctx context.Context, pid uint32) {
 	if c.asked(look) != nil {
 		return
@@ -465,20 +463,20 @@ const fence = `WITH fence AS MATERIALIZED (
 		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
 		FOR SHARE OF l)`
 
-// fenced stands at the head of every statement that changes something: it does nothing
-// unless ok is true, which is so if the process still has the locks whose tokens it sends.
-// Its parameters are the first four.
+// fenced is the head of every statement that changes something. The statement must do nothing
+// unless ok is true, which means that the process still has the locks whose tokens it sends. Its
+// parameters are the first four.
 const fenced = fence + `,
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AS ok, set_config('synchronous_commit', $4::text, true)), `
 
-// change runs a statement behind fenced, whose first column is ok. The time that it took
-// is in st.
+// change runs a statement with the head fenced; the first column of the statement is ok. It adds
+// the time taken to st.
 func (c *core) change(op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	return c.changeBehind(fenced, nil, op, how, paths, unsure, st, q, args, into...)
 }
 
-// changeBehind is change behind another head with the same parameters. What is moved is refused as
-// if a lock had been lost.
+// changeBehind is change with another head that has the same parameters. If moved reports true,
+// the call is refused as if a lock had been lost.
 func (c *core) changeBehind(head string, moved func() bool, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	var sure bool
 	if unsure == nil {

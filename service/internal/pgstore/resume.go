@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// rest is a lock that was let go, and what its folder had then. Its token stays in the lock's
-// row, with a lease that has ended: whoever takes the lock takes the token away, so that the row
-// tells whether somebody has.
+// rest is a released lock with the contents that its folder had then. Its token stays in the
+// lock's row, with a lease that has ended. The next taker removes the token, so the row tells
+// whether there was one.
 type rest struct {
 	contents map[string]int64
 	// own is how often in a row this process found that it had the lock last, and need how often it
@@ -23,12 +23,13 @@ type rest struct {
 // mostRests is how many are remembered.
 const mostRests = 1024
 
-// firstNeed and lastNeed bound what is needed to resume a lock. Who is right spares a call two statements
-// and a round trip, and who is wrong has a session read anew, which takes as long as dozens of these
-// (services=2/returns of BenchmarkScaling): one that has stayed for 32 calls mostly stays for as many again.
+// firstNeed and lastNeed bound how many calls in a row a resumption needs. A right guess spares a
+// call two statements and a round trip. A wrong guess makes the call read a session anew, which
+// takes as long as dozens of these (services=2/returns of BenchmarkScaling). A session that has
+// stayed for 32 calls mostly stays for as many again.
 const firstNeed, lastNeed = 32, 1024
 
-// restOf is what is remembered of a lock. The caller holds mu.
+// restOf returns the remembered state of a lock, made if there is none. Callers must hold mu.
 func (l *leases) restOf(at string) *rest {
 	r := l.rests[at]
 	if r == nil {
@@ -59,8 +60,8 @@ func (r *rest) found(right bool) {
 	}
 }
 
-// remember keeps what a folder has, for who locks it next; with a token the lock may be resumed. The
-// caller holds mu.
+// remember keeps the contents of a folder for the next lock of it. With a token, the lock may be
+// resumed. Callers must hold mu.
 func (l *leases) remember(h *lease, token string) {
 	if h.view == nil {
 		return
@@ -72,7 +73,7 @@ func (l *leases) remember(h *lease, token string) {
 	}
 }
 
-// contents are what a folder had whose lock this is.
+// contents returns the remembered contents of the folder that lock at fences.
 func (l *leases) contents(at string) map[string]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +101,8 @@ func (l *leases) disturbBelow(at string) {
 	}
 }
 
-// Resume is for [store.Resume]. What others wrote to rows of the workspace does not come with it.
+// Resume implements [store.Resume]. It does not bring the rows of the workspace that others
+// wrote.
 func (s *Store) Resume(name string) (release func()) {
 	at, err := s.at(name)
 	if err != nil {

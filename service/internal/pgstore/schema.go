@@ -41,8 +41,8 @@ func migrations() ([]string, error) {
 	return out, nil
 }
 
-// migrate brings the tables to this program's version, in one transaction. Where they have
-// it that is one look.
+// migrate brings the tables to this program's version, in one transaction. If they have it
+// already, it makes one query.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	all, err := migrations()
 	if err != nil {
@@ -63,8 +63,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			return err
 		}
 	}
-	// Programs of before go on meanwhile. Where one has a table that is wanted here, and wants
-	// one that this has, the server ends either of the two, which asks again.
+	// Older programs keep running meanwhile. If one holds a table that this transaction needs,
+	// and waits for a table that this one holds, the server ends one of the two, which then tries
+	// again.
 	for range deadlocks {
 		if err = bringUp(ctx, pool, schema, all); !isDeadlock(err) {
 			break
@@ -81,7 +82,7 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "40P01"
 }
 
-// bringUp does what is missing, in one transaction.
+// bringUp runs the missing migrations, in one transaction.
 func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(schemaLock)); err != nil {

@@ -7,7 +7,7 @@ import "github.com/memkernel/memkernel/internal/store"
 const waitBehind = `r AS (INSERT INTO locks AS l(root, path, alone, held, holder) SELECT $1::bigint, $5::text, false, '{}', '' FROM ok WHERE ok.ok ON CONFLICT(root, path) DO UPDATE SET holder=l.holder)
 	SELECT ok.ok FROM ok`
 
-// Stands is for [store.Stands].
+// Stands implements [store.Stands].
 func (s *Store) Stands(lock string) error {
 	at, err := s.at(lock)
 	if err != nil {

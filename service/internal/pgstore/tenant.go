@@ -27,11 +27,11 @@ const tenantLock = 0x6d6b746e
 // ErrTenants is that a database would not keep tenants apart.
 var ErrTenants = errors.New("tenants would not be kept apart")
 
-// OpenTenant opens a root as [Open] does, by connections that reach nothing but that root,
-// whatever they are told: they log in as a role of the root's own, for whom the tables'
-// policies have the rows of the root and no others. The user of the DSN makes the role,
-// once, and owns the tables; it must be no superuser, and may be refused the right to make
-// roles once all tenants have theirs.
+// OpenTenant opens a root as [Open] does, by connections that reach only that root, whatever
+// statement they send. They log in as a role of the root's own, and the tables' policies show it
+// the rows of the root and no others. The user of the DSN makes the role once and owns the
+// tables. It must not be a superuser, and no longer needs the right to make roles when all
+// tenants have theirs.
 func OpenTenant(ctx context.Context, o Options) (*Store, error) {
 	if o.MaxConns <= 0 {
 		o.MaxConns = tenantConns
@@ -126,7 +126,7 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 		Err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
 }
 
-// rooted are the tables of the schema whose rows are of a root.
+// rooted lists the tables of the schema whose rows belong to a root.
 const rooted = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
 	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='root' AND NOT a.attisdropped`
 
@@ -225,11 +225,11 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string
 	return err
 }
 
-// derivedMark begins what the table roots keeps of a derived password.
+// derivedMark begins the proof of a derived password in the table roots.
 const derivedMark = "pbkdf2:"
 
-// derived is a tenant's password, made of that of the DSN's user, and what the table keeps of it:
-// enough to see that it is another one now.
+// derived makes a tenant's password from the password of the DSN's user. It also returns the
+// proof that the table keeps, from which a changed password can be recognized.
 func derived(owners, role string) (secret, proof string, err error) {
 	key, err := pbkdf2.Key(sha256.New, owners, []byte("memkernel tenant "+role), rounds, sha256.Size)
 	if err != nil {
@@ -252,8 +252,8 @@ func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 	return err
 }
 
-// verifier is what the server keeps of a password (RFC 5803): a password in a statement may
-// stand in its log.
+// verifier returns the form of a password that the server keeps (RFC 5803): the password itself
+// could end up in the server's log.
 func verifier(secret string) (string, error) {
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // which never fails

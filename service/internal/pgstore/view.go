@@ -19,11 +19,10 @@ import (
 
 func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// view is what a folder has, while this process has its lock: nobody else writes there, so
-// that what was read with the lock holds until it is let go. Writes that need not be
-// synced are held back in it, and go with what is next sent of the folder: a kill under
-// the lock does to them what a power cut may do. With [Store.Defer] those that are synced
-// are held back, too. leases.mu guards it.
+// view is the known state of a folder while this process has its lock. Nobody else writes there,
+// so the state read with the lock holds until the lock is released. Unsynced writes are held back
+// in it, and go with the next statement about the folder: a kill under the lock may lose them, as
+// a power cut may. With [Store.Defer] Synced writes are held back, too. leases.mu guards it.
 type view struct {
 	files map[string]*file
 	// held are the writes that are held back, by content, and puts the documents, by path: they
@@ -34,7 +33,7 @@ type view struct {
 	waits    bool
 }
 
-// heldBack is an append, or a patch within what is there.
+// heldBack is an append, or a patch within the present content.
 type heldBack struct {
 	at     string
 	append bool
@@ -46,9 +45,10 @@ func newView() *view {
 	return &view{files: map[string]*file{}, held: map[int64]*heldBack{}, puts: map[string][]byte{}}
 }
 
-// listView lists a folder with all below it, and documents beside it. Of what this
-// process knows in another version ($5 to $8) it reads what may be new: what is small, and a document
-// that was put anew, whole, else what is behind the end that is known. Who did not get the lock ($9, $10) gets nothing.
+// listView lists a folder with everything below it, and documents outside it. For contents that
+// this process knows in another version ($5 to $8) it reads the parts that may be new: small
+// contents and replaced documents whole, others from the known end on. A caller that did not get
+// the lock ($9, $10) gets nothing.
 const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.data FROM files AS f
 	LEFT JOIN unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS k(path, content, version, upto) ON k.path=f.path AND (k.content<>f.content OR k.version<>f.version)
 		AND (f.size <= 4096 OR k.content<>f.content AND f.size <= 32768 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 131072)
@@ -57,8 +57,8 @@ const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.
 	WHERE f.root=$1::bigint AND (f.path >= $2::text AND f.path < $3::text OR f.path=ANY($4::text[]))
 		AND EXISTS(SELECT FROM locks WHERE root=$1::bigint AND path=$9::text AND holder=$10::text) ORDER BY f.path, p.off`
 
-// fill reads its answer, and gives what is beside the folder; what contents hold goes to the
-// cache.
+// fill reads the answer to listView and returns the documents outside the folder. It keeps
+// contents in the cache.
 func (v *view) fill(rows pgx.Rows, folder string, names []string, keep *cache) (beside map[string]*file, err error) {
 	defer rows.Close()
 	clear(v.files)
@@ -175,7 +175,7 @@ func (c *core) seenContent(at string, content int64) (now string, f file, ok boo
 	return now, *g, true
 }
 
-// wrote tells the view what a path has now; nothing, if the content is 0.
+// wrote records the new state of a path in its view; a content of 0 means that the path is gone.
 func (c *core) wrote(at string, f file) {
 	l := &c.leases
 	l.mu.Lock()
@@ -199,7 +199,7 @@ func (c *core) wrote(at string, f file) {
 	}
 }
 
-// unsee has what covers a path looked up on the server from now on.
+// unsee makes later reads ask the server for the folders that hold a path.
 func (c *core) unsee(at string) {
 	l := &c.leases
 	l.mu.Lock()
@@ -239,7 +239,7 @@ func (c *core) hold(how store.Durability, at string, content, off int64, data []
 		return f, false
 	case appends:
 		h.data = append(h.data, data...)
-	case off >= h.off && off <= h.off+int64(len(h.data)): // over it, or behind it
+	case off >= h.off && off <= h.off+int64(len(h.data)): // over it, or after it
 		h.data = append(h.data[:off-h.off], append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off-h.off+int64(len(data))):]...)...)
 	case off < h.off && off+int64(len(data)) >= h.off:
 		h.data, h.off = append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off+int64(len(data))-h.off):]...), off
@@ -251,7 +251,7 @@ func (c *core) hold(how store.Durability, at string, content, off int64, data []
 	return *g, true
 }
 
-// holdPut is hold for documents, whose names get new contents.
+// holdPut is hold for documents, which get a new content with each write.
 func (c *core) holdPut(how store.Durability, paths []string, data map[string][]byte) bool {
 	l := &c.leases
 	l.mu.Lock()
@@ -279,8 +279,8 @@ func (c *core) holdPut(how store.Durability, paths []string, data map[string][]b
 	return true
 }
 
-// settle writes what is held back in the folders of some paths. With contents it is asked
-// for these alone.
+// settle writes the held-back writes in the folders of some paths. With contents it does so only
+// for writes to these contents.
 func (c *core) settle(paths []string, contents ...int64) error {
 	l := &c.leases
 	l.mu.Lock()
@@ -312,10 +312,10 @@ func (c *core) settle(paths []string, contents ...int64) error {
 	return nil
 }
 
-// flushAll writes what is held back, in one piece. Who has the lock is the only one who writes there, so
-// that all of it is as it was when it was read; where somebody wrote without the lock nothing is done.
-// A lock that was resumed is lost, too, where a document beside the folder ($24 to $26) is another by now.
-// The token of $15 rests from then on, or has a lease again, of $23.
+// flushAll writes the held-back writes in one transaction. Only the holder of the lock writes
+// there, so everything is as it was read. If somebody wrote without the lock, nothing is done. A
+// resumed lock is also lost if a document outside the folder ($24 to $26) has changed. The token
+// of $15 rests from then on, or has a lease again, of $23.
 const flushAll = fenced + `
 	same AS MATERIALIZED (SELECT count(*)=cardinality($24::text[]) AS ok FROM unnest($24::text[], $25::bigint[], $26::bigint[]) AS b(path, content, version)
 		LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=b.path WHERE coalesce(f.content, 0)=b.content AND coalesce(f.version, 0)=b.version),
@@ -342,7 +342,7 @@ const flushAll = fenced + `
 	SELECT ok.ok AND (SELECT ok FROM same), (SELECT count(*) FROM f), (SELECT coalesce(sum(bytes), 0)::bigint FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
 		(SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`
 
-// flushed reports whether what was held back is there: all of it has the mark, or nothing.
+// flushed reports whether the held-back writes were written: all of them have the mark, or none.
 const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))`
 
 // flushedForGood is flushed that waits for the disk, and for a standby that the server waits for, with all
@@ -351,13 +351,13 @@ const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=
 const flushedForGood = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$5::text), how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true))
 	SELECT (SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))) FROM how`
 
-// flush writes what is held back under a lock, and lets go of that if it is to. One that was resumed
-// is this process's own, behind it.
+// flush writes the writes held back under a lock, and with release lets go of the lock. A resumed
+// lock that is kept is this process's own afterwards.
 func (c *core) flush(h *lease, token string, release bool) error {
 	l := &c.leases
 	l.mu.Lock()
 	v, resumed := h.view, h.resumed
-	if v == nil { // what it was resumed with is gone
+	if v == nil { // the state that it was resumed with is gone
 		h.failed = cmp.Or[error](h.failed, &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)})
 		l.mu.Unlock()
 		return h.failed
@@ -506,12 +506,12 @@ func (k *cache) keep(content, version int64, w window) {
 	}
 }
 
-// readBack is how much of what is known is read again with what is new: readers begin with
-// the last line that they know.
+// readBack is how many known bytes are read again with new ones: readers begin with the last line
+// that they know.
 const readBack = 8 << 10
 
-// known are what is kept of a folder's contents: their versions, and up to where they
-// need not be read again.
+// known returns the cached contents of a folder: their paths, numbers, versions, and the ends up
+// to which they need not be read again.
 func (k *cache) known(had map[string]int64) (paths []string, contents, versions, ends []int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -542,7 +542,7 @@ func (k *cache) drop(contents []int64) {
 	}
 }
 
-// part gives what is kept of a version of a content.
+// part returns the cached part of a version of a content.
 func (k *cache) part(content, version int64) window {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -23,22 +23,21 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Workspace keeps the files of a workspace in rows, in the root of a store: paths with
-// texts and versions. It has no links, and a folder is there while a file is below it.
+// Workspace keeps the files of a workspace in rows, in the root of a store: paths with texts and
+// versions. It has no links, and a folder exists while a file is below it.
 //
-// What it knows of the rows it believes for a moment. With every lock that keeps others out
-// of a folder, such as a session's, it asks in the same round trip what has changed
-// since: who plans with a session's lock sees what others wrote before. A write sees what was
-// written before its call began, and compares the version of what was read. It takes no lock
-// while nobody has that of all writers; who has it, as a move does, is waited for, and keeps
-// others out.
+// It trusts the rows that it knows for a moment. Every lock that keeps others out of a folder,
+// such as a session's, asks in the same round trip for the changes since. So a plan under a
+// session's lock sees the earlier writes of others. A write sees the writes from before its call
+// began, and compares the version that was read. It takes no lock while nobody has the lock of
+// all writers. A holder of that lock, such as a move, makes writes wait and keeps others out.
 type Workspace struct {
 	c     *core
 	locks *Store
 	// writing is held by the one writer of this process.
 	writing chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	version int64      // up to which the rows are known
 	news    int64      // how often another version was, or all was forgotten
 	stood   int64      // up to which they are known to survive
@@ -66,8 +65,8 @@ type rowText struct {
 var _ markdownstore.Remote = (*Workspace)(nil)
 
 const (
-	// writersLock keeps all writers of a root's workspace but one out of it; it fences what
-	// is written, by names in writersFolder that no document has.
+	// writersLock lets only one writer into a root's workspace. It fences writes by names in
+	// writersFolder that no document has.
 	writersLock   = writersFolder + "/write.lock"
 	writersFolder = "workspace"
 	// believed is for how long it is believed that nobody else has written.
@@ -76,7 +75,7 @@ const (
 	mostTexts = 16 << 20
 	// mostRow bounds one text, in bytes.
 	mostRow = 256 << 20
-	// mostName and mostPath bound names to what a folder can have, and an index.
+	// mostName and mostPath bound names to the limits of folders and of an index.
 	mostName, mostPath = 255, 1024
 )
 
@@ -92,7 +91,7 @@ func (s *Store) Workspace() *Workspace {
 // Where implements [markdownstore.Remote].
 func (w *Workspace) Where() string { return w.c.place }
 
-// Close does nothing: the store is closed by whoever opened it.
+// Close does nothing: the opener of the store must close it.
 func (w *Workspace) Close() error { return nil }
 
 // changedRows are the rows of which a version does not know, with the newest of their texts
@@ -110,7 +109,7 @@ func (w *Workspace) known() int64 {
 	return w.version
 }
 
-// changes are what a look at changedRows has found.
+// changes is the result of changedRows.
 type changes struct {
 	since, version int64
 	moving         string
@@ -141,7 +140,7 @@ func readChanges(rows pgx.Rows, since int64) (changes, error) {
 	return n, rows.Err()
 }
 
-// learn takes in what was found, asked being when that was asked for.
+// learn takes in changes that were asked for at time asked.
 func (w *Workspace) learn(n changes, asked time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +211,7 @@ func (w *Workspace) keep(at string, t rowText) {
 	}
 }
 
-// refresh asks what has changed.
+// refresh asks for the changes.
 func (w *Workspace) refresh() error {
 	return w.c.run("look at", writersFolder, look, nil, func(ctx context.Context, conn conn) error {
 		since, asked := w.known(), time.Now() // which a new connection may have had forgotten
@@ -408,7 +407,7 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 		}
 		first, _, deeper := strings.Cut(rest, "/")
 		if first == last {
-			continue // a folder's files stand together
+			continue // a folder's files are adjacent
 		}
 		last = first
 		if deeper {
@@ -452,7 +451,7 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	return r, string(data), nil
 }
 
-// Write implements [markdownstore.Files]. With the lock comes what others wrote.
+// Write implements [markdownstore.Files]. Taking the lock also brings the writes of others.
 func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) error) error {
 	select {
 	case w.writing <- struct{}{}:
@@ -460,7 +459,7 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	if err := ctx.Err(); err != nil { // whose turn came as it ended
+	if err := ctx.Err(); err != nil { // the context may have ended while it waited
 		return fmt.Errorf("lock workspace: %w", err)
 	}
 	since, takeover := markdownstore.SinceOf(ctx), w.c.takeovers.Load()
@@ -483,15 +482,16 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	err = f(rw)
 	if err == nil || errors.Is(err, fs.ErrNotExist) { // which may be an answer, too
 		err = cmp.Or(rw.stand(), err)
-		if rw.moved() { // what f has read was another server's
+		if rw.moved() { // f has read another server's rows
 			return rw.lost(writersFolder)
 		}
 	}
 	return err
 }
 
-// writersTurn is what a writer does: whether it has met another, and how it lets go of the
-// lock of all writers, which it takes then, or where somebody has it.
+// writersTurn is the state of one writer: whether it has met another, and how it releases the
+// lock of all writers. It takes that lock when it has met another writer or somebody holds the
+// lock.
 type writersTurn struct {
 	ctx      context.Context
 	met      bool
@@ -505,14 +505,15 @@ func (t *writersTurn) end() {
 	}
 }
 
-// moved is whether another server has taken over since, which may not have what was read.
+// moved reports whether another server has taken over since, which may lack the rows that were
+// read.
 func (w rowWriter) moved() bool { return w.turn.takeover != w.c.takeovers.Load() }
 
 func (w rowWriter) lost(at string) error {
 	return &store.LostError{Name: w.c.where(at), Lock: w.c.where(writersLock)}
 }
 
-// take waits for the lock, with which comes what others wrote.
+// take waits for the lock, which also brings the writes of others.
 func (w rowWriter) take() (err error) {
 	if w.turn.release, err = store.Wait(w.turn.ctx, w.locks, writersLock, store.Alone); err != nil {
 		return fmt.Errorf("lock workspace: %w", err)
@@ -522,8 +523,8 @@ func (w rowWriter) take() (err error) {
 	return w.half()
 }
 
-// without is the head of a write that holds no lock: it is done while nobody has that of all
-// writers, and no move is under way. Whoever takes that lock waits until it is through.
+// without is the head of a write that holds no lock: it is done while nobody has the lock of all
+// writers, and no move is under way. A taker of that lock waits until the write is through.
 const without = fence + `,
 	idle AS MATERIALIZED (SELECT l.path FROM locks AS l WHERE l.root=$1::bigint AND l.path='` + writersLock + `' AND NOT EXISTS(SELECT FROM jsonb_each(l.held) WHERE value::bigint > ` + now + `) FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AND (SELECT count(*) FROM idle)=1
@@ -552,8 +553,8 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 	return w.c.change(op, store.Synced, at, unsure, nil, q, args, into...)
 }
 
-// stand waits until what was read survives what a write survives, where another wrote it: who
-// has nothing to add says that it is there.
+// stand waits until rows of others that were read are as durable as a write. A caller with
+// nothing to add reports them as present.
 func (w rowWriter) stand() error {
 	w.mu.Lock()
 	version := w.version
@@ -569,7 +570,7 @@ func (w rowWriter) stand() error {
 	return nil
 }
 
-// stands notes that a version survives: a commit that waits, waits for all before it.
+// stands notes that a version is durable: a synchronous commit waits for all earlier ones.
 func (w rowWriter) stands(version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -646,7 +647,7 @@ func checkName(op, name string) error {
 // errOther is that a file is not in the version that was read.
 var errOther = errors.New("the file has changed")
 
-// write puts a text in the place of a version of a file, 0 for none, or behind it.
+// write replaces version before of a file, 0 for none, with a text, or appends the text.
 func (w rowWriter) write(op, name string, before int64, text string, appends bool) error {
 	if err := checkName(op, name); err != nil {
 		return err
@@ -669,8 +670,9 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	var r row
 	var inTheWay string
 	var unsure bool
-	// A mark that is there already is of this very write, whose answer was lost. A file is made
-	// only if none was removed since: this may be done so late that it was this one.
+	// If the mark is there already, it is of this very write, whose answer was lost. A file is
+	// made only if none was removed since: this statement may run so late that the removed file
+	// was this one.
 	err := w.change(op, name, &unsure, `
 		cur AS MATERIALIZED (SELECT version, mark, length(data) AS size, time FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		other AS MATERIALIZED (SELECT path FROM workspace WHERE $6::bigint=0 AND root=$1::bigint AND (path=ANY($10::text[]) OR path >= $11::text AND path < $12::text) LIMIT 1),
@@ -703,10 +705,10 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	if unsure && !appends {
 		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
 	}
-	return errOther // who appends looks whether it is there
+	return errOther // an appender looks whether it is there
 }
 
-// wrote notes what was written. Where others wrote meanwhile, the next look brings it.
+// wrote notes a write. If others wrote meanwhile, the next look brings their writes.
 func (w rowWriter) wrote(name string, r row, text string, appends bool, before int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -726,7 +728,7 @@ func (w rowWriter) wrote(name string, r row, text string, appends bool, before i
 	w.stood = max(w.stood, r.version)
 }
 
-// conflict is that a file is not what was read.
+// conflict returns the error for a file that differs from the one read.
 func (w rowWriter) conflict(op, name, want string) error {
 	c := &markdownstore.ConflictError{Path: name, Want: want}
 	_, text, there, err := w.now(op, name)
@@ -826,7 +828,7 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 	return nil
 }
 
-// ask queues a look at what has changed with something else that is sent.
+// ask adds a query for changes to a batch that is sent anyway.
 func (w *Workspace) ask(b *pgx.Batch) (since int64) {
 	since = w.known()
 	b.Queue(changedRows, w.c.root, since)
