@@ -11,10 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Check verifies this agent's part of the index and yields what is wrong: every
-// chunk against its hash, its words against its text, the tables against each
-// other, in one state of the database. It changes nothing. What is wrong wraps
-// ErrDamaged; Rebuild is the answer.
+// Check verifies this agent's part of the index and yields each fault: every chunk against its
+// hash, its words against its text, the tables against each other, in one state of the database.
+// It changes nothing. Faults wrap ErrDamaged; Rebuild repairs them.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := &checker{site: ix.site, yield: yield}
@@ -96,7 +95,7 @@ type stored struct {
 
 const checkStep = 200
 
-// step checks the chunks behind a row.
+// step checks the next chunks after row last.
 func (c *checker) step(ctx context.Context, tx pgx.Tx, a *analysis.Analyzer, last *int64) (int, error) {
 	rows, err := tx.Query(ctx, `SELECT c.row, f.path, f.analysis, c.hash, c.words, c.trail, c.keywords, c.date, c.body
 		FROM chunks AS c JOIN files AS f ON f.id=c.file WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint ORDER BY c.row LIMIT $3::integer`,

@@ -1,12 +1,12 @@
 // Package pgindex keeps indexes in a PostgreSQL database, so that several hosts
 // and agents share one memory. It answers as package index does, by the same words
-// and the same formula, and takes its types; what is kept is derived from Markdown
-// likewise, and deleting it loses nothing but time.
+// and the same formula, and takes its types. Its rows are derived from Markdown too:
+// deleting them loses nothing but time.
 //
 //	┌ schema memkernel ─────────────────────────────────────────────────────┐
 //	│ settings    schema version                                            │
 //	│ spaces      a row per workspace and agent: generation, rules, model    │
-//	│   └─ scopes two rows per space: what is private, and what is shared    │
+//	│   └─ scopes two rows per space: one private, one shared                │
 //	│ files       path, size, time, hash          ┐                          │
 //	│ chunks      place, lines, headings, text    ├ each row names its scope │
 //	│ postings    word, chunk, weighted frequency ┘                          │
@@ -14,16 +14,16 @@
 //	│ embeddings  a unit vector per workspace, model and text (pgvector)     │
 //	└────────────────────────────────────────────────────────────────────────┘
 //
-// # Who sees what
+// # Visibility
 //
-// A space belongs to one agent of one workspace. Its agent sees all of it; the
-// other agents of the workspace see what is shared, under paths that begin with
-// "@agent/"; nobody else sees anything. Which scopes a question may see is found in
-// one place (look), and every statement that reads files, chunks or postings has
-// the condition "scope = ANY(those)"; a test holds all statements to that. It
+// A space belongs to one agent of one workspace. Its agent sees all of it. The
+// other agents of the workspace see its shared files, under paths that begin with
+// "@agent/". Nobody else sees anything. One function (look) decides which scopes a
+// query may see, and every statement that reads files, chunks or postings has
+// the condition "scope = ANY(those)"; a test holds all statements to that. This
 // guards against mistakes, not against somebody who has the password: agents that
-// must not trust each other get databases of their own. A text that is in several
-// agents' files of the same path is found once, one's own first.
+// must not trust each other need databases of their own. A text that is in several
+// agents' files of the same path is found once, the agent's own first.
 //
 // # Words
 //
@@ -47,10 +47,10 @@
 //
 // # Several writers
 //
-// One syncs a space at a time, under an advisory lock of its connection, which the
-// server frees when that ends; spaces don't wait for each other. Files are written
-// whole, many to a transaction, which raises the space's generation and fails if
-// somebody else did. A kill, or a connection that breaks, costs the transaction in
-// hand; the next Sync does what is left. A question that meets a broken connection
-// is asked once more.
+// One process syncs a space at a time, under an advisory lock of its connection. The
+// server frees the lock when the connection ends. Spaces don't wait for each other. Files
+// are written whole, many to a transaction. The transaction raises the space's generation
+// and fails if somebody else did. A kill, or a connection that breaks, costs the open
+// transaction; the next Sync does the rest. A query that meets a broken connection is
+// tried once more.
 package pgindex

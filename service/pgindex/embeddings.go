@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Model returns the model whose vectors this agent uses, and their length; "" and
-// 0 if none.
+// Model returns the name of the model whose vectors this agent uses, and their length, or "" and
+// 0 if there is none.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	v, err := ix.site.look(ctx)
 	if errors.Is(err, index.ErrMissing) {

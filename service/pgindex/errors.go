@@ -26,8 +26,8 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.err }
 
-// explain wraps an error with what was done and where, and with its kind and the
-// way out where the server's code implies one.
+// explain wraps an error with the operation and the place, and with its kind and the way out if
+// the server's code implies one.
 func (st *site) explain(op string, err error) error {
 	return explain(op, st.place, st.password, err)
 }
@@ -48,15 +48,15 @@ func explain(op, place, password string, err error) error {
 	return &index.Error{Op: op, Path: place, Kind: kind, Hint: hint, Err: f}
 }
 
-// What can be the matter with a server, beside what package index names.
+// The kinds of trouble with a server, in addition to those that package index names.
 var (
 	errUnreachable = errors.New("the database can't be reached")
 	errRefused     = errors.New("the database refuses")
 	errTimeout     = errors.New("the database took too long")
 )
 
-// codes are the server's codes by what they mean here; two digits mean all
-// codes of their class (PostgreSQL's manual, appendix A).
+// codes maps the server's codes to kinds and hints. Two digits cover all codes of their class
+// (PostgreSQL's manual, appendix A).
 var codes = map[string]struct {
 	kind error
 	hint string

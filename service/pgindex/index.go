@@ -30,12 +30,12 @@ type site struct {
 
 	analyzers analysis.Pool
 
-	// mu guards what searches need of the scopes, while those are unchanged.
+	// mu guards the data about the scopes that searches need, while those are unchanged.
 	mu   sync.Mutex
 	seen *view
 }
 
-// querier is what pools, connections and transactions have in common.
+// querier has the methods that pools, connections and transactions share.
 type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -93,8 +93,8 @@ func openTables(ctx context.Context, st *site) error {
 	return err
 }
 
-// Rebuild empties the index of this workspace and agent, but for the vectors, and
-// opens it; a Sync then fills it. What other agents have is kept.
+// Rebuild empties the index of this workspace and agent, except for the vectors, and opens it. A
+// Sync must then fill it. The data of other agents is kept.
 func Rebuild(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	ix, err := Open(ctx, opts, o)
 	if err != nil {
@@ -126,8 +126,8 @@ func (ix *Index) Close() error {
 // Place names the database, without its password.
 func (ix *Index) Place() string { return ix.site.place }
 
-// read runs what only reads, and once more if the connection turns out broken: the
-// server may have been restarted since it was last used.
+// read runs f, which must only read, and runs it once more if the connection turns out broken:
+// the server may have been restarted since its last use.
 func (st *site) read(ctx context.Context, f func() error) error {
 	err := f()
 	if err == nil || !broken(err) || ctx.Err() != nil {

@@ -13,18 +13,17 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// Options are where an index is and whose it is.
+// Options say where an index is and to whom it belongs.
 type Options struct {
-	// DSN names the server and the database, as a URL or as key=value pairs. It
-	// must name the host; a password that it doesn't hold is empty, whatever
-	// the environment holds.
+	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
+	// host. A DSN without a password means an empty one, even if the environment holds one.
 	DSN string
 	// Schema is the schema of the tables; default memkernel.
 	Schema string
 	// Workspace names the workspace: the same on every host that shares it.
 	Workspace string
-	// Agent names who writes; default "default". A host with files of its own is
-	// an agent of its own.
+	// Agent names the writer; default "default". A host with files of its own should be an agent
+	// of its own.
 	Agent string
 	// Private reports whether only its own agent sees a file; nil means that
 	// no other agent sees any.
@@ -50,7 +49,7 @@ var (
 	ownerName  = textutil.LazyRegexp(`^[\pL\pN][\pL\pN._-]{0,99}$`)
 )
 
-// check fills in the defaults and refuses what can't be.
+// check fills in the defaults and returns an error for impossible values.
 func (o *Options) check() error {
 	if o.Schema == "" {
 		o.Schema = defaultSchema
@@ -112,8 +111,8 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// Place names the database for people: host, port, database, schema and whose
-// index it is, never a password.
+// Place names the database for people: host, port, database, schema, workspace and agent, never a
+// password.
 func (o *Options) Place() string {
 	place := pgdsn.Place(o.DSN)
 	if place == "postgres" { // it can't be read

@@ -167,7 +167,7 @@ func readyVectors(ctx context.Context, st *site, make bool) error {
 		return err
 	}
 	if have == "" && could != "" && make {
-		// Only some users may do that; what counts is whether it is there now.
+		// Only some users may create it; the check is whether it is there now.
 		if _, err := st.pool.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`); err == nil {
 			have = could
 		}

@@ -89,7 +89,7 @@ func holdersOf(ctx context.Context, st *site, v *view, terms []string) ([]int64,
 	return out, nil
 }
 
-// maxHolders bounds the words whose holders a view remembers.
+// maxHolders is the most words for which a view remembers the number of chunks.
 const maxHolders = 1 << 14
 
 func countHolders(ctx context.Context, st *site, v *view, terms []string) (map[string]int64, error) {
@@ -129,7 +129,7 @@ func keywordHits(ctx context.Context, st *site, v *view, terms []string, q index
 	return hits, err
 }
 
-// weighted is a word with what it is worth.
+// weighted is a word with its weight.
 type weighted struct {
 	term string
 	held int64
@@ -174,8 +174,8 @@ func (w words) selective() words {
 	return out
 }
 
-// matchWords returns the best chunks. Where hits are refused, it fetches more until
-// there are enough or no more are left.
+// matchWords returns the best chunks. If hits are refused, it fetches more until there are enough
+// or no more are left.
 func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
 	terms, idf := make([]string, len(w)), make([]float64, len(w))
 	for i, x := range w {
@@ -211,7 +211,7 @@ WHERE c.scope = ANY($1::integer[])`, index.BM25K1+1, index.BM25K1, 1-index.BM25B
 
 const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space`
 
-// readHits runs a query whose columns are hitColumns and a score.
+// readHits runs a query that returns hitColumns and a score.
 func readHits(ctx context.Context, st *site, db querier, v *view, query string, args ...any) ([]index.Hit, error) {
 	rows, err := db.Query(ctx, query, args...)
 	if err != nil {
@@ -244,9 +244,8 @@ func (v *view) scan(rows pgx.Rows) (h index.Hit, err error) {
 	return h, err
 }
 
-// keep drops the hits whose file the caller doesn't want, and those with the text
-// of another agent's file of the same path: the agent's own is kept, or the
-// first.
+// keep drops hits in files that the caller doesn't want. Of hits with the same text in several
+// agents' files of one path it keeps the agent's own, or else the first.
 func keep(hits []index.Hit, want func(path string) bool) []index.Hit {
 	type copied struct {
 		path string

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Stats reads the figures of this agent's part of the index. FileBytes is 0: what
-// the server needs of disk is all agents'.
+// Stats reads the figures of this agent's part of the index. FileBytes is 0, because all agents
+// share the server's files.
 func (ix *Index) Stats(ctx context.Context) (index.Stats, error) {
 	var s index.Stats
 	err := ix.site.read(ctx, func() (err error) { s, err = readStats(ctx, ix.site); return err })

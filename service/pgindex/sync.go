@@ -169,7 +169,7 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 	return s.readAll(ctx, w.Read)
 }
 
-// rules marks the files that are to be read whatever their stat.
+// rules marks the files that must be read even if their stat is unchanged.
 func (s *syncer) rules(ctx context.Context) error {
 	var chunker string
 	if err := s.conn.QueryRow(ctx, `SELECT chunker FROM spaces WHERE id=$1::integer`, s.space).Scan(&chunker); err != nil {
@@ -221,9 +221,8 @@ func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, err
 // job is a file to be read.
 type job = index.Job[fileRow]
 
-// compare lays a listing and the files that are known side by side. again includes
-// those that are to be read whatever their stat; those whose words were made by other
-// rules always are.
+// compare matches a listing with the known files. again includes those that must be read even if
+// their stat is unchanged. Files whose words were made by other rules are always among these.
 func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
 	return index.Compare(l, known, func(r *fileRow) index.Noted {
 		return index.Noted{Path: r.path, Size: r.size, Mtime: r.mtime, Again: again && r.again || r.analysis != analysis.Version}

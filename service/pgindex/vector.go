@@ -27,7 +27,7 @@ func operand(column string, dim int) string {
 	return fmt.Sprintf("%s::%s(%d)", column, kind, dim)
 }
 
-// nearestHits finds the chunks whose vectors are nearest.
+// nearestHits returns the chunks with the nearest vectors.
 func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {
 	if v.model != q.Model || q.Model == "" || v.dim != len(q.Vector) {
 		return nil, index.Problem("search vectors", st.place, index.ErrModel,

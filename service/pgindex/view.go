@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// view is what a question may see, and what it needs to know of that, good for
-// one generation of all spaces in it.
+// view is the part of the index that a query may see, and the figures about it that the query
+// needs. It is valid for one generation of all its spaces.
 type view struct {
 	// scopes are those that are seen: the only answer to that question.
 	scopes []int32
@@ -36,8 +36,8 @@ type view struct {
 	holders map[string]int64
 }
 
-// lookQuery is the rule of who sees what: of one's own space everything, of the
-// workspace's others what is shared.
+// lookQuery is the rule of visibility: an agent sees everything in its own space, and the shared
+// scopes of the workspace's other spaces.
 const lookQuery = `SELECT s.id, s.agent, s.generation, s.chunker, coalesce(s.model, 0), c.id
 	FROM spaces AS s JOIN scopes AS c ON c.space=s.id
 	WHERE s.workspace=$1::text AND (s.agent=$2::text OR NOT c.private) ORDER BY s.id, c.id`
@@ -98,7 +98,7 @@ func visibleScopes(ctx context.Context, st *site) (*view, error) {
 	return v, rows.Err()
 }
 
-// countView reads the figures of what is seen.
+// countView reads the figures of the visible scopes.
 func countView(ctx context.Context, st *site, v *view) error {
 	rows, err := st.pool.Query(ctx, `SELECT lang, count(*), sum(words) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, v.scopes)
 	if err != nil {

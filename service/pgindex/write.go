@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// errOvertaken means that somebody wrote without the lock, as can happen behind
-// a pooler that hands one connection to several programs.
+// errOvertaken means that somebody wrote without the lock, which can happen with a pooler that
+// hands one connection to several programs.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
 // change runs f in a transaction that makes the space's next generation.
@@ -114,11 +114,11 @@ type prepared struct {
 	hash   []byte
 	chunks []index.ReadyChunk
 	again  bool
-	// same: its content is what the index has already.
+	// same reports that the index has its content already.
 	same bool
 }
 
-// batchBytes and batchFiles bound a transaction beside the number of its chunks.
+// batchBytes and batchFiles bound a transaction in addition to the number of its chunks.
 const (
 	batchBytes = 8 << 20
 	batchFiles = 256
@@ -223,7 +223,8 @@ func (s *syncer) writeFiles(ctx context.Context, tx pgx.Tx, batch []*prepared, r
 	return s.replace(ctx, tx, replaced, r)
 }
 
-// file settles what becomes of a file, and writes all but its chunks.
+// file decides between removing, keeping and replacing a file, and writes everything but its
+// chunks.
 func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.SyncReport) (replace bool, err error) {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):

@@ -1,18 +1,17 @@
 // Package postgres keeps a kernel's state in a PostgreSQL database, so that several machines
-// may serve the same sessions: journals, blobs, checkpoints and locks are there, and what
-// belongs to a machine, such as its index and its sockets, stays in its state directory.
+// may serve the same sessions. Journals, blobs, checkpoints and locks are in the database.
+// The files of one machine, such as its index and its sockets, stay in its state directory.
 //
 //	state, err := postgres.Open(ctx, os.Getenv("STATE_DSN"), "shop")
 //	...
 //	defer state.Close()
 //	k, err := kernel.Open(ctx, dir, &kernel.Options{Store: state})
 //
-// The workspace's Markdown is a folder all the same, unless kernel.MemoryOptions.Files is
-// its Workspace.
+// The workspace's Markdown is still a folder, unless kernel.MemoryOptions.Files is the
+// Workspace of the Store.
 //
-// The server is PostgreSQL 15 or newer, with its plain features. Any machine may be paused
-// or killed at any instant: its locks are leases, and what it would write without them
-// is refused.
+// The server must be PostgreSQL 15 or newer; it needs no extension. Any machine may be paused
+// or killed at any instant: its locks are leases, and its writes without them are refused.
 package postgres
 
 import (
@@ -37,10 +36,10 @@ func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error)
 	return open(ctx, pgstore.Open, dsn, root, with)
 }
 
-// OpenTenant opens the state of one of several tenants that a database has, as Open does, by
-// connections that the server shows no other root, whatever statement they send: each
-// tenant's log in as a role of its own, which row-level security binds. The user of the DSN
-// makes the roles, owns the tables, and is no superuser.
+// OpenTenant opens the state of one of several tenants in a database, as Open does. The server
+// shows its connections only that root, whatever statement they send: the connections of each
+// tenant log in as a role of its own, to which row-level security applies. The user of the DSN
+// makes the roles and owns the tables. It must not be a superuser.
 func OpenTenant(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
 	return open(ctx, pgstore.OpenTenant, dsn, root, with)
 }
@@ -59,8 +58,8 @@ func open(ctx context.Context, by func(context.Context, pgstore.Options) (*pgsto
 	return &Store{s}, nil
 }
 
-// Bound refuses a DSN whose user row-level security would not bind, as a superuser: such a one
-// is not to serve tenants. It makes nothing.
+// Bound returns an error if row-level security would not bind the user of a DSN, such as a
+// superuser: that user must not serve tenants. It makes nothing.
 func Bound(ctx context.Context, dsn, root string) error {
 	return pgstore.Bound(ctx, pgstore.Options{DSN: dsn, Root: root})
 }
@@ -70,13 +69,13 @@ type Option func(*pgstore.Options) error
 
 // Bucket is a bucket of a server that speaks Amazon's S3.
 type Bucket struct {
-	// Name is the bucket's, Prefix what stands before every key in it.
+	// Name is the bucket's name. Prefix begins every key in it.
 	Name, Prefix string
 	// Endpoint is the server, as https://host:port; default Amazon's of the region.
 	Endpoint string
 	// Region is the bucket's; default us-east-1.
 	Region string
-	// AccessKey, SecretKey and SessionToken are who asks. No error repeats them.
+	// AccessKey, SecretKey and SessionToken are the credentials. No error repeats them.
 	AccessKey, SecretKey, SessionToken string
 	// VirtualHost puts the bucket's name before the host's instead of into the path.
 	VirtualHost bool
@@ -84,8 +83,8 @@ type Bucket struct {
 	Above int64
 }
 
-// Lease is how long a lock outlives a machine that was killed; 0 is 15 s. A machine that
-// stands still for longer loses its locks.
+// Lease is how long a lock outlives a machine that was killed; 0 is 15 s. A machine that is
+// paused for longer loses its locks.
 func Lease(d time.Duration) Option {
 	return func(o *pgstore.Options) error {
 		o.Lease = d
@@ -96,8 +95,8 @@ func Lease(d time.Duration) Option {
 // above is how much a content holds at most that stays in the database, if nothing else is said.
 const above = pgstore.DefaultAbove
 
-// WithBucket keeps large tool results and media in a bucket instead of the database, under
-// keys that hold their hashes. What is in the database already stays there.
+// WithBucket keeps large tool results and media in a bucket instead of the database, under keys
+// that hold their hashes. Contents that are in the database already stay there.
 func WithBucket(b Bucket) Option {
 	return func(o *pgstore.Options) error {
 		in, err := bucket.New(bucket.Options{Endpoint: b.Endpoint, Bucket: b.Name, Prefix: b.Prefix, Region: b.Region, AccessKey: b.AccessKey,

@@ -32,8 +32,8 @@ func (s signal) exporter(name string) (variable, value string) {
 	return variable, value
 }
 
-// rules are the variables whose values OpenTelemetry's exporters would replace by a default, or
-// would write into their complaint, if they don't follow the rule.
+// rules are variables with the forms that their values must have. OpenTelemetry's exporters would
+// replace other values by a default, or write them into their complaint.
 var rules = []struct {
 	name, want string
 	ok         func(string) bool

@@ -1,6 +1,6 @@
-// Package telemetry exports what a daemon or a proxy measures and does, by OpenTelemetry's own
-// exporters, to the collector that the standard variables name. It decides nothing about
-// what is measured: the names of metrics and their values come from serve/telemetry.
+// Package telemetry exports the measurements and spans of a daemon or a proxy, by OpenTelemetry's
+// own exporters, to the collector that the standard variables name. It does not choose the
+// measurements: the names of metrics and their values come from serve/telemetry.
 //
 // Spans hold no word of a conversation or of memory, no path, no key and no name of a session.
 package telemetry

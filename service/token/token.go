@@ -1,8 +1,8 @@
-// Package token is who may call a server over the network: bearer tokens, each with what it
-// may reach. A token is 256 random bits, shown once; what is kept is its SHA-256, as the
-// name of a document that says the rest. So whoever reads the documents can't call, a
-// look-up is one read, and a revocation holds from the next one. Where reads have a way to go,
-// as to a database, [Tokens.Remember] has them made less often.
+// Package token decides who may call a server over the network, by bearer tokens that each have
+// rights. A token is 256 random bits, shown once. Only its SHA-256 is kept, as the name of a
+// document with its rights. So a reader of the documents can't call, a look-up is one read, and a
+// revocation holds from the next look-up on. If reads are slow, as from a database,
+// [Tokens.Remember] makes them rarer.
 package token
 
 import (
@@ -39,7 +39,7 @@ const (
 	maxWord = 200
 )
 
-// Access is what a token may do with what it reaches.
+// Access is the kind of calls that a token may make within its reach.
 type Access string
 
 const (
@@ -47,13 +47,14 @@ const (
 	Write Access = "write"
 )
 
-// Rights are what a token may reach.
+// Rights bound the calls that a token may make.
 type Rights struct {
-	// Tenant is whose workspace it is for, "" where a server has but one.
+	// Tenant is the tenant whose workspace the token is for, "" if a server has only one
+	// workspace.
 	Tenant string `json:"tenant"`
-	// Agent is the only one whose sessions it reaches, "" for all.
+	// Agent is the only agent whose sessions the token reaches, "" for all.
 	Agent string `json:"agent"`
-	// Prefix is what the keys of its sessions begin with, byte for byte.
+	// Prefix begins the keys of the sessions that the token reaches, byte for byte.
 	Prefix string `json:"session_prefix"`
 	Access Access `json:"access"`
 	// Expires is when it ends, zero for never.
@@ -75,7 +76,7 @@ type Token struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// State is what a token is good for at a time: active, expired or revoked.
+// State returns the state of a token at a time: active, expired or revoked.
 func (t *Token) State(now time.Time) string {
 	switch {
 	case !t.Revoked.IsZero():
@@ -123,8 +124,8 @@ const mostKnown = 10_000
 // In returns the tokens in a state store. Nothing is looked at.
 func In(state store.Store) *Tokens { return &Tokens{in: state.In(Folder)} }
 
-// Remember has Find believe for so long what it read: that is how late a revocation may come,
-// that was made elsewhere. What is not known is looked for each time.
+// Remember makes Find trust its last read of a token for d. A revocation that was made elsewhere
+// may take effect that much later. Unknown tokens are read each time.
 func (t *Tokens) Remember(d time.Duration) *Tokens {
 	t.keep = d
 	return t
@@ -293,8 +294,8 @@ func isName(name string) bool {
 	return ok && store.IsHash(hash)
 }
 
-// Revoke ends a token for good, named by its id or by what that begins with. One that was
-// revoked stays so.
+// Revoke ends a token for good. The token is named by its id or by the first characters of the
+// id. A revoked token can't be restored.
 func (t *Tokens) Revoke(id string, now time.Time) (*Token, error) {
 	entries, err := t.in.List("")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -27,9 +27,9 @@ func wantsEvents(r *http.Request) bool {
 	return false
 }
 
-// eventStream answers with server-sent events, each a message of JSON-RPC: what is told of
-// calls, and last the answer. It begins with the first of them, so that what is refused before
-// has its status.
+// eventStream answers with server-sent events, each a message of JSON-RPC: notifications of
+// calls, and last the answer. It begins with the first event, so that a call refused before that
+// has its own status.
 type eventStream struct {
 	x *exchange
 
@@ -39,7 +39,7 @@ type eventStream struct {
 	failed bool
 }
 
-// tell sends what is told of a call. Behind the answer nothing follows.
+// tell sends a notification of a call. After the answer it sends nothing.
 func (e *eventStream) tell(of serve.Reply) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -19,9 +19,9 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-// What of mem0's interface maps to the methods plainly: a memory is a file of memory that
-// remember writes, its id says whose it is, and every call goes through [serve.Server.Answer]
-// with the rights of its token, as one that came to /rpc.
+// The part of mem0's interface that maps plainly to the methods. A memory is a file of memory
+// that remember writes, and its id holds its owner. Every call goes through [serve.Server.Answer]
+// with the rights of its token, like a call to /rpc.
 
 const (
 	mem0Folder = "memory/mem0/"
@@ -33,7 +33,7 @@ const (
 	searched = 200
 )
 
-// entities are whose a memory may be, in the order in which they stand in keys.
+// entities are the possible owners of a memory, in their order in keys.
 var entities = []string{"user_id", "agent_id", "app_id", "run_id"}
 
 func isMem0(path string) bool {
@@ -71,7 +71,7 @@ type mem0Call struct {
 	path string
 }
 
-// owner is whose a memory is.
+// owner is the owner of a memory.
 type owner map[string]string
 
 // key is an owner as keys and ids have it: an entity is closed by &, so that no name is the
@@ -100,7 +100,7 @@ func (o owner) has(asked owner) bool {
 
 var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
 
-// newID makes an id: its owner, when it was made, and what no other has.
+// newID makes an id from the owner, the time of making, and a unique part.
 func newID(o owner, now time.Time) string {
 	var more [8]byte
 	rand.Read(more[:]) // it never fails
@@ -147,7 +147,7 @@ func memoryOf(id, text string, o owner, made time.Time) memory {
 	return memory{ID: id, Memory: text, UserID: o["user_id"], AgentID: o["agent_id"], AppID: o["app_id"], RunID: o["run_id"], CreatedAt: made.Format(time.RFC3339)}
 }
 
-// do calls a method. What it refuses is answered, and false.
+// do calls a method. If the method fails, it answers with the error and returns false.
 func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 	message, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 	return err == nil
 }
 
-// refused answers with what a method was refused for.
+// refused answers with the error of a method.
 func (c *mem0Call) refused(err *serve.Error) {
 	if _, ok := statuses[err.Data.Code]; ok {
 		c.x.fail(err)
@@ -210,7 +210,7 @@ func (c *mem0Call) write(status int, v any) {
 	c.x.json(status, append(body, '\n'))
 }
 
-// meaningless are members that say nothing here, whatever they are.
+// meaningless are members that have no meaning here, with any value.
 var meaningless = []string{"version", "output_format", "api_version", "async_mode", "org_id", "project_id", "infer"}
 
 // body reads the members of a request; those that are none of known are refused, unless they
@@ -277,7 +277,7 @@ func (c *mem0Call) ownerOf(members map[string]json.RawMessage) (owner, bool) {
 
 func (c *mem0Call) ping() { c.write(http.StatusOK, map[string]string{"status": "ok"}) }
 
-// add keeps what was said, word for word.
+// add keeps the messages, word for word.
 func (c *mem0Call) add() {
 	members, ok := c.body(append([]string{"messages"}, entities...)...)
 	if !ok {
@@ -315,8 +315,8 @@ func (c *mem0Call) add() {
 	c.write(http.StatusOK, events)
 }
 
-// textsOf are what of messages is kept: what users said, and with infer off all but the
-// system's.
+// textsOf returns the texts of messages to keep: those of users, and with infer off also those of
+// assistants.
 func textsOf(raw json.RawMessage, infer string) (texts []string, why string) {
 	var messages []struct {
 		Role    string          `json:"role"`
@@ -439,7 +439,7 @@ func flatten(raw json.RawMessage, into map[string]json.RawMessage) string {
 	return ""
 }
 
-// lastMark is the mark that remember puts behind an entry.
+// lastMark is the mark that remember puts after an entry.
 var lastMark = regexp.MustCompile(`\n?<!-- mk:[^\n]* -->\s*$`)
 
 // read reads a memory, "" if there is none; false if that was refused.
@@ -477,7 +477,7 @@ func (c *mem0Call) get() {
 	}
 }
 
-// change carries out memory.update or memory.delete of what was read.
+// change calls memory.update or memory.delete on a memory that was read.
 func (c *mem0Call) change(method string, m *memory, version string, more map[string]any) bool {
 	o, _, _ := readID(m.ID)
 	params := map[string]any{"session_key": o.session(), "path": mem0Folder + m.ID + ".md", "old": m.Memory, "from": 1, "version": version}

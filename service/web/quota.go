@@ -14,14 +14,14 @@ type Quotas struct {
 	Calls, Bytes, Sessions int64
 }
 
-// spending is what a tenant has left of its quotas.
+// spending is the rest of a tenant's quotas.
 type spending struct {
 	calls, bytes, sessions balance
 	// named holds when a session was last paid for. Its calls are free for a minute after that.
 	named map[string]time.Time
 }
 
-// balance is what is left of a quota. It is full at first, and again after a minute without calls.
+// balance is the rest of a quota. It is full at first, and again after a minute without calls.
 type balance struct {
 	used float64
 	at   time.Time
@@ -42,7 +42,8 @@ func (b *balance) spend(quota, n int64, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// spend takes what a request needs of its tenant's quotas. A session is one that a call names, or "".
+// spend takes the cost of a request from its tenant's quotas. session is the session that a call
+// names, or "".
 func (d *Door) spend(x *exchange, calls, bytes int64, session string) *serve.Error {
 	q, now := &d.o.Quotas, d.o.Now()
 	d.mu.Lock()

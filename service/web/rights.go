@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// may is what decides about every call of a token's bearer. The tenant is no question here:
-// what a call can reach is the workspace and the state of the token's own.
+// may decides about every call of a token's bearer. It does not check the tenant, because a call
+// can reach only the workspace and the state of the token's own tenant.
 func (d *Door) may(t *token.Token) func(serve.Asked) *serve.Error {
 	return func(a serve.Asked) *serve.Error {
 		if why := d.refusal(t, a); why != "" {

@@ -23,7 +23,8 @@ const (
 	DefaultTenants = 64
 )
 
-// Opened is a tenant's kernel, what serves it, and what else is closed when the kernel is.
+// Opened is a tenant's kernel, its server, and the function that closes everything else with the
+// kernel.
 type Opened struct {
 	Kernel *kernel.Kernel
 	Serve  *serve.Options
@@ -163,8 +164,8 @@ func (t *Tenants) leave(x *tenant) {
 	x.last = time.Now()
 }
 
-// begin opens a tenant. Who waits for it goes on; one that can't be opened is tried again by
-// the next call.
+// begin opens a tenant and wakes the calls that wait for it. If it can't be opened, the next call
+// tries again.
 func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 	defer close(x.ready)
 	workspace, state, err := t.folders(name)

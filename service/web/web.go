@@ -1,7 +1,7 @@
 // Package web puts servers of package serve behind HTTP: one message or a batch a request,
-// answered in its body, for bearers of tokens. It plans nothing and keeps nothing; who is
-// asked is found by the token alone, and what a token may reach is decided in one place
-// ([Door.may]) by what a call's parameters came to, never by how they were spelled.
+// answered in its body, for bearers of tokens. It plans nothing and keeps nothing. The token
+// alone selects the server. One function ([Door.may]) decides which calls a token may make,
+// by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
 package web
@@ -43,13 +43,14 @@ const (
 	// refusalWait is how long a refused client waits for its answer. A client that tries again at once
 	// would take the processors from others.
 	refusalWait = time.Second / 4
-	// bodyWait is how long a body may take to come in, beside what it takes at bodyRate bytes
-	// a second; writeWait how long a piece of an answer may take to go out.
+	// bodyWait is how long a body may take to arrive, plus the time that it takes at bodyRate
+	// bytes a second. writeWait is how long a client may take to read a piece of an answer.
 	bodyWait  = 10 * time.Second
 	bodyRate  = 16 << 10
 	writeWait = 30 * time.Second
-	// A tenant gets a tenantShare-th part of the room at most, a token of one a tokenShare-th
-	// part of that, and leastRequests at least: the others are let in whatever one does.
+	// A tenant gets at most a tenantShare-th part of the room, and one of its tokens at most a
+	// tokenShare-th part of that. Each gets at least leastRequests, so that one tenant or token
+	// can't keep the others out.
 	tenantShare, tokenShare = 4, 2
 	leastRequests           = 4
 	// refusedLog is how many refused tokens are logged a second, after a hundred.
@@ -59,7 +60,7 @@ const (
 	retryStopping = 2
 )
 
-// Options are what a door leads to.
+// Options are the options of a door.
 type Options struct {
 	// Tokens are who may come in.
 	Tokens *token.Tokens
@@ -70,10 +71,10 @@ type Options struct {
 	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
 	// Ready reports why calls could not be answered, nil if they can.
 	Ready func(context.Context) error
-	// PastSessions: what was said in other sessions is found in private ones.
+	// PastSessions reports that private sessions may find the conversations of other sessions.
 	PastSessions bool
-	// Requests bounds those at one time, Bytes what is held of their bodies. Defaults: 256,
-	// 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
+	// Requests bounds the requests at one time, and Bytes the memory for their bodies. Defaults:
+	// 256, 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
 	Requests       int
 	Bytes, MaxBody int64
 	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
@@ -96,7 +97,7 @@ type Door struct {
 	draining atomic.Bool
 
 	mu sync.Mutex
-	// rooms is what is taken of the room: by all, by tenants, and by tokens of tenants.
+	// rooms is the room that is taken by all, by tenants, and by tokens of tenants.
 	rooms map[string]taken
 	// running holds the turns of each tenant that was called. It keeps them all because calls may
 	// outlive their requests.
@@ -108,9 +109,9 @@ type Door struct {
 	}
 	// refusals has a place for each refused client that waits for its answer.
 	refusals chan struct{}
-	// spent is what tenants used of their quotas.
+	// spent is the use that tenants made of their quotas.
 	spent map[string]*spending
-	// refused bounds what is logged of refused tokens.
+	// refused bounds the log lines about refused tokens.
 	refused *rate.Limiter
 }
 
@@ -123,7 +124,7 @@ type turns struct {
 	late chan struct{}
 }
 
-// taken is room for requests, and for what came of their bodies.
+// taken is room for requests and for the bytes of their bodies.
 type taken struct {
 	open  int
 	bytes int64
@@ -183,7 +184,7 @@ func Listen(address, cert, key string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers who comes to a listener, until Close.
+// Serve answers the connections of a listener, until Close.
 func (d *Door) Serve(l net.Listener) error {
 	if err := d.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -191,7 +192,7 @@ func (d *Door) Serve(l net.Listener) error {
 	return nil
 }
 
-// Drain refuses what comes from now on; what was taken goes on.
+// Drain refuses requests from now on. Requests that were accepted before continue.
 func (d *Door) Drain() { d.draining.Store(true) }
 
 // Close stops listening, and waits for answers that are on their way, or for the end of ctx.
@@ -203,7 +204,7 @@ func (d *Door) Close(ctx context.Context) error {
 	return nil
 }
 
-// exchange is a request on its way, and what is logged of it.
+// exchange is a request in progress, with the values for its log line.
 type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
@@ -266,7 +267,7 @@ func (d *Door) routes(path string) (map[string]handler, bool) {
 	return d.mem0Route(path)
 }
 
-// pathOf is a path as it is logged: what is none of ours may hold anything.
+// pathOf returns a path for the log. An unknown path is replaced, because it may hold anything.
 func pathOf(path string) string {
 	switch path {
 	case "/rpc", "/openapi.json", "/healthz", "/readyz":
@@ -296,7 +297,7 @@ func (d *Door) ready(x *exchange) {
 	x.json(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
 }
 
-// guarded lets in who has a token, while there is room.
+// guarded lets in bearers of valid tokens, while there is room.
 func (d *Door) guarded(next handler) handler {
 	return func(x *exchange) {
 		if d.draining.Load() {
@@ -505,7 +506,7 @@ func (d *Door) rpc(x *exchange) {
 	}
 }
 
-// answer writes what a message was answered with.
+// answer writes the answer to a message.
 func (x *exchange) answer(reply serve.Reply) {
 	switch {
 	case reply.Error != nil:
@@ -515,11 +516,11 @@ func (x *exchange) answer(reply serve.Reply) {
 		x.w.WriteHeader(x.status)
 	default:
 		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
-		_, _ = reply.WriteTo(x) // who asked has gone
+		_, _ = reply.WriteTo(x) // the client has gone
 	}
 }
 
-// took keeps what is logged of calls.
+// took keeps the values of calls for the log.
 func (x *exchange) took(r serve.Reply) {
 	x.calls, x.session = len(r.Methods), r.Session
 	switch len(r.Methods) {
@@ -631,7 +632,7 @@ func (in *incoming) done() {
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
-	// What comes gains time, and what trickles does not.
+	// Arriving bytes extend the deadline, but a trickle does not extend it enough.
 	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
 	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
 	in.done()
@@ -702,7 +703,7 @@ func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.
 
 func (x *exchange) json(status int, body []byte) {
 	x.head(status, "application/json; charset=utf-8", len(body))
-	_, _ = x.Write(body) // who asked has gone
+	_, _ = x.Write(body) // the client has gone
 }
 
 // head begins an answer; a size of -1 is not known.
@@ -717,13 +718,12 @@ func (x *exchange) head(status int, kind string, size int) {
 	x.w.WriteHeader(status)
 }
 
-// patience gives whoever reads the time for a piece.
+// patience gives the reader of the answer the time for one more piece.
 func (x *exchange) patience() {
 	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
 }
 
-// Write writes a piece of an answer. What is read slowly goes on being written, as long as it
-// is read at all.
+// Write writes a piece of an answer. A slow reader gets all of it, as long as it keeps reading.
 func (x *exchange) Write(p []byte) (int, error) {
 	x.patience()
 	n, err := x.w.Write(p)
@@ -731,7 +731,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// log tells of a request, and nothing of what was said in it.
+// log writes a line about a request, without any of its texts.
 func (d *Door) log(x *exchange) {
 	tenant, id, name := "", "", ""
 	if x.token != nil {

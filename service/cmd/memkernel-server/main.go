@@ -32,7 +32,7 @@ func groups() []cli.Group {
 	return all
 }
 
-// opening is what one reads first.
+// opening returns the text that help begins with.
 func opening(root *cobra.Command) string {
 	return `memkernel-server has memkernel's verbs for what several machines share: state, memory and
 index in PostgreSQL, tokens and tenants, HTTP (doc/service.md, doc/scaling.md).

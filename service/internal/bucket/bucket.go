@@ -1,8 +1,8 @@
-// Package bucket keeps contents in a bucket of a server that speaks Amazon's S3: under a key
-// each, whole, and checked on the way in. It knows nothing of what they are.
+// Package bucket keeps contents in a bucket of a server that speaks Amazon's S3: each whole under
+// its own key, and checked on the way in. It does not interpret them.
 //
-// What a server or the network does for a moment is tried again, a few times and within a
-// time; what it does after that is an [Error] with the way out.
+// Transient failures of a server or the network are tried again, a few times and within a time
+// limit. Other failures return an [Error] with the way out.
 package bucket
 
 import (
@@ -37,12 +37,11 @@ type Options struct {
 	// Endpoint is the server, as https://host:port; default Amazon's of the region. Plain
 	// http must not leave this machine.
 	Endpoint string
-	// Bucket is its name, Prefix what stands before every key.
+	// Bucket is its name. Prefix begins every key.
 	Bucket, Prefix string
 	// Region is the bucket's; default us-east-1, which most servers but Amazon's go by.
 	Region string
-	// AccessKey and SecretKey are who asks; SessionToken goes with those that last for a
-	// while.
+	// AccessKey and SecretKey are the credentials. SessionToken is for temporary ones.
 	AccessKey, SecretKey, SessionToken string
 	// VirtualHost puts the bucket's name before the host's instead of into the path.
 	VirtualHost bool
@@ -54,8 +53,8 @@ type Options struct {
 const (
 	defaultRegion  = "us-east-1"
 	defaultTimeout = 30 * time.Second
-	// tries are how often a request is sent, bodies how often a content is read whose end
-	// does not come.
+	// tries is how often a request is sent, bodies how often a content is read whose end does not
+	// come.
 	tries, bodies = 4, 3
 	connectWithin = 5 * time.Second
 	answerWithin  = 15 * time.Second
@@ -73,8 +72,8 @@ type Bucket struct {
 	versions atomic.Bool
 }
 
-// calls are what is asked of the client. A field of its own type would have the linker keep
-// all of its methods, where a program uses reflection: 1.4 MB.
+// calls are the methods of the client in use. A field of its own type would make the linker keep
+// all of its methods, in a program that uses reflection: 1.4 MB.
 type calls struct {
 	put    func(ctx context.Context, key string, data []byte, md5, sha256 string) (minio.UploadInfo, error)
 	get    func(ctx context.Context, key string) (io.ReadCloser, error)
@@ -155,13 +154,13 @@ func (b *Bucket) Place() string { return b.place }
 
 func (b *Bucket) where(key string) string { return b.place + "/" + key }
 
-// within bounds what is done with size bytes.
+// within bounds the time of an operation on size bytes.
 func (b *Bucket) within(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, b.timeout+time.Duration(size>>20)*time.Second)
 }
 
-// Put keeps a content under a key. When it returns nil the server has all of it, and has
-// held it against its hash.
+// Put keeps a content under a key. When it returns nil, the server has all of it, and has checked
+// it against its hash.
 func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := b.within(ctx, int64(len(data)))
 	defer cancel()
@@ -173,8 +172,8 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	return b.explain("write", key, err)
 }
 
-// Get reads a content whose size is known. One that is not there wraps [fs.ErrNotExist].
-// One of another size is returned as far as it goes: its hash tells.
+// Get reads a content of known size. A missing content is an error that wraps [fs.ErrNotExist].
+// Get returns up to size bytes of a content of another size: callers must check its hash.
 func (b *Bucket) Get(ctx context.Context, key string, size int64) (data []byte, err error) {
 	ctx, cancel := b.within(ctx, size)
 	defer cancel()
@@ -200,7 +199,7 @@ func (b *Bucket) get(ctx context.Context, key string, size int64) ([]byte, error
 	return buf.Bytes(), nil
 }
 
-// errShort is an answer whose end did not come.
+// errShort means that the end of an answer did not come.
 var errShort = errors.New("the answer was cut short")
 
 func cutShort(err error) bool { return errors.Is(err, errShort) }
@@ -255,7 +254,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, f func(key string, siz
 	return b.explain("list", prefix, ctx.Err())
 }
 
-// What can be the matter with a bucket.
+// The kinds of trouble with a bucket.
 var (
 	ErrUnreachable = errors.New("the bucket's server can't be reached")
 	ErrDenied      = errors.New("the bucket's server refuses")
@@ -266,9 +265,9 @@ var (
 	ErrBusy        = errors.New("the bucket's server is busy or out of order")
 )
 
-// Error is what is the matter with a bucket, and the way out. No message holds a secret.
+// Error describes a failure of a bucket and the way out. No message holds a secret.
 type Error struct {
-	// Op is what was to be done, Place where.
+	// Op is the operation, Place the bucket and key that it was for.
 	Op, Place string
 	// Kind is one of the errors of this package.
 	Kind error
@@ -284,7 +283,7 @@ func (e *Error) Error() string {
 // Unwrap gives the kind and the cause.
 func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
 
-// codes are the codes of S3 by what they mean here.
+// codes maps the codes of S3 to kinds and hints.
 var codes = map[string]struct {
 	kind error
 	hint string
@@ -308,7 +307,7 @@ var codes = map[string]struct {
 	"InvalidBucketName":                  {ErrNoBucket, "name one by store.blobs.s3.bucket: lower case letters, digits, points and dashes"},
 }
 
-// explain wraps an error with what was done, and the way out.
+// explain wraps an error with the operation and the way out.
 func (b *Bucket) explain(op, key string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

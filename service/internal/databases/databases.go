@@ -1,5 +1,5 @@
-// Package databases opens what a configuration keeps in PostgreSQL and in buckets. It is the
-// one place that reads these settings into options.
+// Package databases opens the parts of a configuration that are kept in PostgreSQL and in
+// buckets. Only this package turns these settings into options.
 package databases
 
 import (
@@ -54,7 +54,7 @@ func (PostgreSQL) Index(s *cli.Settings) (api.Backend, error) {
 	return postgresBackend(o), nil
 }
 
-// bucketOf is the bucket that keeps what is large; its name is "" if there is none.
+// bucketOf returns the bucket for large contents; its name is "" if there is none.
 func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
 	b := &s.Config.Store.Blobs.S3
 	if b.Bucket == "" {
@@ -80,7 +80,8 @@ func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
 	return in, nil
 }
 
-// BoundByPolicies refuses a database whose user could not keep tenants apart in it.
+// BoundByPolicies returns an error if the user of the database could not keep tenants apart in
+// it.
 func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 	if s.Config.Store.Backend != "postgres" {
 		return nil

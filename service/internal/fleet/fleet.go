@@ -124,8 +124,8 @@ func (f *Fleet) Machine(args ...string) (*Machine, error) {
 	return m, os.CopyFS(m.state(), os.DirFS(filepath.Join(f.Dir, "tokens")))
 }
 
-// Of makes a machine with a program of its own, which makes the token: where these are kept is
-// not the same in all versions.
+// Of makes a machine that runs another program, which makes the token itself: versions differ in
+// where they keep tokens.
 func (f *Fleet) Of(bin string) (*Machine, error) {
 	m := &Machine{f: f, bin: bin, n: f.machines}
 	f.machines++

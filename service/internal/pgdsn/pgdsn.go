@@ -1,5 +1,5 @@
-// Package pgdsn reads addresses of PostgreSQL databases as far as people may see them, and
-// says what of one was given and what the environment would fill in. It connects to nothing.
+// Package pgdsn reads addresses of PostgreSQL databases as far as people may see them. It reports
+// which parts an address gives and which the environment would fill in. It connects to nothing.
 package pgdsn
 
 import (
@@ -26,8 +26,8 @@ func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// Check says what is wrong with an address, nil if nothing is: nothing of it, since that may be
-// a part of the password.
+// Check returns the fault of an address, nil if it has none. The error never quotes the address,
+// because any part may be the password.
 func Check(dsn string) error {
 	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
 		return errors.New("the DSN can't be read: " + Form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
@@ -57,9 +57,8 @@ func NamesPassword(dsn string) bool {
 	return passwordPair.MatchString(dsn)
 }
 
-// Masked takes a password out of a message, and puts what came of several attempts into one
-// line: each once, and that one was refused with TLS only where nothing else came of the
-// server.
+// Masked removes a password from a message and joins the results of several attempts in one line,
+// each once. It keeps the refusal of TLS only if the server gave no other result.
 func Masked(message, password string) string {
 	if password != "" {
 		message = strings.ReplaceAll(message, password, "*****")
@@ -84,7 +83,7 @@ func Masked(message, password string) string {
 	return strings.TrimSpace(head) + " " + strings.Join(out, "; ")
 }
 
-// NoTLS is how an attempt ends whose server speaks none.
+// NoTLS is the error of an attempt to connect to a server without TLS.
 const NoTLS = "server refused TLS connection"
 
 // Place names a database for people: host, port and database, never a password.

@@ -121,14 +121,13 @@ func (l *leases) viewOf(at string) *view {
 // now is the server's clock, in microseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 
-// takeLock gives the lock to a new token, which is random as well: a server that crashes, or
-// a standby that takes over, may not know how far the sequence was. It gives it unless others have it: those whose leases have
-// not ended, and with whom it can't be shared. Those of $6 are this process's own, which
-// it does not use; where it has lost a lock that it holds over this one, of $7 and $8, it
-// gets nothing.
+// takeLock gives the lock to a new token, unless others have it: holders whose leases have not
+// ended and with whom it can't be shared. The tokens of $6 are this process's own, which it does
+// not use. If the process has lost a lock that it holds over this one, of $7 and $8, it gets
+// nothing.
 //
-// A server that fails forgets the newest numbers of a sequence that it did not wait for
-// the disk with, and gives them again: $9 keeps tokens apart.
+// The token is random as well ($9). A server that crashes, or a standby that takes over, forgets
+// the newest numbers of a sequence that it did not wait for the disk with, and gives them again.
 const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' || $9::text AS token, set_config('synchronous_commit', 'off', true)),
 	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),

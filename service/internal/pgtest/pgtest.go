@@ -34,7 +34,7 @@ type Server struct {
 	settings  []string
 	attr      *syscall.SysProcAttr
 	run       *exec.Cmd
-	held      *os.Process // the log's writer, if it stands still
+	held      *os.Process // the log's writer, while it is stopped
 }
 
 // New is Start for who means to kill the server, or to copy it: it listens on a port of
@@ -158,8 +158,8 @@ func (s *Server) Own(dir string) error {
 	return err
 }
 
-// Crash ends the server at once, as a machine that loses its power does but for the disk:
-// what was not written is lost.
+// Crash ends the server at once, as a loss of power does except for the disk: unwritten data is
+// lost.
 func (s *Server) Crash() {
 	if s.run == nil {
 		return
@@ -172,8 +172,8 @@ func (s *Server) Crash() {
 	s.run, s.held = nil, nil
 }
 
-// Forgetful has the server keep in its memory, until it crashes, what no commit waits for the
-// disk with: the process that would write it meanwhile stands still.
+// Forgetful stops the process that writes the log in the background. So data that no commit waits
+// for the disk with stays in the server's memory until it crashes.
 func (s *Server) Forgetful(ctx context.Context) error {
 	c, err := pgx.Connect(ctx, s.DSN())
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Server) Forgetful(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the server and removes what it holds.
+// Close ends the server and removes its files.
 func (s *Server) Close() {
 	s.Crash()
 	os.RemoveAll(s.dir)
@@ -227,7 +227,7 @@ func (s *Server) Standby(settings ...string) (*Server, error) {
 func (s *Server) Promote(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
-	// It is not waited for in the statement: what is replayed by then may end that.
+	// The statement must not wait for the promotion: replayed records may end the statement.
 	asked, standby := false, true
 	for err := error(nil); standby; {
 		if ctx.Err() != nil {

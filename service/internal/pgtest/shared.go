@@ -46,7 +46,7 @@ func (s *Shared) start() {
 	}
 }
 
-// Owned skips a test that does what only a server of the tests' own is for: it ends sessions, or makes
+// Owned skips a test that needs a server of the tests' own, because it ends sessions or makes
 // users.
 func (s *Shared) Owned(t testing.TB) {
 	t.Helper()

@@ -12,5 +12,5 @@ func asUser(string) (*syscall.SysProcAttr, error) {
 	return nil, errors.New("no server is started on this system")
 }
 
-// stop has a process stand still, which is not known how here.
+// stop fails, because stopping a process is not supported on this system.
 func stop(*os.Process) error { return errors.ErrUnsupported }

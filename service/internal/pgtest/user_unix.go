@@ -30,5 +30,5 @@ func asUser(dir string) (*syscall.SysProcAttr, error) {
 	return nil, errors.New("root can't run a server, and there is no user postgres or nobody")
 }
 
-// stop has a process stand still.
+// stop pauses a process.
 func stop(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

@@ -31,7 +31,7 @@ type Server struct {
 	bad  atomic.Pointer[Fault]
 }
 
-// Fault stands between who asks and the server, which is next.
+// Fault handles a request before the server, which is next.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Start serves an empty bucket.
@@ -60,7 +60,7 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// SetFault has f stand before the server from now on; nil takes it away.
+// SetFault puts f in front of the server from now on; nil removes it.
 func (s *Server) SetFault(f Fault) {
 	if f == nil {
 		s.bad.Store(nil)
@@ -72,12 +72,12 @@ func (s *Server) SetFault(f Fault) {
 // SetClock gives the server another clock.
 func (s *Server) SetClock(now func() time.Time) { s.now.Store(&now) }
 
-// KeepVersions has the bucket keep what is removed and replaced.
+// KeepVersions makes the bucket keep removed and replaced objects.
 func (s *Server) KeepVersions() error {
 	return s.back.SetVersioningConfiguration(Bucket, gofakes3.VersioningConfiguration{Status: gofakes3.VersioningEnabled})
 }
 
-// Versions counts what the bucket keeps, what was removed too.
+// Versions counts the versions in the bucket, including removed ones.
 func (s *Server) Versions() (int, error) {
 	list, err := s.back.ListBucketVersions(Bucket, nil, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Server) Keys() ([]string, error) {
 	return out, nil
 }
 
-// Put puts an object into the bucket, whoever that is.
+// Put puts an object into the bucket, without a check of the client's rights.
 func (s *Server) Put(key, content string) error {
 	_, err := s.back.PutObject(Bucket, key, map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}, strings.NewReader(content), int64(len(content)), nil)
 	return err

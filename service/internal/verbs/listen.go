@@ -124,8 +124,8 @@ const rememberTokens = 2 * time.Second
 // database: most of them wait for it.
 const waitingCalls = 8
 
-// options are what all doors have. Tokens are where the state is, so that all machines that
-// serve it know the same ones.
+// options returns the options that all doors share. The tokens are kept with the state, so that
+// all machines that serve the state know the same ones.
 func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, error) {
 	state, err := a.Stored(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, err
 	return o, nil
 }
 
-// Beside opens the door of a daemon.
+// Beside returns a function that opens the door of a daemon.
 func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
 	if l.address == "" {
 		return nil
@@ -167,7 +167,7 @@ func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server
 	}
 }
 
-// Help is what the help of serve says of it.
+// Help returns the paragraph in the help of serve about it.
 func (*listenFlags) Help() string {
 	return `With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
 tokens that 'memkernel-server token create' made (doc/service.md). The URL is the first line that
@@ -265,7 +265,7 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 		if err != nil {
 			return nil, errors.Join(err, own.Close())
 		}
-		// What a tenant is told of the server's folders is nothing.
+		// A tenant is told nothing of the server's folders.
 		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
 			Tools: verbs.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
 		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil

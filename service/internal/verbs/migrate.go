@@ -12,8 +12,8 @@ import (
 type migrateFlags struct {
 	to, from string
 	wait     time.Duration
-	// state moves what sessions hold, memory the workspace's Markdown, and remove takes
-	// it out of its source.
+	// state moves the state of sessions, memory moves the workspace's Markdown, and remove
+	// deletes it at its source.
 	state, memory, remove bool
 }
 

@@ -20,7 +20,7 @@ import (
 type tokenJSON struct {
 	Schema string `json:"schema"`
 	tokenRow
-	// Secret is what its bearer sends; it is told once, when it is made.
+	// Secret is the token that its bearer must send. It is shown once, when it is made.
 	Secret string `json:"token,omitempty"`
 }
 
@@ -104,7 +104,7 @@ write can add to it, and all of its sessions find it.`,
 // span is a length of time as settings have it.
 type span struct{ config.Duration }
 
-// Type is what help calls it.
+// Type returns the name of the type in help.
 func (*span) Type() string { return "duration" }
 
 // tokens are those that are kept with the state: in its folder, or in the database that all
