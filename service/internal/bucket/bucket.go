@@ -173,7 +173,8 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 }
 
 // Get reads a content of known size. A missing content is an error that wraps [fs.ErrNotExist].
-// Get returns up to size bytes of a content of another size: callers must check its hash.
+// Get returns a content of another size without an error, cut after size+1 bytes: callers must
+// check its hash.
 func (b *Bucket) Get(ctx context.Context, key string, size int64) (data []byte, err error) {
 	ctx, cancel := b.within(ctx, size)
 	defer cancel()
