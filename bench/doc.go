@@ -1,14 +1,13 @@
-// Package bench measures what memkernel costs the host that calls it: planning a
-// prompt, counting tokens, reading transcripts. It holds benchmarks only. The other packages of
-// the module judge memkernel (command cmd/mkbench, whose documents have no schema), make files and
-// check releases.
+// Package bench measures the cost of memkernel to its host: planning a prompt, counting tokens,
+// reading transcripts. It holds benchmarks only. The other packages of the module judge memkernel
+// (command cmd/mkbench, whose documents have no schema), make files and check releases.
 //
 //	go test -C bench -run '^$' -bench .
 //
 // A time alone means little on another machine, so every figure is compared
-// with one of something known, measured in the same run:
+// with that of a reference, measured in the same run:
 //
-//	BenchmarkPlan    a plan, as a share of what the reference tokenizer
+//	BenchmarkPlan    a plan, as a share of the time that the reference tokenizer
 //	                 (tiktoken-go) takes to tokenise the same texts once
 //	BenchmarkCount   the o200k counter against the reference tokenizer
 //	BenchmarkRead    transcripts of every dialect against bare encoding/json
@@ -18,7 +17,7 @@
 //	BenchmarkWorkspaces  many small workspaces in one process against as many bare
 //	                 FTS5 tables
 //	BenchmarkVectors a search among vectors against a plain loop over them
-//	BenchmarkRecall  what memory adds to a plan
+//	BenchmarkRecall  the time that memory adds to a plan
 //	BenchmarkColdSearch  a search as a process of its own against one that does
 //	                 nothing
 //	BenchmarkObserve  a committed turn of a long session against one of a short
@@ -26,16 +25,16 @@
 //	BenchmarkProxyBill  the bill of a session with pauses through the proxy against
 //	                 directly, with plans that come too late and on a busy machine
 //
-// Metrics, beside those of package testing:
+// Metrics, in addition to those of package testing:
 //
 //	%-of-tiktoken    time of the plan without its syncs, in percent of the
 //	                 reference's time for all texts of the conversation
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
-//	bill-%           what the proxy adds to the bill of all input, in percent;
+//	bill-%           the proxy's addition to the bill of all input, in percent;
 //	                 direct-usd and proxy-usd are the bills, unplanned the requests
 //	                 that had no plan in time, cuts those that were cut
-//	added-ms         what the proxy adds to the first byte, medians, milliseconds
+//	added-ms         the proxy's delay of the first byte, medians, milliseconds
 //	cpu-us/turn      processor time per turn, microseconds; x-smallest against the
 //	                 shortest session of the same way
 //	x-reference      how many times faster than the reference tokenizer
@@ -43,8 +42,8 @@
 //	x-json-struct    into any, and into a struct that leaves all content raw
 //
 // Nothing here reads the network. The conversation is the bundled sample, about
-// 200,000 tokens in 495 messages; the notes that are indexed are put together from
-// real text beside the repository. Where that is absent they are skipped, but for
-// BenchmarkRecall, BenchmarkRetrieval and BenchmarkColdSearch, which then take
-// invented words.
+// 200,000 tokens in 495 messages. The indexed notes are put together from real text
+// next to the repository. If that text is missing, the benchmarks that need it are
+// skipped. BenchmarkRecall, BenchmarkRetrieval and BenchmarkColdSearch use invented
+// words instead.
 package bench

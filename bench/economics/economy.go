@@ -17,8 +17,8 @@ import (
 // settings are the economies that are measured, from the cheapest.
 var settings = []cachelayout.Economy{cachelayout.Save, "0.25", cachelayout.Balanced, "0.75", cachelayout.Keep}
 
-// EconomyOptions are what is replayed for a [document.Economy]: the settings, and append-late to
-// compare with, in a window of today's and in one where nobody has to cut.
+// EconomyOptions returns the options of the runs for a [document.Economy]: the settings, with
+// append-late for comparison, in a window of today's size and in one that needs no cut.
 func EconomyOptions() Options {
 	o := Options{Rooms: []int{200_000, 1_000_000}, Regimes: Regimes()[:1], NoCurve: true, Policies: []string{replay.AppendLate}}
 	for _, e := range settings {
@@ -66,7 +66,7 @@ func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
 	return row
 }
 
-// rounded keeps what a reader can use.
+// rounded rounds a figure to a precision that helps a reader.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // WriteEconomy writes a measurement into a folder.

@@ -1,14 +1,13 @@
 // Package economics replays recorded sessions under every policy, window and price
-// regime of a grid, and writes a table of each window and regime, and the curve of cost
-// against recall over every policy's one figure, as a picture.
+// regime of a grid. It writes a table of each window and regime, and a picture with the
+// curve of cost against recall over the one figure that each policy has.
 //
 //	sessions × regimes × rooms × policies ─► rows ─► tables
 //	sessions × policies with a figure     ─► points ─► curve (SVG)
 //
-// Everything is relative to append-late on the same session, window and prices, as
-// sessions differ in size by far more than policies do. A window is the fixed part of the
-// session and a room above it, so that every session has the same room, or the model's
-// own.
+// Everything is relative to append-late on the same session, window and prices, because
+// sessions differ in size by far more than policies do. A window is the model's own, or
+// the fixed part of the session plus a room, so that every session has the same room.
 //
 // The package sends nothing, and writes nothing but the files of [Report.Write] and
 // [WriteEconomy]. The same sessions give the same figures, whatever the order in
@@ -59,7 +58,7 @@ func Regimes() []Regime {
 // rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
-// rooms returns the rooms of a regime among some; its own window stands for them.
+// rooms returns the rooms of a regime: its own window if it has one, else of.
 func (g *Regime) rooms(of []int) []int {
 	if g.Window > 0 {
 		return []int{g.Window}
@@ -73,7 +72,7 @@ type Session struct {
 	*transcript.Session
 }
 
-// Options are what is run. Zero values mean all of it.
+// Options say which runs to make. Zero values mean all runs.
 type Options struct {
 	Sessions []Session
 	Rooms    []int
@@ -264,8 +263,7 @@ var figures = []struct {
 // curveRoom is the window of the curve; its regime is the first.
 const curveRoom = 128_000
 
-// curveJobs lists the runs of the curve, and append-late as what they are measured
-// by.
+// curveJobs lists the runs of the curve, and append-late as their measure.
 func (r *Report) curveJobs() []job {
 	names := []string{replay.AppendLate}
 	for _, f := range figures {

@@ -19,8 +19,8 @@ const (
 	pictureFile  = "economics.svg"
 )
 
-// Write writes the report and its picture into a folder. command is what made it,
-// now the day it was made on.
+// Write writes the report and its picture into a folder. command is the command line that made
+// the report, now its day.
 func (r *Report) Write(dir, command string, now time.Time) error {
 	if len(r.Points) > 0 {
 		if err := atomicfile.WriteFile(filepath.Join(dir, pictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {

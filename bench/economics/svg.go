@@ -34,9 +34,8 @@ var strokes = map[string][2]string{
 	replay.Oracle:       {"#111111", "9 3 2 3"},
 }
 
-// svg draws the curves: references shown to the right, cost upwards on a
-// logarithmic scale, so that low and right is good. What lies outside the axes is
-// drawn at their edge.
+// svg draws the curves: references shown to the right, cost upwards on a logarithmic scale, so
+// that low and right is good. Points outside the axes are drawn at their edge.
 func svg(curves []curve, title string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s" %s>`+"\n", svgWidth, svgHeight, escape(title), svgFont)

@@ -12,10 +12,10 @@
 //   - prompts that people typed in the transcripts below the folder of -typed; every second
 //     one is fitted, and the others only judge the fit
 //
-// Some sets are also asked with a handful of their notes, and each transcript with the log
-// that its session kept, as a memory that has just begun. Large sets count alike and small
-// ones less. With -write the weights go to retrieval/weights.go; without it the command
-// writes nothing but temporary folders.
+// Some sets are also asked with only a handful of their notes, as a memory that has just
+// begun. Each transcript is asked with the log that its session kept. Large sets have equal
+// weight, small sets less. With -write the weights go to retrieval/weights.go; without it the
+// command writes only temporary folders.
 package main
 
 import (
@@ -193,7 +193,8 @@ func few(set relevance.Set, lines int, dir string) (source, error) {
 	return out, os.WriteFile(filepath.Join(dir, "memory", "notes.md"), []byte(notes), 0o644)
 }
 
-// known are the prompts for what stands in a workspace, as it stands and as a question.
+// known returns prompts about the contents of a workspace, each as it is written there and as a
+// question.
 func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {
@@ -246,7 +247,7 @@ func parallel(a, b []relevance.Question) bool {
 	return n > 0
 }
 
-// sample is a question and what was found for it.
+// sample is a question with the grounds found for it.
 type sample struct {
 	text       string
 	grounds    retrieval.Grounds
@@ -307,7 +308,7 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []pr
 	return g, err
 }
 
-// chance is what weights make of grounds.
+// chance returns the chance that weights give to grounds.
 func chance(w []float64, g *retrieval.Grounds) float64 {
 	if g.Held == 0 {
 		return g.Near
@@ -442,7 +443,7 @@ func auc(samples []sample, w []float64) float64 {
 	return sum / float64(max(len(yes)*len(no), 1))
 }
 
-// typed are what people typed in transcripts, at most 2n of them.
+// typed returns at most 2n prompts that people typed in transcripts.
 func typed(dir string, n int) ([]string, error) {
 	if dir == "" {
 		return nil, nil

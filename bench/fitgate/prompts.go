@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/bench/relevance"
 )
 
-// prompt is what somebody types.
+// prompt is a text that somebody types.
 type prompt struct {
 	Language string `json:"lang"`
 	Kind     string `json:"kind"`

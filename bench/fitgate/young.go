@@ -20,9 +20,8 @@ const youngName = "young: a session's own log"
 // flushEvery is how many turns lie between two checkpoints of such a session.
 const flushEvery = 3
 
-// young makes a memory of each session in the transcripts below a folder: what its
-// checkpoints write into the day's log, and nothing else, as a workspace has it after its
-// first day.
+// young makes a memory of each session in the transcripts below a folder. It holds only the lines
+// that the session's checkpoints write into the day's log, as in a workspace after its first day.
 func young(ctx context.Context, from, dir string) (out []source, err error) {
 	if from == "" {
 		return nil, nil
@@ -72,8 +71,8 @@ func keepLog(ctx context.Context, path, dir string) (err error) {
 	return nil
 }
 
-// ofLog asks for what the entries of a memory's logs say, by words that stand in them: every
-// second as a question.
+// ofLog returns prompts about the entries of a memory's logs, made of words in them. Every second
+// prompt is a question.
 func ofLog(dir string) ([]string, error) {
 	var out []string
 	files, err := filepath.Glob(filepath.Join(dir, "memory", "*.md"))

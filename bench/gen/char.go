@@ -34,10 +34,9 @@ func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	return index, blocks
 }
 
-// seamTable returns a set of byte pairs as bits: those at which some token passes
-// from one character into another without holding both entire. Where two
-// characters meet in any other pair, no merge takes bytes of one before it is
-// whole.
+// seamTable returns a set of byte pairs as bits. It has the pairs at which some token crosses
+// from one character to another without holding both entirely. If two characters meet in any
+// other pair, no merge takes bytes of one of them before that one is whole.
 func seamTable(tokens []string) []byte {
 	table := make([]byte, 256*256/8)
 	set := func(a, b byte) {

@@ -6,7 +6,8 @@
 //
 // The genres are made by the program, always the same ones: lists of things to do,
 // source files as notes, reports in six languages, logs, tables, and days written by a
-// template. Their texts are the project's own (CC0). Half of each one's questions is
-// sealed: -sealed asks that half and no other. Use it once at the end, and choose nothing by it. -set adds folders with qa.jsonl. Run it in the folder of the root module, whose
-// files one genre is made of. It writes nothing but temporary folders.
+// template. Their texts are the project's own (CC0). Half of the questions of each genre
+// are sealed, and -sealed asks only that half. Use -sealed once, at the end: nothing must be
+// chosen by its figures. -set adds folders with qa.jsonl. The command must run in the folder
+// of the root module, whose files one genre is made of. It writes only temporary folders.
 package main

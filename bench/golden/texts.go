@@ -58,11 +58,11 @@ func items(c chores) func(string, *notes) error {
 	}
 }
 
-// codeDirs are the source that notes are made of: what changes least.
+// codeDirs are the folders of source that notes are made of: those that change least.
 var codeDirs = []string{"budget", "cachelayout", "index/analysis", "markdownstore"}
 
-// code makes a note of each source file, without the comments above functions, which ask
-// for them: what does this?
+// code makes a note of each source file. The comments above functions are left out of the note
+// and become the questions, which ask for the function.
 func code(root string, n *notes) error {
 	for _, dir := range codeDirs {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
@@ -114,7 +114,7 @@ func codeNote(n *notes, dir, file string) error {
 	return nil
 }
 
-// reports are paragraphs on who studied what where.
+// reports are the words of paragraphs about people, their subjects of study and the places.
 type reports struct {
 	people, subjects, places, findings []string
 	text                               string
@@ -206,7 +206,7 @@ func logs(_ string, n *notes) error {
 	return nil
 }
 
-// tables makes tables of parts, whose rows are the answers.
+// tables makes tables of parts. The answers are their rows.
 func tables(_ string, n *notes) error {
 	parts := []string{"M6 bolt", "copper washer", "hose clamp", "ball bearing", "fuse 10 A", "rubber seal", "split pin", "cable tie"}
 	makers := []string{"Brandt", "Ibérica", "Hokuto", "Kessler", "Norvik", "Delta Parts"}

@@ -5,10 +5,10 @@
 //	                             entropy, exceptions, how far a match reaches
 //
 // The review is in this package: review.go names every rule that is left out or
-// changed, and why. What remains has to compile as a Go expression, to have a
-// keyword of at least three bytes, and to state how long a match can get. The same
-// input gives the same bytes. It reads one file and writes one, and never uses the
-// network: "make mask-rules" fetches the module through the Go module proxy first.
+// changed, and why. Each remaining rule must compile as a Go expression, must have a
+// keyword of at least three bytes, and must bound the length of a match. The same
+// input gives the same bytes. The command reads one file and writes one, and never uses
+// the network: "make mask-rules" fetches the module through the Go module proxy first.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Source is the module whose rules are embedded.
+// Source is the module that the embedded rules come from.
 const Source = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
 func main() {

@@ -26,7 +26,7 @@ var left = map[string]string{
 	"flutterwave-public-key": "public", "lob-pub-api-key": "public", "mailgun-pub-key": "public",
 }
 
-// change is what a rule has otherwise; what is empty stays.
+// change replaces parts of a rule; empty fields leave the rule's own.
 type change struct {
 	regex    string
 	keywords []string
@@ -62,7 +62,7 @@ func eachBefore(heads, tail string) (out []string) {
 	return out
 }
 
-// sign is how gitleaks spells what is between a name and its value.
+// sign is the expression that gitleaks uses between a name and its value.
 const sign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 // reviewed is a rule as it is taken over; ok is false if it is not.

@@ -16,8 +16,8 @@ import (
 //go:embed testdata/verdicts.jsonl
 var verdictLines []byte
 
-// verdict is what a reader thought of an entry that was curated: whether it is of use
-// to somebody who works there a week later, and why.
+// verdict is a reader's judgment of a curated entry: whether it would help somebody who works
+// there a week later, and why.
 type verdict struct {
 	// Key is the hash of the entry's words.
 	Key    string `json:"key"`
@@ -38,7 +38,7 @@ func verdicts() (map[string]verdict, error) {
 	return out, sc.Err()
 }
 
-// draw takes n of what was curated, always the same ones of the same entries.
+// draw takes n curated entries. It takes the same ones each time from the same entries.
 func draw(all []curated, n int) []curated {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b curated) int { return cmp.Compare(a.key(), b.key()) })

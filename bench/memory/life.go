@@ -31,7 +31,7 @@ type curated struct {
 	entry     consolidation.Promoted
 }
 
-// lived is what became of a workspace.
+// lived is the result of a workspace's life.
 type lived struct {
 	name string
 	// content are the days on which something was worth keeping or a session was held,

@@ -29,7 +29,7 @@ type pair struct {
 	first, second string
 }
 
-// language is what subjects and people of a language are called.
+// language has the names of subjects and people in a language.
 type language struct {
 	first, second []string
 	join          string
@@ -99,7 +99,7 @@ func pairs(sealed bool) ([]pair, error) {
 	return out, nil
 }
 
-// planted is where the statements of a pair stand.
+// planted is a pair with the places of its statements.
 type planted struct {
 	pair
 	at [2]health.Place
@@ -151,8 +151,8 @@ func plant(ps []pair, lang string) (fstest.MapFS, []planted) {
 	return files, out
 }
 
-// contradictions is how many planted ones the audit finds, and of what else it says the
-// same.
+// contradictions counts the planted contradictions that the audit finds, and its findings on
+// other statements.
 type contradictions struct {
 	planted, found, near, alarms int
 	// missed and alarmed say of which kinds.

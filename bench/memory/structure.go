@@ -45,8 +45,8 @@ func blocks(src string) []string {
 	return out
 }
 
-// changedBlocks are the blocks of a text that stand in what became of it with their
-// words, and as other blocks or in another order. What left is not among them.
+// changedBlocks returns the blocks of before whose words are still in after, but in another kind
+// of block or another order. Blocks whose words are missing are left out.
 func changedBlocks(before, after string) []string {
 	had, has := blocks(before), blocks(after)
 	same := common(had, has)
@@ -90,8 +90,7 @@ func common(a, b []string) []bool {
 	return out
 }
 
-// gone are the lines of a text, without blank ones, that what became of it has not, or
-// not as often.
+// gone returns the lines of before, without blank ones, that after lacks or has less often.
 func gone(before, after string) []string {
 	has := map[string]int{}
 	for l := range strings.Lines(after) {

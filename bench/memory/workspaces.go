@@ -73,9 +73,8 @@ func put(file, text string, at time.Time) error {
 	return os.Chtimes(file, at, at)
 }
 
-// dayOf is what is written of the nth day of a workspace, counted from 0, in its manner,
-// and the notes of it that are worth keeping. Every third day there is nothing but
-// routine, every seventh no log at all.
+// dayOf returns the log of the nth day of a workspace, counted from 0, in its manner, and the
+// notes in it that are worth keeping. Every third day has only routine, every seventh has no log.
 func dayOf(name string, n int) (log string, worth []note, err error) {
 	lang := "en"
 	if name == "chinese" {

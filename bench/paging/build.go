@@ -22,8 +22,8 @@ func (b *builder) page(session, id string, typ pagevm.Type, pin paging.Pin, cost
 	return id
 }
 
-// frame adds what every session has: rules that nobody pinned, a pinned
-// constraint, a plan and a preference.
+// frame adds the pages that every session has: rules that nobody pinned, a pinned constraint, a
+// plan and a preference.
 func (b *builder) frame(session string, rules ...int) (plan, constraint string) {
 	p := session + "/"
 	b.page(session, p+"bootstrap", pagevm.Bootstrap, paging.PinNone, 1, rules[0], 0, rules[1], 0)
@@ -51,7 +51,7 @@ func (b *builder) turn(session string) *Turn {
 
 func (t *Turn) demand(pages ...string) { t.Demand = append(t.Demand, pages...) }
 
-// call runs the tool whose result is the page.
+// call runs the tool that returns the page.
 func (t *Turn) call(page string) {
 	t.Calls = append(t.Calls, paging.Call{Signature: "tool(" + page + ")", Page: page})
 }

@@ -1,10 +1,9 @@
 // Package paging is the ClawVM paper's evaluation, run on the engine of
-// pagevm/paging: workloads, a runner, and the tables beside the paper's figures.
+// pagevm/paging: workloads, a runner, and the tables next to the paper's figures.
 //
 // The paper's workload files are not public. Ours are made by rules, and the rules
-// fix some counts whatever the sizes of pages and the order of upgrades. Those
-// counts were chosen to be the paper's; we call them structural, and a test holds
-// them:
+// fix some counts for all sizes of pages and all orders of upgrades. The rules were chosen
+// so that those counts equal the paper's. We call them structural, and a test checks them:
 //
 //	families at any budget, bare baseline: 20 compactions followed by a prompt
 //	  (20 post_compaction_bootstrap), one dirty page at each of them and at each of
@@ -21,9 +20,10 @@
 //	tasks: one compaction each in 7 of 8 debugging tasks, none elsewhere
 //
 // All other figures are ours: page sizes, and so tokens and every fault that depends on
-// what fits (upgrades without resolver or pins, the practitioner's setup under pressure),
-// hits and thrash. They are printed next to the paper's for comparison and need not be
-// equal. The engine knows neither. An equals sign in the tables marks a structural cell.
+// the space left (upgrades without resolver or pins, the practitioner's setup under
+// pressure), hits and thrash. They are printed next to the paper's for comparison and need
+// not be equal. The engine knows neither. An equals sign in the tables marks a structural
+// cell.
 //
 // The real sessions of the trace-derived runs are not the paper's; trace.go says how they
 // are cut.

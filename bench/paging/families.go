@@ -94,8 +94,8 @@ func (t *Turn) think(n int, plan, rule string) {
 	}
 }
 
-// interruptionHeavy switches between three tasks every three turns; each comes back
-// to what it found before. Compactions and resets fall in between.
+// interruptionHeavy switches between three tasks every three turns. Each task returns to its
+// earlier evidence. Compactions and resets fall in between.
 func interruptionHeavy() *Workload {
 	b := build("interruption-heavy", "main")
 	plan, rule := b.frame("main", 60, 24)
@@ -177,9 +177,9 @@ func starvation() *Workload {
 	return &b.w
 }
 
-// churn makes fifty pages of evidence in fifty turns. From the eleventh turn on
-// each looks back at seven of them; a compaction every five turns. The rules are
-// long: beside five results in full they do not fit.
+// churn makes fifty pages of evidence in fifty turns. From the eleventh turn on, each turn looks
+// back at seven of them. Every five turns there is a compaction. The rules are too long to fit
+// next to five results in full.
 func churn() *Workload {
 	b := build("churn", "main")
 	b.page("main", "main/bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 120, 0, 72, 0)

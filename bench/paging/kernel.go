@@ -33,9 +33,9 @@ const kernelModel = "gpt-6"
 // expand is the tool by which the played model follows a pointer.
 const expand = "memory_get"
 
-// player plays a workload to a kernel. It is the host and the model: what a turn
-// demands it looks for in the prompt that was planned, follows a pointer where it finds
-// only that, and runs the tool again where it finds nothing.
+// player plays a workload to a kernel, as both host and model. It looks for the demands of a turn
+// in the planned prompt. If the prompt has only a pointer to a page, player follows it. If the
+// prompt has nothing, player runs the tool again.
 //
 //   - A unit of tokens is [unitTokens] real ones, in window and pages alike.
 //   - Evidence is the result of a tool call. Constraints, plans and preferences are
@@ -44,8 +44,7 @@ const expand = "memory_get"
 //   - A page that a turn makes dirty is written with the turn, as a host does at the
 //     turn's end, and looked up in the journal after the turn's boundary.
 //
-// The kernel gets no demand before it plans, and pins nothing that the workload does
-// not pin.
+// The kernel gets no demand before it plans, and pins nothing that the workload does not pin.
 type player struct {
 	k        *kernel.Kernel
 	w        *Workload
@@ -60,7 +59,7 @@ type player struct {
 // talk is one session as its host has it.
 type talk struct {
 	msgs  []memkernel.Message
-	calls map[string][]string // page to the calls whose results hold it
+	calls map[string][]string // calls with the results that hold a page, by page
 	n     int                 // calls so far
 }
 
@@ -248,7 +247,7 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	var full *budget.TooSmallError
 	switch {
 	case errors.As(err, &full):
-		plan = nil // there is no prompt that holds what must be shown
+		plan = nil // no prompt has room for the pages that must be shown
 	case err != nil:
 		return nil, err
 	default:
@@ -346,8 +345,8 @@ func promptText(plan *api.ContextPlan) string {
 	return b.String()
 }
 
-// answer is the model's turn: the calls of the workload, a call of the resolver for what
-// the prompt only points to, and the tool again for what it doesn't hold at all.
+// answer plays the model's turn: the calls of the workload, a call of the resolver for each page
+// that the prompt only points to, and the tool again for each page that it lacks.
 func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level) {
 	var calls, results []memkernel.Part
 	run := func(name, id string, input map[string]string) {
@@ -385,7 +384,7 @@ func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level
 	s.add(memkernel.RoleAssistant, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Step %d is done.", t.Turn)})
 }
 
-// observe commits the turn, with what it made dirty, and names the pages whose changes
+// observe commits the turn with the pages that it made dirty, and returns the pages whose changes
 // were refused.
 func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *api.ContextPlan) (rejected []string, err error) {
 	turn := api.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
@@ -415,8 +414,8 @@ func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *ap
 	return rejected, nil
 }
 
-// events passes the turn's boundaries, and names the dirty pages whose newest version
-// the journal does not have behind them.
+// events passes the turn's boundaries, and returns the dirty pages whose newest version the
+// journal lacks afterwards.
 func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []string, err error) {
 	for _, ev := range t.Events {
 		b := api.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}

@@ -43,7 +43,7 @@ func newForesight(turns []paging.Turn, horizon int) *foresight {
 	return f
 }
 
-// from returns the future behind turn i, which must be asked for in order.
+// from returns the future after turn i. Callers must ask for turns in order.
 func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
 	s := turns[i].Session
 	f.played[s]++

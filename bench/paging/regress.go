@@ -16,7 +16,7 @@ type regression struct {
 	// Code is the fault or rejection that the scenario must raise, Cause its reason.
 	Code, Cause string
 	policy      string
-	without     func(*paging.Knobs) // what the policy lacks
+	without     func(*paging.Knobs) // without takes the policy's feature away
 	workload    func() *Workload
 }
 
@@ -113,7 +113,7 @@ func twoWriters() *Workload {
 	return &b.w
 }
 
-// sameCall runs a tool again whose result a policy without upgrades dropped.
+// sameCall runs a tool again after a policy without upgrades dropped its result.
 func sameCall() *Workload {
 	b := build("same-call", "main")
 	ev := b.evidence("main", 1, 18, 11, 6, 2)

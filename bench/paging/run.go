@@ -135,7 +135,7 @@ func (r *Result) play(ctx context.Context, s stepper, sc *script, opt Options) e
 	return nil
 }
 
-// see records what a turn's outcome holds beyond the totals.
+// see records the parts of a turn's outcome that the totals leave out.
 func (r *Result) see(out *paging.Outcome, opt Options) {
 	if out.Over > r.Over {
 		r.Over, r.Short = out.Over, slices.Clone(out.Short)

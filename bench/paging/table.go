@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is why a cell is what it is.
+// Kind says how a cell gets its value.
 type Kind string
 
 // The kinds of cells.
@@ -20,7 +20,7 @@ const (
 	Ours Kind = "ours"
 )
 
-// Cell is a figure beside the paper's.
+// Cell is our figure with the paper's.
 type Cell struct {
 	Ours float64 `json:"ours"`
 	// Paper is nil where the paper has no figure.
@@ -40,9 +40,9 @@ type Table struct {
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
-	// Note is what a reader must know, "" for nothing.
+	// Note is a remark that readers of the table need, "" for none.
 	Note string `json:"note"`
-	// digits behind the point, by column.
+	// digits is the number of decimals, by column.
 	digits []int
 }
 
@@ -56,11 +56,11 @@ func (t *Table) row(label string, cells ...Cell) {
 	t.Rows = append(t.Rows, Row{Label: label, Cells: cells})
 }
 
-// columnWidth leaves labels of up to 17 columns beside four columns of figures.
+// columnWidth leaves room for labels of up to 17 columns next to four columns of figures.
 const columnWidth = 15
 
-// Text draws the table for a terminal of 80 columns: ours, then the paper's in
-// brackets. An equals sign marks what is structural, a tilde what is shaped.
+// Text draws the table for a terminal of 80 columns: our figures, each followed by the paper's in
+// brackets. An equals sign marks a structural cell, a tilde a shaped one.
 func (t *Table) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.Title)

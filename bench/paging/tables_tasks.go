@@ -72,8 +72,8 @@ func table8(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// table9 runs the stress tests. Pinned misses count beside the explicit faults, as
-// in the paper's total.
+// table9 runs the stress tests. Pinned misses count in addition to the explicit faults, as in the
+// paper's total.
 func table9(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 9", Title: "stress tests: explicit faults and pinned misses", Columns: []string{"bootstrap", "pinned", "flush", "dup+refetch"},
 		Note: "All pinned misses are marked budget_insufficient."}

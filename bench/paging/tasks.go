@@ -28,8 +28,7 @@ func tasks() []*Workload {
 	return out
 }
 
-// task looks at its evidence, then goes on calling what it called and needing what
-// it saw.
+// task looks at its evidence, then repeats its calls and demands the same evidence.
 func task(kind string, i, evidence int, compacts bool) *Workload {
 	b := build(fmt.Sprintf("%s-%02d", kind, i+1), "main")
 	plan, rule := b.frame("main", 60, 24)

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// unitTokens is the size of a token unit of trace-derived workloads: what a pointer
-// costs in a real prompt. The paper's budget of 300 is then 15,000 tokens.
+// unitTokens is the size of a token unit of trace-derived workloads: the cost of a pointer in a
+// real prompt. The paper's budget of 300 is then 15,000 tokens.
 const unitTokens = 50
 
 // bytesPerToken turns sizes of texts into tokens; good enough for comparing
@@ -24,17 +24,16 @@ const bytesPerToken = 4
 // traceBudget is the budget of Table 10, in units.
 const traceBudget = 300
 
-// fromTranscript makes a workload of the first turns model calls of a recorded
-// session, of all with 0. Sizes are units of unitTokens.
+// fromTranscript makes a workload of the first turns model calls of a recorded session, or of all
+// calls if turns is 0. Sizes are units of unitTokens.
 //
 //   - A turn is one model call. A page of evidence is a file, by its canonical path,
 //     or the result of any other call, by its canonical form.
 //   - An equal call is the same canonical call with no edit of its file in between.
 //   - A page is demanded by a call on its file, and by a turn whose words or
 //     arguments name the file.
-//   - An edit makes the plan page dirty: it is what the agent has done so far.
-//   - The host's compactions are where they were; the session ends with the last
-//     turn.
+//   - An edit makes the plan page dirty: the page is the agent's progress so far.
+//   - The host's compactions keep their places; the session ends with the last turn.
 func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
 	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
 	t.builder.page("main", "bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 40, 0, 12, 0)
@@ -113,7 +112,7 @@ func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
 // shortestName is the length from which a file's base name counts as naming it.
 const shortestName = 6
 
-// mention demands the pages whose files a text names.
+// mention demands the pages of the files that a text names.
 func (t *tracer) mention(turn *Turn, text string) {
 	if text == "" {
 		return

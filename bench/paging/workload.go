@@ -36,8 +36,8 @@ type Page struct {
 	Fields        *Fields         `json:"fields,omitempty"`
 }
 
-// Fields are what a page may declare of itself beyond its costs. Members that are
-// not known here are the author's own.
+// Fields are the optional fields of a page in addition to its costs. Unknown members are the
+// author's own.
 type Fields struct {
 	// Version of the content when the run begins.
 	Version int `json:"version,omitempty"`
@@ -121,7 +121,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(f))
 }
 
-// check returns what is wrong with a workload, nil if it can be run.
+// check returns the fault of a workload, nil if it can be run.
 func (w *Workload) check() error {
 	if len(w.Sessions) == 0 {
 		return errors.New(`it names no session: list them in "sessions"`)
@@ -246,9 +246,9 @@ func (w *Workload) checkTurns(pages map[string]*Page) error {
 	return nil
 }
 
-// checkFlight checks what is in flight: work begins once before it ends, in one
-// session. A turn's work begins before other work of that turn ends, so that what
-// is over within a turn can be there whole.
+// checkFlight checks the work in flight: a piece of work must begin once before it ends, in one
+// session. The work that a turn begins counts before the work that it ends, so one turn may hold
+// both ends of a piece of work.
 func checkFlight(t *Turn, flying map[string]string) error {
 	for _, id := range t.Begin {
 		if s, ok := flying[id]; ok {

@@ -45,7 +45,7 @@ import (
 // peer is an engine to compare with.
 type peer struct {
 	name string
-	// open indexes the Markdown files of a folder, whose lines are given by path.
+	// open indexes the Markdown files of a folder; files has their lines by path.
 	open func(ctx context.Context, dir string, files map[string][]string) (searcher, error)
 }
 

@@ -21,9 +21,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// kinds are what is hashed: of each call the body and the decision (with the text of an
-// error where there was no plan), of each run the journals, the other state of the
-// sessions, and what was written to the workspace.
+// kinds are the kinds of hashed data. Each call has a body and a decision, or the text of an
+// error if there was no plan. Each run has the journals, the other state of the sessions, and the
+// files written to the workspace.
 var kinds = []string{"body", "decision", "journal", "state", "workspace"}
 
 // host is a way to use a kernel.
@@ -37,8 +37,8 @@ type host struct {
 	observe, peek, refuse, compact, boundary, reopen int
 }
 
-// hosts reach between them what a plan can meet: growth, cuts on a warm, a cold and a
-// full prompt, rewrites by the host, refusals, compactions on demand and restarts.
+// hosts together cover the conditions of a plan: growth, cuts on a warm, a cold and a full
+// prompt, rewrites by the host, refusals, compactions on demand and restarts.
 var hosts = []host{
 	{name: "whole", window: 200_000, resolver: "memory_get", private: true, observe: 1, view: transcript.Full},
 	{name: "tight", window: 70_000, reserve: 8_000, view: transcript.Host, reopen: 41},
@@ -107,7 +107,7 @@ func (r *runner) open(ctx context.Context) (err error) {
 // due reports whether something that happens every so many calls happens at n.
 func due(every, n int) bool { return every > 0 && n%every == every-1 }
 
-// call does what the host does for one call. What goes wrong is part of the decision.
+// call does the host's work for one call. An error becomes part of the decision.
 func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memkernel.Message) {
 	answer := &msgs[c.Index]
 	before, after := msgs[:c.Index:c.Index], msgs[:c.Index+1:c.Index+1]
@@ -142,7 +142,7 @@ func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memk
 	}
 }
 
-// passed goes past a boundary and writes the line of what it came to.
+// passed goes past a boundary and writes the line of its result.
 func (r *runner) passed(n int, what string, at api.Boundary, f func(context.Context, api.Boundary) (*api.Passed, error)) {
 	p, err := f(context.Background(), at)
 	if p != nil {
@@ -167,7 +167,7 @@ func (r *runner) planned(n int, what string, req *api.PlanRequest, f func(contex
 	return plan
 }
 
-// decision returns what a call answered, as bytes.
+// decision returns the answer to a call, as bytes.
 func decision(v any, err error) []byte {
 	if err != nil {
 		return []byte(err.Error())
@@ -218,7 +218,7 @@ func (r *runner) left() error {
 	})
 }
 
-// records returns a journal's records without what frames them.
+// records returns a journal's records without their frames.
 func records(journal []byte) ([]byte, error) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(journal) {

@@ -1,13 +1,14 @@
-// Command planhash plans every call of recorded sessions and hashes what came out:
-// the bytes of each request body, the decision behind it, and the journals that are
-// left. Two builds that print the same lines plan alike.
+// Command planhash plans every call of recorded sessions and hashes the results:
+// the bytes of each request body, the decision that led to it, and the journals at the
+// end. Two builds that print the same lines plan alike.
 //
 //	go build -C bench -o "$PWD/bin/planhash" ./planhash
 //	bin/planhash -o before.txt SESSION...
 //	bin/planhash -against before.txt SESSION...
 //
 // Each session runs under several hosts (see hosts), over a copy of a workspace, by the
-// recorded clock. What a plan cost us is left out, and how journals frame their records.
+// recorded clock. The time and work of a plan are left out, and so are the frames of
+// journal records.
 //
 // It judges nothing, and it never writes outside a temporary folder and the file that
 // -o names.

@@ -12,10 +12,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// oracle follows the plan of a [planner]: it knows what every later call will refer
-// to. Its plan is one that could be followed, so it is an upper bound of the best
-// that can be done; [Bound] is the lower one. What the planner ignores is listed
-// there.
+// oracle follows the plan of a [planner]: it knows the later references of every call. A real
+// policy could follow its plan, so its cost is an upper bound of the best cost; [Bound] is the
+// lower one. planner lists the facts that the plan ignores.
 type oracle struct {
 	rec  *replay.Recording
 	by   *planner
@@ -120,7 +119,7 @@ type unit struct {
 	results []unitResult
 }
 
-// unitResult is a tool result of an atom; saves is what leaving it out saves.
+// unitResult is a tool result of an atom. saves is how many tokens its omission saves.
 type unitResult struct {
 	result
 	id    string
@@ -146,8 +145,8 @@ func unitOf(r *replay.Recording, atom int) unit {
 	return u
 }
 
-// references lists, per call that counts, what the answer refers to, and where the last
-// 8,000 tokens begin.
+// references returns the references of the answer of each counted call, and the place at which
+// the last 8,000 tokens of each call begin.
 func references(r *replay.Recording) (refs [][][]recall.Place, recent []int) {
 	tracker := recall.New()
 	told := 0
@@ -198,8 +197,8 @@ type planner struct {
 	rec   *replay.Recording
 	units []unit
 	refs  [][][]recall.Place
-	// write and on are what a token costs at a call, new and already there, in
-	// dollars per million.
+	// write and on are the prices of a token at a call, new and already there, in dollars per
+	// million.
 	write, on []float64
 	grown     []int // new tokens per call
 	room      int
@@ -336,7 +335,7 @@ func (p *planner) find(at recall.Place) (atom, r int) {
 	})
 }
 
-// span is a stretch in the making: what it costs, and what its calls refer to.
+// span is an unfinished stretch: its cost and the references of its calls.
 type span struct {
 	p      *planner
 	lambda float64
@@ -345,7 +344,7 @@ type span struct {
 	cost   float64 // of all that is new
 	tokens int     // new in the stretch
 	hold   float64 // of one older token
-	free   int     // references among what is new
+	free   int     // references among the new tokens
 	// wanted counts the references to older atoms: to their own text, and to each
 	// result.
 	wanted map[int]*wants
@@ -399,7 +398,7 @@ func (s *span) want(atom, r int) {
 	}
 }
 
-// value returns what the stretch costs, less what its references earn.
+// value returns the cost of the stretch, less the worth of its references.
 func (s *span) value() float64 {
 	earned, _ := s.pick(false)
 	return s.cost - s.lambda*float64(s.free) - earned
@@ -448,8 +447,8 @@ func fit(all []option, room int) (out []option, earned float64) {
 	return out, earned
 }
 
-// option returns what showing an atom costs and earns, and reports whether it
-// earns anything. Its own text is paid if any of it is shown.
+// option returns the cost and the worth of showing an atom, and reports whether it is worth
+// anything. The atom's own text is paid if any of it is shown.
 func (s *span) option(atom int, list bool) (option, bool) {
 	u, w := &s.p.units[atom], s.wanted[atom]
 	o := option{kept: kept{atom: atom}, tokens: u.tokens, earns: s.lambda*float64(w.own) - float64(u.tokens)*s.hold}

@@ -72,10 +72,10 @@ func newTurns(rec *replay.Recording, keep int) replay.Chooser {
 	})
 }
 
-// Claude Code's rule for compacting by itself (its program, 2026): the prompt may grow to
-// the window less what a summary may take and a buffer, which is 167,000 of 200,000
-// tokens. Everything is then replaced by a summary, of which the size is what recorded
-// ones have, and by the files that were read last, read again.
+// Claude Code's rule for automatic compaction (its program, 2026). The prompt may grow to the
+// window less the most that a summary may take and a buffer, which is 167,000 of 200,000 tokens.
+// Then everything is replaced by a summary, of the size of recorded summaries, and by the most
+// recently read files, which are read again.
 const (
 	claudeCodeOutput     = 20_000
 	claudeCodeBuffer     = 13_000
@@ -182,10 +182,10 @@ const (
 	compactSummary = 3_500
 )
 
-// contextEditing leaves both to the provider: clear_tool_uses_20250919 and
-// compact_20260112. What was cleared stays cleared, as the documentation promises that
-// later requests read the new prefix. In a window that is smaller than the triggers,
-// the summary is written when it is full.
+// contextEditing leaves both to the provider: clear_tool_uses_20250919 and compact_20260112.
+// Cleared results stay cleared, because the documentation promises that later requests read the
+// new prefix. In a window that is smaller than the triggers, the summary is written when the
+// window is full.
 type contextEditing struct {
 	replay.History
 	edits
@@ -281,7 +281,7 @@ func (h *edits) clear(end, keep, least int) bool {
 	return true
 }
 
-// saves returns what a text in the place of a result would save, in tokens.
+// saves returns how many tokens a text in the place of a result would save.
 func (h *edits) saves(r result, text string) int {
 	part := h.part(r)
 	before, after := h.of.Rec.Messages[r.message], h.of.Rec.Messages[r.message]
@@ -344,7 +344,7 @@ func (p *trimmed) prune(req replay.Request, hard float64) (changed bool) {
 	return changed
 }
 
-// protected returns where the newest answers begin, whose results stay.
+// protected returns the first of the newest answers; results after it stay.
 func (p *trimmed) protected(end int) int {
 	left := pruneKeepAnswers
 	for i := end - 1; i >= p.From; i-- {
@@ -366,8 +366,7 @@ func (p *trimmed) chars(end int) int {
 	return n
 }
 
-// soften keeps the two ends of a large result. It returns the size before, and what
-// was saved.
+// soften keeps the two ends of a large result. It returns the size before, and how much it saved.
 func (p *trimmed) soften(r result) (chars, saved int) {
 	text, media := replay.ResultText(p.part(r))
 	if form := p.form(r); form != "" {
@@ -403,9 +402,9 @@ const (
 	masked    = "[Old tool result left out]"
 )
 
-// masking masks every result but the newest, keep of them. Rolling, it does so for every
-// call; in batches, once so many are waiting or the cache is cold anyway. What no call has
-// shown stays.
+// masking masks every result except the newest keep ones. Rolling, it does so at every call. In
+// batches, it does so once enough results are waiting or the cache is cold anyway. Results that
+// no call has shown yet stay.
 type masking struct{ *trimmed }
 
 func newMasking(rec *replay.Recording, keep int) replay.Chooser {
@@ -457,7 +456,7 @@ func (p *trimmed) mask(req replay.Request, keep, batch int) bool {
 // edits shows results of a history in another form.
 type edits struct {
 	of *replay.History
-	// forms is what replaces a result, by message and part.
+	// forms has the replacement of each result, by message and part.
 	forms map[string]string
 }
 
@@ -504,10 +503,10 @@ func (h *edits) replace(r result, text string) int {
 
 func formKey(r result) string { return strconv.Itoa(r.message) + "/" + strconv.Itoa(r.part) }
 
-// form returns what a result shows in place of its own text, "" for itself.
+// form returns the text that replaces a result, "" if the result shows its own.
 func (h *edits) form(r result) string { return h.forms[formKey(r)] }
 
-// withText returns a part with a result whose content is a text.
+// withText returns a copy of a part with a result, which has text as its content.
 func withText(p memkernel.Part, text string) memkernel.Part {
 	c := *p.Result
 	c.Content, c.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true

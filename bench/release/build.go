@@ -16,7 +16,7 @@ import (
 // target is a system that there is a program for.
 type target struct {
 	goos, goarch string
-	// node and wheel are what it is called in npm's packages and in wheels.
+	// node and wheel are the names of the system in npm's packages and in wheels.
 	node, wheel string
 }
 
@@ -47,8 +47,9 @@ type program struct {
 	path string
 }
 
-// build builds the command for each target into a folder, which is absolute. A program that does not carry
-// the tag's version is an error; a snapshot's version is what the programs carry.
+// build builds the command for each target into a folder, which must be an absolute path. It
+// returns an error if a program does not carry the tag's version. A snapshot has the version that
+// its programs carry.
 func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program, error) {
 	var out []program
 	for _, t := range targets {

@@ -17,24 +17,24 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// modulePath is what is released.
+// modulePath is the path of the released module.
 const modulePath = "github.com/memkernel/memkernel"
 
 // checkout is a commit that is to be released, or a snapshot of one.
 type checkout struct {
 	root string
-	// commit is what is built, "" if that is the tree as it stands.
+	// commit is the commit to build, "" for the tree with its changes.
 	commit string
 	// tag is the version's, "" of a snapshot; version is without its v, and of a snapshot
 	// known when a program was built.
 	tag, version string
 	// time is the commit's: the same commit makes the same files.
 	time time.Time
-	// notes are what CHANGELOG.md says of the version, or of what is not released yet.
+	// notes is the text of CHANGELOG.md about the version, or about the unreleased changes.
 	notes string
 }
 
-// look finds out what is checked out, and whether it can be released.
+// look reads the state of the checkout, and returns an error if it can't be released.
 func look(root string, snapshot bool) (*checkout, error) {
 	if _, err := git(root, "rev-parse", "--git-dir"); err != nil {
 		return nil, fmt.Errorf("%s is no git checkout, and the version is read from its tag: %w", root, err)
@@ -73,9 +73,9 @@ func look(root string, snapshot bool) (*checkout, error) {
 	return c, err
 }
 
-// source is the folder to build in. A commit is built in a clone in the folder dir: what
-// git does not track has no part in it, and Go finds the version of a clone, which it does
-// not in a linked worktree.
+// source returns the folder to build in. A commit is built in a clone in the folder dir:
+// untracked files have no part in it, and Go finds the version of a clone, but not of a linked
+// worktree.
 func (c *checkout) source(dir string) (string, error) {
 	if c.commit == "" {
 		return c.root, nil
@@ -113,8 +113,8 @@ func tagged(root string) (string, error) {
 	return tag, err
 }
 
-// section returns what the changelog says of a version; of what is not released yet, for
-// a version of "", where saying nothing is no mistake.
+// section returns the changelog's section of a version. For a version of "" it returns the
+// unreleased changes, which may be missing or empty.
 func section(changelog, version string) (string, error) {
 	title := regexp.MustCompile(`(?m)^## Unreleased *$`)
 	if version != "" {
@@ -148,7 +148,7 @@ func some(status string) string {
 	return strings.Join(names, ", ")
 }
 
-// git runs git in a folder, and returns what it prints.
+// git runs git in a folder, and returns its output.
 func git(root string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", root}, args...)...)
 	out, err := cmd.Output()

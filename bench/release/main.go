@@ -1,16 +1,16 @@
-// Command release makes what is published of a checkout: the program for each system,
-// and the packages that bring it to people.
+// Command release makes the published files from a checkout: the program for each system,
+// and the packages that distribute it.
 //
 //	go run -C bench ./release [-snapshot] [-out FOLDER]
 //
 //	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions
 //	                                                     └► checksums.txt, notes.md
 //
-// The version is the tag of the commit that is checked out. Without one, and with
-// -snapshot also of a tree with changes, it is a snapshot: everything is made, under the
-// version that Go gives to such a build. FOLDER, bin/release without the flag, is replaced
-// when all of it is there; nothing is published, and no network is needed but for modules
-// that are not on the machine.
+// The version is the tag of the checked-out commit. A commit without a tag makes a
+// snapshot, and with -snapshot so does a tree with changes. A snapshot has all files, under
+// the version that Go gives to such a build. FOLDER, bin/release without the flag, is
+// replaced when all files are made. Nothing is published. The network is needed only for
+// modules that are not on the machine.
 //
 // Its tests also hold that the module can be installed by its version, and embedded.
 package main
@@ -86,7 +86,7 @@ func replace(from, to, old string) error {
 	return os.Rename(from, to)
 }
 
-// tell says what there is now.
+// tell lists the files of the release.
 func tell(w io.Writer, c *checkout, out string, made []string) error {
 	kind := "memkernel " + c.version
 	if c.tag == "" {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// packer makes what is published of programs, in a folder.
+// packer writes the published files of programs into a folder.
 type packer struct {
 	*checkout
 	// extras are man pages and completions.
@@ -80,7 +80,7 @@ func (p *packer) keep(name string, data []byte, err error) error {
 	return nil
 }
 
-// name is what a file of the release is called that is for people to choose.
+// name returns the name of a file of the release that people choose themselves.
 func (p *packer) name(t target, suffix string) string {
 	return fmt.Sprintf("memkernel_%s_%s_%s%s", p.version, t.goos, t.goarch, suffix)
 }
@@ -319,8 +319,8 @@ func (p *packer) desktop(t target, data []byte) error {
 	return p.keep(p.name(t, ".mcpb"), packed, err)
 }
 
-// claude is the plugin of Claude Code beside the marketplace file that offers it, for who
-// has no way to the repository.
+// claude packs the plugin of Claude Code with the marketplace file that offers it, for users
+// without access to the repository.
 func (p *packer) claude() error {
 	const plugin = "integrations/claude-code/"
 	manifest, err := p.manifest(plugin + ".claude-plugin/plugin.json")
@@ -336,7 +336,7 @@ func (p *packer) claude() error {
 	return p.keep(fmt.Sprintf("memkernel_%s_claude-code-plugin.zip", p.version), packed, err)
 }
 
-// codex is what Codex's settings take, for who adds it by hand.
+// codex packs the settings of Codex, for users who add them by hand.
 func (p *packer) codex() error {
 	files, err := p.read("integrations/codex", "config.toml", "hooks.json", "README.md")
 	if err != nil {
@@ -346,7 +346,7 @@ func (p *packer) codex() error {
 	return p.keep(fmt.Sprintf("memkernel_%s_codex.zip", p.version), packed, err)
 }
 
-// checksums is what sha256sum -c reads.
+// checksums writes the file that sha256sum -c reads.
 func (p *packer) checksums() error {
 	names := slices.Sorted(slices.Values(p.made))
 	var b strings.Builder
@@ -360,5 +360,5 @@ func (p *packer) checksums() error {
 	return p.keep("checksums.txt", []byte(b.String()), nil)
 }
 
-// writeNotes keeps what the changelog says.
+// writeNotes writes the changelog's text to notes.md.
 func (p *packer) writeNotes() error { return p.keep("notes.md", []byte(p.notes+"\n"), nil) }

@@ -1,5 +1,4 @@
-// Package relevance judges retrieval on questions whose answers' places are
-// known.
+// Package relevance judges retrieval on questions with known places of their answers.
 //
 // A set is a folder: Markdown files as a workspace has them, and qa.jsonl with a
 // question and its evidence lines in each row. A hit covers an evidence line if

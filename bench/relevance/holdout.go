@@ -91,8 +91,7 @@ func bare() retrieval.Signals {
 	return s
 }
 
-// goal returns what weights are chosen by: the mean of the figures that
-// matter.
+// goal returns the figure by which weights are chosen: the mean of the figures that matter.
 func goal(answers []Answer) float64 {
 	sum := 0.0
 	for _, a := range answers {

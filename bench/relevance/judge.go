@@ -14,7 +14,7 @@ func Judge(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	return m
 }
 
-// rate is Judge but for what is packed.
+// rate is Judge without the packed notes.
 func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	ranks, files := ranksOf(q.Evidence, hits), fileRanks(q.Evidence, hits)
 	m := Metrics{

@@ -14,8 +14,8 @@ type Knob struct {
 	Name string
 	// Off is the value at which the signal has no effect.
 	Off float64
-	// Values are what is tried, in order: a coarse grid, since what differs by less
-	// than its steps differs by chance.
+	// Values are the values to try, in order. The grid is coarse, since a difference below its
+	// steps is chance.
 	Values []float64
 }
 

@@ -19,7 +19,7 @@ import (
 
 // Kinds of known items.
 const (
-	kindPhrase     = "phrase"     // four words that stand so in a line
+	kindPhrase     = "phrase"     // four adjacent words of a line
 	kindWord       = "word"       // one word
 	kindIdentifier = "identifier" // a path, a name in code, a hash, a number
 	kindHeading    = "heading"
@@ -30,19 +30,19 @@ const (
 // KnownKinds are all of them.
 var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo}
 
-// KnownItem is something that stands in a workspace, as somebody would type it.
+// KnownItem is an item from a workspace, as somebody would type it.
 type KnownItem struct {
 	Kind, Query string
-	// holds is what a line has to hold, with nothing of a word before or behind it
-	// unless it is part of one; "" if places count.
+	// holds is the text that a line must hold, as a whole word unless within is set. It is "" if
+	// places count.
 	holds  string
 	within bool
 	places []Evidence
 }
 
-// Known is what the items of a kind came to. Of words the share of the first ten hits
-// counts that hold the word, or one of the same stem; of all others whether a hit
-// holds the item.
+// Known is the result for the items of a kind. For words, the share of the first ten hits counts
+// that hold the word or one of the same stem. For all other kinds it counts whether a hit holds
+// the item.
 type Known struct {
 	N                int      `json:"n"`
 	HitAt1           *float64 `json:"hit_at_1,omitempty"`
@@ -63,8 +63,8 @@ type KnownAnswer struct {
 	Lines Sizes
 }
 
-// KnownItems chooses at most n items of each kind of what is indexed. The same seed
-// chooses the same.
+// KnownItems chooses at most n items of each kind from the indexed files. The same seed chooses
+// the same items.
 func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 	all := map[string]map[string]KnownItem{}
 	add := func(it KnownItem) {
@@ -112,7 +112,7 @@ var (
 // characters are.
 const phraseWords = 4
 
-// inLine adds what stands in a line.
+// inLine adds the items of a line.
 func inLine(line string, rng *rand.Rand, add func(KnownItem)) {
 	found := dates.FindAllString(line, -1)
 	for _, d := range found {
@@ -258,8 +258,8 @@ func (b *Bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool 
 	return slices.ContainsFunc(strings.Fields(string(a.AppendIndexAs(nil, it.holds, lang))), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// stands reports whether a text stands in a line, in any case of letters; unless within,
-// as a whole word.
+// stands reports whether a line holds a text, in any case of letters. Unless within is set, the
+// text must be a whole word.
 func stands(line, text string, within bool) bool {
 	line, text = strings.ToLower(line), strings.ToLower(text)
 	for from := 0; ; {
@@ -312,8 +312,8 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 	return out
 }
 
-// Asked are items that a prompt does not show by itself: phrases and identifiers that
-// stand below the folder of notes and in no file at the root.
+// Asked returns items that a prompt does not show by itself: phrases and identifiers that are in
+// the folder of notes and in no file at the root.
 func (b *Bench) Asked(seed uint64, n int) []KnownItem {
 	var out []KnownItem
 	for _, it := range b.KnownItems(seed, 4*n) {
@@ -333,14 +333,14 @@ func (b *Bench) atRoot(it KnownItem) bool {
 	return false
 }
 
-// HeldBy reports whether lines of a file hold an item as it stands.
+// HeldBy reports whether lines of a file hold an item word for word.
 func (b *Bench) HeldBy(it KnownItem, path string, from, to int) bool {
 	lines := b.lines[path]
 	lines = lines[min(max(from-1, 0), len(lines)):min(to, len(lines))]
 	return slices.ContainsFunc(lines, func(l string) bool { return stands(l, it.holds, it.within) })
 }
 
-// endOf returns the last line of the section whose heading comes first.
+// endOf returns the last line of the section that begins with the first unit, a heading.
 func endOf(units []markdownstore.Unit) int {
 	end := units[0].EndLine
 	for _, u := range units[1:] {

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// plain is what a search is held against: a bare FTS5 table of the same lines, porter
-// and unicode61, any word of the question, ORDER BY bm25. Chinese, Japanese and Korean
-// are cut into pairs of characters, since unicode61 takes a sentence for a word.
+// plain is the baseline of a search: a bare FTS5 table of the same lines, porter and unicode61,
+// any word of the question, ORDER BY bm25. Chinese, Japanese and Korean are cut into pairs of
+// characters, since unicode61 takes a sentence for a word.
 type plain struct{ db *sql.DB }
 
 // newPlain makes the table in memory, by the driver of SQLite that the index brings.
@@ -97,8 +97,8 @@ func plainWords(text string) []string {
 	return out
 }
 
-// wordSpan is a run of letters and digits in a text, from byte to byte. pairs: it is
-// written without spaces, so that a pair of characters stands for a word.
+// wordSpan is a run of letters and digits in a text, from byte to byte. If pairs is set, its
+// script has no spaces, so each pair of characters counts as a word.
 type wordSpan struct {
 	from, to int
 	pairs    bool

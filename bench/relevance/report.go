@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Report is what a set of questions came to.
+// Report is the result of a set of questions.
 type Report struct {
 	Metrics
 	// Categories are the same by the questions' category.
@@ -16,7 +16,7 @@ type Report struct {
 	Intervals map[string]Interval `json:"intervals"`
 }
 
-// Category is what the questions of one came to.
+// Category is the result of the questions of a category.
 type Category struct {
 	Metrics
 	Intervals map[string]Interval `json:"intervals"`
@@ -101,8 +101,8 @@ var figures = []figure{
 	{"recall_packed_2000", func(m Metrics) float64 { return m.Packed["2000"] }},
 }
 
-// Difference is what one figure of a second run is above that of a first, question
-// by question, with the interval of 95 % of the paired bootstrap.
+// Difference is how much higher one figure of a second run is than that of a first, question by
+// question, with the interval of 95 % of the paired bootstrap.
 type Difference struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`

@@ -38,7 +38,7 @@ type Bench struct {
 	// TokenSizes have room for.
 	Places bool
 	Hits   int
-	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
+	// Unpacked skips the judging of packed notes, which takes most of the time.
 	Unpacked bool
 	store    *markdownstore.Store
 	counter  budget.Counter
@@ -90,7 +90,7 @@ func (b *Bench) sync(ctx context.Context) error {
 	return nil
 }
 
-// files lists what is indexed.
+// files lists the indexed files.
 func (b *Bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		for f, err := range b.store.Walk(ctx) {
@@ -150,7 +150,7 @@ func (b *Bench) Close() error {
 // hitLimit is how many hits are judged: more than TokenSizes have room for.
 const hitLimit = 80
 
-// Answer is what one question came to.
+// Answer is the result of one question.
 type Answer struct {
 	Question
 	Metrics
@@ -173,8 +173,8 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	return out, nil
 }
 
-// AskPlain puts all questions to a bare FTS5 table of the same lines, and judges each
-// answer: what any search has to be better than.
+// AskPlain puts all questions to a bare FTS5 table of the same lines, and judges each answer. Any
+// search has to be better than this.
 func (b *Bench) AskPlain(ctx context.Context) ([]Answer, error) {
 	p, err := newPlain(ctx, b.lines)
 	if err != nil {

@@ -16,7 +16,7 @@ type Set struct {
 	Questions []Question
 }
 
-// Question is a question whose answer is in known places.
+// Question is a question with the places of its answer.
 type Question struct {
 	ID       string     `json:"id"`
 	Category string     `json:"category"`
@@ -36,9 +36,9 @@ type Evidence struct {
 // maxRow is the longest row of qa.jsonl, in bytes.
 const maxRow = 1 << 20 // 1 MiB
 
-// Read reads the questions on a folder from the file at path. Where a row has
-// evidence_audited, that counts and not evidence. A set without a question is an
-// error: judging it would give zeros that look like a result.
+// Read reads the questions on a folder from the file at path. If a row has evidence_audited, that
+// counts and not evidence. A set without a question is an error: judging it would give zeros that
+// look like a result.
 func Read(dir, path string) (Set, error) {
 	f, err := os.Open(path)
 	if err != nil {

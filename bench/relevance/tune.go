@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Tuner puts the questions of several sets under many weights. What is packed is not
-// judged, which would take most of the time.
+// Tuner puts the questions of several sets under many weights. It does not judge packed notes,
+// which would take most of the time.
 type Tuner struct {
 	benches []*Bench
 	opts    retrieval.Options
@@ -25,8 +25,8 @@ type trial struct {
 	signals retrieval.Signals
 }
 
-// NewTuner makes a Tuner of sets. Options are those beside the signals; now is when
-// is asked, each set at its own Moment if it is zero.
+// NewTuner makes a Tuner of sets. opts are the options other than the signals. now is the time of
+// the questions; if it is zero, each set uses its own Moment.
 func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
 	return &Tuner{benches, opts, now, map[trial][]Answer{}}
 }
@@ -73,7 +73,7 @@ func (t *Tuner) all() []int {
 	return out
 }
 
-// Ablation is what one signal is worth: how the figures differ without it.
+// Ablation is the worth of one signal: the differences of the figures without it.
 type Ablation struct {
 	Signal string `json:"signal"`
 	// Value is its weight, Off the value that replaces it when it is taken

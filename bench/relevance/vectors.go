@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Vectors made of what is known of a set, to see what a search makes of good and of bad
-// ones without a model.
+// The kinds of vectors that are made from a set's known answers. They show how a search does with
+// good and with bad vectors, without a model.
 const (
 	// VectorsRight put a question near the chunks that hold its evidence.
 	VectorsRight = "right"
@@ -28,8 +28,8 @@ const (
 	// vectorsConstant are nearly the same for all texts, as a model's are that doesn't
 	// know the language.
 	vectorsConstant = "constant"
-	// VectorsForeign know how texts are spelled and not what they mean, and are near to
-	// one another, as a model's are for another language than it was made for.
+	// VectorsForeign follow the spelling of texts and not their meaning, and are near to one
+	// another, like those of a model that was made for another language.
 	VectorsForeign = "foreign"
 )
 
@@ -38,7 +38,7 @@ var VectorKinds = []string{VectorsRight, vectorsNoise, vectorsAdversarial, vecto
 
 const (
 	madeDim = 256
-	// madeNoise is the length of what is random in a right vector, beside 1.
+	// madeNoise is the length of the random part of a right vector, added to a part of length 1.
 	madeNoise = .3
 	// wrongChunks are near an adversarial question.
 	wrongChunks = 10
@@ -132,8 +132,8 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return v, nil
 }
 
-// holding is where right vectors put a passage of the set: at the chunk that it stands in.
-// nil for other texts, and for vectors that don't know.
+// holding returns the right vector of a passage of the set: the vector of the chunk that holds
+// it. It returns nil for other texts and other kinds of vectors.
 func (m *made) holding(text string) []float32 {
 	if m.kind != VectorsRight {
 		return nil
@@ -156,8 +156,8 @@ func (m *made) EmbedDocuments(ctx context.Context, texts []string) (embed.Result
 	return r, nil
 }
 
-// letters counts the threes of characters of a text, in as many places as a vector has,
-// beside what all texts have.
+// letters counts the runs of three characters of a text, in as many places as a vector has, added
+// to the part that all texts share.
 func letters(text string) []float32 {
 	v := make([]float32, madeDim)
 	rs := []rune(text)

@@ -1,13 +1,13 @@
-// Command searchhash asks the questions of sets in every way that an index is searched,
-// and hashes what came out: every hit with its order, its lines and what is shown, and its
-// scores to nine digits. Two builds that print the same lines find alike.
+// Command searchhash asks the questions of sets in every way that an index is searched, and
+// hashes the results: every hit with its order, its lines and the text shown, and its
+// scores to nine decimals. Two builds that print the same lines find alike.
 //
 //	go build -C bench -o "$PWD/bin/searchhash" ./searchhash
 //	bin/searchhash -o before.txt SET...
 //	bin/searchhash -against before.txt SET...
 //
 // A set is a folder with qa.jsonl, as package bench/relevance has them. Each question is
-// asked twice, so that what is kept of the first time is seen too.
+// asked twice, to cover the results that are kept from the first time.
 //
 // It judges nothing, and it never writes outside a temporary folder and the file that
 // -o names.
@@ -160,7 +160,7 @@ func hash(r retrieval.Result) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// round leaves nine digits behind the point of all numbers.
+// round rounds all numbers to nine decimals.
 func round(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Float64:

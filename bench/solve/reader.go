@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Answer is what the reader says and calls.
+// Answer is the text and the calls of the reader.
 type Answer struct {
 	Text  string
 	Calls []Call
@@ -32,7 +32,7 @@ var (
 	itemIn    = textutil.LazyRegexp(`(?m)^\d+\. (.*)$`)
 	failureIn = textutil.LazyRegexp(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
 	sumIn     = textutil.LazyRegexp(`(?m)^sum: (\d+)$`)
-	// pointerIn finds the names behind which something stands that isn't shown.
+	// pointerIn finds the names of pointers to hidden texts.
 	pointerIn = textutil.LazyRegexp(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
 )
 
@@ -60,7 +60,7 @@ type block struct {
 	call      map[string]string
 	tool      string
 	failed    bool
-	next      int // where the rest of an expanded page begins
+	next      int // the place at which the rest of an expanded page begins
 }
 
 // sight is the prompt as the reader sees it.
@@ -70,7 +70,7 @@ type sight struct {
 	// w is the user's language; the instruction is in block at, with names.
 	w     *words
 	at    int
-	after string // what follows the sentence
+	after string // the text after the sentence
 	names []string
 }
 
@@ -85,7 +85,7 @@ func look(b *transcript.Body) *sight {
 			switch {
 			case p.Call != nil:
 				var input map[string]any
-				json.Unmarshal([]byte(p.Call.Input), &input) // what is no object names nothing
+				json.Unmarshal([]byte(p.Call.Input), &input) // arguments that are no object name nothing
 				c := block{tool: p.Call.Name, call: map[string]string{}}
 				for k, v := range input {
 					c.call[k] = fmt.Sprint(v)
@@ -227,8 +227,8 @@ func (s *sight) steps() *Answer {
 	return say1(giveUp)
 }
 
-// told finds what was said with a sentence: the last time in the prompt, of pages that
-// were expanded only if it stands nowhere else.
+// told finds the last use of a sentence by the user in the prompt. It searches expanded pages
+// only if the user's messages have none.
 func (s *sight) told(p phrase, is func(names []string) bool) []string {
 	for _, expanded := range []bool{false, true} {
 		for i := len(s.blocks) - 1; i >= 0; i-- {
@@ -247,8 +247,7 @@ func (s *sight) told(p phrase, is func(names []string) bool) []string {
 	return nil
 }
 
-// results are the texts of what a call returned, newest first, and of pages that were
-// expanded.
+// results returns the results of a call and the expanded pages, newest first.
 func (s *sight) results(tool, arg, value string) (out []string) {
 	for i := len(s.blocks) - 1; i >= 0; i-- {
 		b := &s.blocks[i]
@@ -259,7 +258,7 @@ func (s *sight) results(tool, arg, value string) (out []string) {
 	return out
 }
 
-// hunt follows a pointer that stands with one of the names, else one to a stretch of the
+// hunt follows a pointer that is near one of the names, or else one to a stretch of the
 // conversation.
 func (s *sight) hunt(names ...string) *Answer {
 	if !s.expand {
@@ -277,7 +276,7 @@ func (s *sight) hunt(names ...string) *Answer {
 	if n >= maxExpansions {
 		return say1(giveUp)
 	}
-	for i := len(s.blocks) - 1; i > s.at; i-- { // the rest of what was expanded
+	for i := len(s.blocks) - 1; i > s.at; i-- { // the rest of an expanded page
 		if b := &s.blocks[i]; b.tool == tools.MemoryGet && b.next > 0 && !tried[b.call["path"]+" "+strconv.Itoa(b.next)] {
 			return do("", tools.MemoryGet, "path", b.call["path"], "from", b.next)
 		}
@@ -341,8 +340,8 @@ func (s *sight) fix() *Answer {
 	return s.hunt(s.names[0])
 }
 
-// change edits the line of a file that has a name and a value, and reads the file for it
-// where the line doesn't stand in the prompt.
+// change edits the line of a file that has a name and a value. If the prompt lacks the line, it
+// reads the file first.
 func (s *sight) change(path, name, from, to string) *Answer {
 	if b := s.newest("edit_file"); b != nil {
 		return say1("OK.")

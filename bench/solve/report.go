@@ -22,7 +22,7 @@ type Suite struct {
 	Progress func(done, all int)
 }
 
-// Report is what became of a suite.
+// Report is the result of a suite.
 type Report struct {
 	Rows     []Row     `json:"rows"`
 	Outcomes []Outcome `json:"tasks"`

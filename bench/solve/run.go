@@ -17,20 +17,21 @@ import (
 
 // Options say how tasks are worked on.
 type Options struct {
-	// PriceModel is whose prices and cache rules the bill has.
+	// PriceModel is the model whose prices and cache rules apply to the bill.
 	PriceModel string
-	// Scratch is a folder for the kernel's state; "" is one of its own, removed behind it.
+	// Scratch is a folder for the kernel's state. "" makes a temporary one and removes it
+	// afterwards.
 	Scratch string
 }
 
-// Outcome is what became of a task under a policy.
+// Outcome is the result of a task under a policy.
 type Outcome struct {
 	*Task
 	Policy string `json:"policy"`
 	Solved bool   `json:"solved"`
-	// Why tells what was wrong, "" if it was solved.
+	// Why is the reason of a failure, "" if the task was solved.
 	Why string `json:"why,omitempty"`
-	// Calls counts the model's, Expansions those for which it fetched what a pointer named.
+	// Calls counts the model's calls, Expansions those that followed a pointer.
 	Calls      int `json:"calls"`
 	Expansions int `json:"expansions"`
 	Cuts       int `json:"cuts"`
@@ -45,7 +46,7 @@ const (
 	// answerBytes are the bytes of a token of output.
 	answerBytes = 4
 	system      = "You are an agent that does what the user asks with the tools that you have."
-	// fixedTokens is what system prompt and tools take, as hosts have them.
+	// fixedTokens is a usual size of a host's system prompt and tools.
 	fixedTokens = 8_000
 )
 
@@ -161,7 +162,7 @@ func (l *loop) turn(ctx context.Context) error {
 	return &stuck{fmt.Sprintf("it went on calling tools %d times", maxCalls)}
 }
 
-// call has the model answer what the policy sends.
+// call has the model answer the request of the policy.
 func (l *loop) call(ctx context.Context) (*Answer, error) {
 	sent, err := l.live.Plan(ctx, l.msgs, l.now)
 	if err != nil {

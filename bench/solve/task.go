@@ -13,13 +13,13 @@ type Task struct {
 	Kind     string `json:"task"`
 	Language string `json:"language"`
 	Seed     uint64 `json:"seed"`
-	// Window is the context window in tokens that the task is made for: what is said in
-	// it is more.
+	// Window is the context window in tokens that the task is made for. The conversation is
+	// longer.
 	Window int `json:"window"`
 
 	world world
 	turns []turn
-	// solved tells what is wrong, from what became of the files and the last answer.
+	// solved returns the reason of a failure, from the files and the last answer.
 	solved func(w *world, answer string) error
 }
 
@@ -28,8 +28,8 @@ func (t *Task) Name() string {
 	return fmt.Sprintf("%s-%s-%d-%d", t.Kind, t.Language, t.Seed, t.Window)
 }
 
-// turn is what the user says, after so long. Before it the host's process may have been
-// started anew.
+// turn is a message of the user, sent after gap. With restart, the host's process is started anew
+// first.
 type turn struct {
 	text    string
 	gap     time.Duration
@@ -124,9 +124,8 @@ func (m *maker) steps(list ...string) {
 	m.says(text)
 }
 
-// between fills so many calls with files and commands that nobody needs again, some of
-// which look like what is needed: near are lines of that sort. Special steps are among
-// them, one in each list.
+// between fills calls with files and commands that nobody needs again. near makes lines that look
+// like the needed ones. Each list has one of the special steps.
 func (m *maker) between(calls int, near func() string, special ...string) {
 	for calls > 0 {
 		n := min(calls, 4+m.IntN(4))
@@ -194,7 +193,7 @@ func (m *maker) changed() (path, name string, from, to int, near func() string) 
 	return path, name, from, to, near
 }
 
-// before and after are calls on both sides of what has to be kept.
+// before and after are the numbers of calls before and after the facts to keep.
 const (
 	before = 6
 	after  = 40

@@ -8,8 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// phrase is a sentence with places for names, written as {}. What stands there is in
-// backquotes.
+// phrase is a sentence with places for names, written as {}. The names are in backquotes.
 type phrase struct {
 	text string
 	re   *textutil.Regexp

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// world is what tools work on: files, and commands with what they print, each once if it
-// is in once. Those in fails end with an exit status.
+// world is the data that tools work on: files, and commands with their output. Commands in once
+// print it only once. Commands in fails end with an exit status.
 type world struct {
 	files   map[string]string
 	outputs map[string]string
@@ -73,7 +73,7 @@ var own = []tool{
 	{"run", "Run a command.", []string{"command"}},
 }
 
-// schema is what the tool takes.
+// schema returns the schema of the tool's arguments.
 func (t tool) schema() map[string]any {
 	args := map[string]any{}
 	for _, a := range t.args {

@@ -112,7 +112,7 @@ type economyJSON struct {
 	*document.Economy
 }
 
-// writeEconomy hands out what each economy costs and keeps.
+// writeEconomy writes the cost and the recall of each economy.
 func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, command string, now time.Time) error {
 	m, err := report.Economy(command, now)
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// What eval searches by.
+// The modes of eval's search.
 const (
 	modeWords   = "words"
 	modeVectors = "vectors"
@@ -107,7 +107,7 @@ type evaluation struct {
 	Schema string   `json:"schema"`
 	Sets   []string `json:"sets"`
 	With   []string `json:"with"`
-	// Mode is what was searched by, Vectors the kind that was made, "" for a provider's.
+	// Mode is the mode of the search. Vectors is the kind of made vectors, "" for a provider's.
 	Mode    string `json:"mode"`
 	Vectors string `json:"vectors,omitempty"`
 	relevance.Report
@@ -116,14 +116,14 @@ type evaluation struct {
 	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
 }
 
-// plainly is a bare FTS5 table's answer to the same questions; Differences are what the
-// search is above it.
+// plainly is a bare FTS5 table's answer to the same questions. Differences are how much higher
+// the figures of the search are.
 type plainly struct {
 	relevance.Report
 	Differences []relevance.Difference `json:"differences"`
 }
 
-// settings are what a search is judged under.
+// settings are the settings of a judged search.
 type settings struct {
 	opts           retrieval.Options
 	chunks, places bool
@@ -169,7 +169,7 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 	return s, nil
 }
 
-// check refuses what makes no sense together.
+// check returns an error for flags that contradict each other.
 func (e *evalFlags) check() error {
 	switch {
 	case len(e.sets) == 0:
@@ -286,8 +286,8 @@ type knownEvaluation struct {
 	Plain     map[string]relevance.Known `json:"plain"`
 }
 
-// knownItems looks for what the workspace holds, two days after its newest note, when no
-// daily log belongs to the session.
+// knownItems searches for items of the workspace, two days after its newest note, when no daily
+// log belongs to the session.
 func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	s, err := e.settings(a)
 	if err != nil {

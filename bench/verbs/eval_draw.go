@@ -64,7 +64,7 @@ func evalRow(b *strings.Builder, name string, c relevance.Category) {
 	b.WriteByte('\n')
 }
 
-// ablationTable marks with * what is beyond chance.
+// ablationTable marks differences beyond chance with *.
 func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	figures := []string{"recall_at_10", "recall_within_1000", "ndcg_at_10", "file_hit_at_1"}
 	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s\n", "", "weight", "R@10", "1k t", "nDCG", "file1")

@@ -114,7 +114,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// workloads finds what --workload names: a built-in one first, else a file.
+// workloads returns the workloads of --workload: built-in ones first, else those of a file.
 func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	if name == "families" {
 		return judge.Families(), nil

@@ -52,8 +52,8 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 type benchPredictJSON struct {
 	Schema   string             `json:"schema"`
 	Sessions []predictedSession `json:"sessions"`
-	// Total is over all sessions, Recorded over those whose lifetime their writes
-	// name.
+	// Total is the sum of all sessions. Recorded is the sum of those whose writes name their
+	// lifetime.
 	Total    predictedSums `json:"total"`
 	Recorded predictedSums `json:"recorded_lifetimes"`
 }

@@ -1,6 +1,6 @@
-// Command mkbench measures memkernel: what context policies cost and show over recorded
-// sessions, what search finds, and how the paging paper's workloads come out. It is built from
-// the repository and never released:
+// Command mkbench measures memkernel: the cost of context policies and their recall over recorded
+// sessions, the quality of search, and the paging paper's workloads. It is built from the
+// repository and never released:
 //
 //	go run -C bench ./cmd/mkbench --help
 //
