@@ -35,8 +35,8 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 	return out
 }
 
-// Blank tells an item of which nothing is left to send: it was all thinking, and a
-// cut made that invalid.
+// Blank reports whether an item has nothing left to send: it was all thinking, and a cut made
+// that invalid.
 func Blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
 
 // MessageOf names the output message that an item is part of.

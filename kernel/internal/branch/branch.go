@@ -34,8 +34,7 @@ type State struct {
 	Raw, Msgs []memkernel.Message
 	Hosts     []pagevm.HostMessage
 	Places    []pagevm.Place
-	// Adopted gives the host's key of a message that was planned as a prompt first
-	// and is known by the prompt's.
+	// Adopted maps the key of a prompt to the host's key of the message that the prompt became.
 	Adopted map[string]string
 	// Removed are the parts that making them valid took out.
 	Removed []api.Excluded
@@ -44,11 +43,11 @@ type State struct {
 	// Summary is the state of the mechanical summary. Spans are the messages that have left.
 	Summary summary.State
 	Spans   []Span
-	// System and Tools are those of the last call, as long as the process lives that
-	// saw them.
+	// System and Tools are those of the last call. They are known only to the process that saw
+	// the call.
 	System []memkernel.Part
 	Tools  []memkernel.Tool
-	// Ran are the calls that ran, to know them again.
+	// Ran are the calls that ran, so that equal calls are recognised.
 	Ran Ran
 	// Fitted are the pages that are shown by a text of their own size, because they are larger
 	// than the room there was.
@@ -64,7 +63,7 @@ type State struct {
 // projection, and how often pages of the session had got other representations.
 type Settled struct{ Generation, Releveled int }
 
-// New is the state of a conversation of which nothing is known.
+// New returns the state of a new conversation.
 func New(session, branch, model string) *State {
 	return &State{
 		Branch: branch, Model: model,
@@ -81,7 +80,7 @@ func (s *State) LastCall() Call {
 	return *s.Call
 }
 
-// Whole is the size of the newest plan's input, as well as it is known.
+// Whole returns the size of the newest plan's input, as well as it is known.
 func (s *State) Whole() int {
 	if s.Full > 0 {
 		return s.Full
@@ -89,7 +88,7 @@ func (s *State) Whole() int {
 	return s.Planned + s.LedgerFixed()
 }
 
-// LedgerFixed is the size of tools and system in the last request.
+// LedgerFixed returns the size of tools and system in the last request.
 func (s *State) LedgerFixed() int {
 	fixed := len(s.Ledger.Chain) - len(s.Proj.Carry) - len(s.Proj.Items)
 	if fixed <= 0 || fixed > len(s.Ledger.Chain) {
@@ -98,13 +97,13 @@ func (s *State) LedgerFixed() int {
 	return s.Ledger.Chain[fixed-1].Tokens
 }
 
-// FixedTokens is the size of tools and system in the last call.
+// FixedTokens returns the size of tools and system in the last call.
 func (s *State) FixedTokens() int {
 	c := s.LastCall()
 	return c.ToolTokens + c.SystemTokens
 }
 
-// Scale is the ratio of real to counted tokens that requests were refused at, 1 if none
+// Scale returns the ratio of real to counted tokens at which requests were refused, 1 if none
 // was.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 
@@ -112,7 +111,7 @@ func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 type Span struct {
 	// ID is the span's page; Get restores the messages.
 	ID string `json:"id"`
-	// Keys are the host messages, Pages their pages, in order.
+	// Keys are the keys of the host messages. Pages are their pages, in order.
 	Keys  []string `json:"keys"`
 	Pages []string `json:"pages"`
 	// From and To are the host's times of the first and the last message.
@@ -142,8 +141,8 @@ type Call struct {
 	Format        transcript.Format   `json:"format,omitempty"`
 	TTL           time.Duration       `json:"ttl,omitempty"`
 	Economy       cachelayout.Economy `json:"economy,omitempty"`
-	// Tools and System are their sizes and hashes as the plan had them: their texts
-	// are the host's.
+	// ToolTokens and SystemTokens are the sizes of tools and system in the plan, with their
+	// hashes. Their texts are the host's.
 	ToolTokens   int    `json:"tool_tokens,omitempty"`
 	SystemTokens int    `json:"system_tokens,omitempty"`
 	ToolHash     string `json:"tool_hash,omitempty"`
@@ -152,8 +151,8 @@ type Call struct {
 
 // Anchor ties a real prompt size to a state of the projection.
 type Anchor struct {
-	// Total is the measured input, Items and Carry how much of the projection it
-	// covers, Generation which projection, Fixed the fixed part it was made with.
+	// Total is the measured input. Items and Carry are the parts of the projection that it
+	// covers. Generation is the projection's. Fixed is the fixed part of the request.
 	Total      int `json:"total"`
 	Carry      int `json:"carry"`
 	Items      int `json:"items"`
@@ -173,14 +172,14 @@ type Refusals struct {
 	// that the provider counts and the host does not show us.
 	Ratio  float64 `json:"ratio,omitempty"`
 	Hidden int     `json:"hidden,omitempty"`
-	// Last is the size that the newest refusal named, by which it is known again.
+	// Last is the size that the newest refusal named. The refusal is recognised by it.
 	Last int `json:"last,omitempty"`
 }
 
 // tighter is by how much every further refusal in a row lowers the limit.
 const tighter = 0.9
 
-// Tightened is the limit after so many refusals in a row.
+// Tightened returns the limit after so many refusals in a row.
 func (r *Refusals) Tightened(hard, fixed int) int {
 	for range r.Tries - 1 {
 		hard = fixed + int(float64(hard-fixed)*tighter)
@@ -202,8 +201,8 @@ func (r Refusals) Billed(counted, actual int) Refusals {
 
 // Breaker counts the cuts that achieved nothing.
 type Breaker struct {
-	// Futile counts them, Size is the conversation after the newest, in calibrated
-	// tokens, and Turn the user turn that it was made in.
+	// Futile counts these cuts. Size is the conversation after the newest, in calibrated tokens.
+	// Turn is the user turn of that cut.
 	Futile int `json:"futile,omitempty"`
 	Size   int `json:"size,omitempty"`
 	Turn   int `json:"turn,omitempty"`
@@ -217,11 +216,11 @@ type Ran struct {
 	Acts map[string]int
 	// About is the newest look at a path.
 	About map[string]About
-	// Calls counts them, Messages how many messages they come from.
+	// Calls counts the calls, Messages the messages that they come from.
 	Calls, Messages int
 }
 
-// Clone is a copy that may be changed.
+// Clone returns a copy that the caller may change.
 func (r Ran) Clone() Ran {
 	if r.Last == nil {
 		r.Last, r.Acts, r.About = map[string]Run{}, map[string]int{}, map[string]About{}
@@ -231,7 +230,7 @@ func (r Ran) Clone() Ran {
 	return r
 }
 
-// About is a page about a path, and which message shows it.
+// About is a page about a path, and the message that shows it.
 type About struct {
 	Page string
 	At   int

@@ -18,10 +18,10 @@ type Record struct {
 	Branch     string `json:"branch,omitempty"`
 	Model      string `json:"model"`
 	Generation int    `json:"generation"`
-	// Epoch is the session's, which rises at every reset.
+	// Epoch is the session's epoch, which rises at every reset.
 	Epoch int `json:"epoch,omitempty"`
-	// KeepSeen and KeepItems lead over from the record before; then come Seen and
-	// Items. Carry and Fixed are nil where they stayed.
+	// KeepSeen and KeepItems count the entries kept from the record before. Seen and Items are
+	// the entries after them. Carry and Fixed are nil if they did not change.
 	KeepSeen  int                 `json:"keep_seen"`
 	KeepItems int                 `json:"keep_items"`
 	Seen      []pagevm.Seen       `json:"seen,omitempty"`
@@ -43,26 +43,26 @@ type Record struct {
 type Kept struct {
 	// Private: the conversation has been shown pages that only private sessions may see.
 	Private bool `json:"private,omitempty"`
-	// Level is the gauge's, so that a threshold is told once.
+	// Level is the level of the gauge, so that a threshold is told once.
 	Level int `json:"level,omitempty"`
-	// CutLevel is the same on the way to the next cut. It falls with a cut alone.
+	// CutLevel is the level on the way to the next cut. Only a cut lowers it.
 	CutLevel int `json:"cut_level,omitempty"`
-	// Window is that of the newest plan, Full its whole input, calibrated, both in
-	// tokens; 0 where a record does not say.
+	// Window is the window of the newest plan. Full is its whole input, calibrated. Both are in
+	// tokens, and 0 in older records.
 	Window int `json:"window,omitempty"`
 	Full   int `json:"full,omitempty"`
-	// FlushAsked is the size at which a flush turn was asked for last, FlushSeen how
-	// many messages had been flushed for their bytes.
+	// FlushAsked is the size at which a flush turn was last asked for. FlushSeen is the number of
+	// messages that had been flushed because of their bytes.
 	FlushAsked int `json:"flush_asked,omitempty"`
 	FlushSeen  int `json:"flush_seen,omitempty"`
-	// Call is the last one; in a record nil where it stayed.
+	// Call is the last call; nil in a record if it did not change.
 	Call *Call `json:"call,omitempty"`
 	// Overflow holds the limits learned from refusals, Breaker the futile cuts, Compacted the
 	// newest boundary whose cut was made.
 	Overflow  Refusals `json:"overflow,omitzero"`
 	Breaker   Breaker  `json:"breaker,omitzero"`
 	Compacted int      `json:"compacted,omitempty"`
-	// Unsent: the newest plan was a compaction's, which is no request.
+	// Unsent: the newest plan was that of a compaction, which sends no request.
 	Unsent bool `json:"unsent,omitempty"`
 	// Notes is the version of a model's notes that the carry block shows.
 	Notes int `json:"notes,omitempty"`
@@ -75,7 +75,7 @@ type Kept struct {
 type Sent struct {
 	// TTL is the cache lifetime that the host was seen to use; 0 if unknown.
 	TTL time.Duration `json:"ttl,omitempty"`
-	// Pace is how the calls follow each other.
+	// Pace describes the gaps between the calls.
 	Pace cachelayout.Pace `json:"pace,omitzero"`
 	// Anchor is the last request that the provider measured for us.
 	Anchor Anchor `json:"anchor,omitzero"`
@@ -83,7 +83,7 @@ type Sent struct {
 	// that the whole prompt would have without cuts, calibrated.
 	Planned int `json:"planned"`
 	Before  int `json:"before"`
-	// Expected is the bill that was planned; nil if a record does not say.
+	// Expected is the planned bill; nil in records that lack it.
 	Expected *billing.Expected `json:"expected,omitempty"`
 	// Ratio is how many calibrated tokens a counted one was.
 	Ratio float64 `json:"ratio"`
@@ -118,8 +118,8 @@ func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool
 	return b
 }
 
-// Apply brings a state forward by one record. A record that does not fit it (another
-// process compacted the file, or one was lost) begins anew.
+// Apply advances a state by one record. If the record does not fit the state (another process
+// compacted the file, or a record was lost), the state begins anew.
 func (s *State) Apply(session string, b *Record) *State {
 	n, p := *s, *s.Proj
 	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) {
@@ -147,8 +147,8 @@ func (s *State) Apply(session string, b *Record) *State {
 	return &n
 }
 
-// RestoreLedger makes the ledger of a state that was read from disk. If it cannot be
-// made, nothing is known to be cached.
+// RestoreLedger makes the ledger of a state that was read from disk. If that is impossible, it
+// assumes that nothing is cached.
 func (s *State) RestoreLedger() {
 	b := s.restored
 	if b == nil {

@@ -19,16 +19,16 @@ func Page(prefix string, provenance ...string) string {
 	return prefix + "-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Conversation is the page of a run of a message's parts, Evidence that of a tool call
-// and its result. Hosts number them anew on every sidechain.
+// Conversation returns the page of a run of a message's parts. Hosts number messages anew on
+// every sidechain.
 func Conversation(branch, key string, part int) string {
 	return Page("cv", Branched(branch, key), strconv.Itoa(part))
 }
 
-// Evidence is the page of a tool call and its result.
+// Evidence returns the page of a tool call and its result.
 func Evidence(branch, call string) string { return Page("ev", Branched(branch, call)) }
 
-// Branched is a host's id, told apart from the same one on another branch.
+// Branched returns a host's id that differs from the same id on another branch.
 func Branched(branch, id string) string {
 	if branch == "" {
 		return id
@@ -36,7 +36,7 @@ func Branched(branch, id string) string {
 	return branch + "\x00" + id
 }
 
-// Hash is the hash of a text, in hex.
+// Hash returns the hash of a text, in hex.
 func Hash(s string) string {
 	if len(s) > 32<<10 { // in pieces, without a copy of it
 		h := sha256.New()
@@ -48,7 +48,7 @@ func Hash(s string) string {
 	return HashBytes([]byte(s))
 }
 
-// HashBytes is the hash of bytes, in hex.
+// HashBytes returns the hash of bytes, in hex.
 func HashBytes(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

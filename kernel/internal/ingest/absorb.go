@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// parallelFrom is the number of new messages from which they are shared out among
-// the processors. A plan in the middle of a session has one or two.
+// parallelFrom is the number of new messages from which they are divided among the processors. A
+// plan in the middle of a session has one or two.
 const parallelFrom = 16
 
 // Absorb makes pages of the new messages, and the projection's view of all messages. It reuses
@@ -90,10 +90,9 @@ func (g *Maker) unindex(msgs []memkernel.Message) {
 	}
 }
 
-// indexAhead remembers the calls of all msgs at once, if that finds the same call
-// for every result as one message after the other would: no id is used twice, and
-// none before its call. Otherwise nothing is remembered that the other way would
-// not put right.
+// indexAhead remembers the calls of all msgs at once, if every result then finds the same call as
+// when messages are taken one by one: no id is used twice, and none before its call. Otherwise it
+// remembers only calls that taking them one by one would correct.
 func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -110,8 +109,8 @@ func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	return true
 }
 
-// share makes the pages of msgs with helpers and files them in the order of
-// the messages, so that the outcome is that of one after the other.
+// share makes the pages of msgs with helpers and files them in the order of the messages, so that
+// the outcome is the same as without helpers.
 func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pagevm.HostMessage {
 	type made struct {
 		host pagevm.HostMessage
@@ -133,7 +132,7 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	return hosts
 }
 
-// Seen are messages as a projection remembers them that has just shown them.
+// Seen returns messages as a projection remembers them that has just shown them.
 func Seen(hosts []pagevm.HostMessage) []pagevm.Seen {
 	out := make([]pagevm.Seen, len(hosts))
 	for i := range hosts {

@@ -160,7 +160,7 @@ func CountMedia(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// TextRuns are the runs of text among parts: all else parts them.
+// TextRuns returns the runs of text among parts: any other part separates two runs.
 func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	for i := 0; i < len(parts); i++ {
 		from := i
@@ -202,7 +202,7 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	return out
 }
 
-// Lowered are the parts of an item, showing text.
+// Lowered returns the parts of an item, showing text.
 func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 	if len(parts) != 1 || parts[0].Result == nil {
 		return withText(parts, text)
@@ -213,13 +213,13 @@ func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 	return []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &r}}
 }
 
-// hashResult is the content hash of one tool result part.
+// hashResult returns the content hash of one tool result part.
 func hashResult(p *memkernel.Part) string {
 	return hashed(func(h *bufio.Writer) { hashPart(h, p) })
 }
 
-// decodeBase64 gives the bytes of a payload, or the payload itself if it is not
-// valid base64: nothing is lost either way.
+// decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64:
+// nothing is lost either way.
 func decodeBase64(s string) string {
 	if b, err := base64.StdEncoding.DecodeString(s); err == nil {
 		return string(b)
@@ -234,13 +234,13 @@ var (
 	lastTime  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
 )
 
-// oddTime tells a time that can't be written down: a host's clock may say anything.
+// oddTime reports whether a time can't be written: a host's clock may show any time.
 func oddTime(t time.Time) bool {
 	s := t.Unix()
 	return (s < firstTime || s > lastTime) && !t.IsZero()
 }
 
-// TextPart is a part that says a text.
+// TextPart returns a part with a text.
 func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
 
 // Thinking reports whether a part is a model's thinking.

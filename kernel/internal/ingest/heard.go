@@ -28,7 +28,7 @@ type Heard struct {
 	raw, msgs int
 	past      transcript.Past
 	used      map[string]int
-	// upto are the tokens of the messages before each, and of all.
+	// upto holds the number of tokens before each message, and of all messages.
 	upto []int
 }
 
@@ -100,8 +100,8 @@ func (h *Heard) begin() {
 	h.raw, h.msgs, h.past, h.used = 0, 0, transcript.Past{}, map[string]int{}
 }
 
-// Rewound is how many of its newest messages a host may change without having all read
-// anew, at least: some write their last message piece by piece.
+// Rewound is the least number of its newest messages that a host may change without having all
+// messages read anew: some hosts write their last message piece by piece.
 const Rewound = 8
 
 // seam returns the place where the settled messages may end: before one of the messages that the
@@ -172,5 +172,5 @@ func (b *Batch) TokensFrom(from int) int {
 	return n
 }
 
-// Heard is the conversation that the batch goes on from, nil for one that is planned.
+// Heard returns the conversation that the batch continues, nil for one that is planned.
 func (b *Batch) Heard() *Heard { return b.heard }

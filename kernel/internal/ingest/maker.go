@@ -33,8 +33,8 @@ type Maker struct {
 	Graves Graves
 	Mask   *mask.Masker
 	Count  tokencount.Counter
-	// Represent says how results are shortened; Compress has the host's compressor
-	// look at that, in its time.
+	// Represent sets how results are shortened. Compress asks the host's compressor, within its
+	// time.
 	Represent *represent.Options
 	Compress  func(represent.EvidenceInput, []pagevm.Rep) []pagevm.Rep
 	// Branch and Resolver are the request's.
@@ -60,11 +60,11 @@ type Maker struct {
 type Graves interface {
 	// Any reports whether anything was forgotten.
 	Any() bool
-	// Forgotten is the hash of a page's content that was forgotten.
+	// Forgotten returns the hash of a page's forgotten content.
 	Forgotten(page string) (hash string, ok bool)
 	// ForgottenContent reports whether content was forgotten, wherever it occurred.
 	ForgottenContent(hash string) bool
-	// Retired reports whether a page's content went by retention.
+	// Retired reports whether retention removed a page's content.
 	Retired(page string) bool
 }
 
@@ -97,7 +97,7 @@ func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 
 func (g *Maker) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
-// runEnd is the end of the run of parts from i on that are no tool results.
+// runEnd returns the end of the run of parts from i on that are no tool results.
 func runEnd(parts []memkernel.Part, i int) int {
 	for i < len(parts) && parts[i].Kind != memkernel.PartToolResult {
 		i++
@@ -215,9 +215,9 @@ func (g *Maker) RepresentMessage(parts []memkernel.Part, p *pagevm.Page) []pagev
 	return represent.Message(g.MessageInput(parts, p), g.Represent)
 }
 
-// promptRep keeps the text of a planned prompt as it was sent, so that it is known
-// again when the host writes it into its conversation, also by another process. A
-// prompt in which something had to be masked is not kept.
+// promptRep keeps the text of a planned prompt as it was sent, so that this or another process
+// recognises it when the host writes it into its conversation. A prompt with a masked secret is
+// not kept.
 func promptRep(text string) []pagevm.Rep {
 	return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
 }
@@ -339,7 +339,7 @@ func (g *Maker) Evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.
 // pasted text, in bytes.
 const ownWords = 2 << 10
 
-// MessageInput is a message as representations are made of it.
+// MessageInput returns the source of a message's representations.
 func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.EvidenceInput {
 	in := represent.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver, Message: true}
 	in.Text, in.Breaks, in.Own = g.Joined(parts)
@@ -381,13 +381,13 @@ func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own 
 	return b.String(), len(runs) > 1, own
 }
 
-// previewBytes is the size from which a pointer carries a preview: it may then be
-// all that the model ever sees of the result.
+// previewBytes is the size from which a pointer has a preview: the model may never see more of
+// the result.
 const previewBytes = 16 << 10
 
-// previewed reports whether a pointer to a result of n bytes carries a preview. In a small
-// window that is so for all results that could count as large in it, of which a token has
-// two bytes at least.
+// previewed reports whether a pointer to a result of n bytes has a preview. In a small window
+// that is so for all results that could count as large in it. One of their tokens has at least
+// two bytes.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
 
 // represent makes the representations of a result. A result that will not be stored is not worth
@@ -434,8 +434,8 @@ func (g *Maker) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
 	return out
 }
 
-// keepMedia files a medium as the bytes it decodes to, or as it is if it
-// does not decode. A medium that is text is masked like any other.
+// keepMedia files a medium as its decoded bytes, or as it is if it can't be decoded. A medium
+// that is text is masked like any other.
 func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {
 		return pagevm.Media{Type: md.Type, URL: g.Mask.Text(md.URL)}

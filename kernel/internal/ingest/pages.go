@@ -20,8 +20,8 @@ type Pages struct {
 	// contents are the contents of small pages, one per page, "" for those whose content is among
 	// Blobs.
 	contents []string
-	// byID and texts find pages and their representations; they are made of the
-	// first indexed pages, when something is looked for.
+	// byID and texts find pages and their representations. They are made of the first indexed
+	// pages, at the first lookup.
 	byID    map[string]*pagevm.Page
 	texts   map[string]string
 	indexed int
@@ -38,7 +38,7 @@ type Body struct {
 	Content map[string]string `json:"content,omitempty"`
 }
 
-// Empty tells that no page is new. Blobs of pages that are known are known, too.
+// Empty reports whether no page is new. Blobs of known pages are known, too.
 func (c *Pages) Empty() bool { return len(c.New) == 0 }
 
 // add files a page. Its content is kept with it if it is small and JSON can hold it, as a blob
@@ -63,7 +63,7 @@ func (c *Pages) merge(o *Pages) {
 	c.Blobs = append(c.Blobs, o.Blobs...)
 }
 
-// Replace files a page again that has more representations now.
+// Replace files a page again that now has more representations.
 func (c *Pages) Replace(p *pagevm.Page, content func() string) {
 	for i := range c.New {
 		if c.New[i].ID == p.ID {
@@ -115,7 +115,7 @@ func (c *Pages) Text(hash string) (string, bool) {
 	return t, ok
 }
 
-// size is about how long the JSON of the pages is, in bytes.
+// size returns the approximate length of the pages' JSON, in bytes.
 func (c *Pages) size() int {
 	n := 256
 	for i, p := range c.New {

@@ -26,13 +26,13 @@ const promptPrefix = "prompt:"
 type Request struct {
 	// Messages is all of it, oldest first.
 	Messages []memkernel.Message
-	// Prompt is a user prompt that is not in Messages yet; Turn is its id, Now its time.
+	// Prompt is a user prompt that is not in Messages yet. Turn is its id, Now its time.
 	Prompt, Turn string
 	Now          time.Time
 	// Lead: the provider wants the user to speak first.
 	Lead bool
-	// Unchanged is how many messages the host vouches for, Open how many at the end may
-	// go on.
+	// Unchanged is how many messages the host guarantees to be unchanged. Open is how many at the
+	// end may continue.
 	Unchanged, Open int
 }
 
@@ -43,16 +43,16 @@ type Batch struct {
 	// view of Msgs.
 	Raw, Msgs []memkernel.Message
 	Hosts     []pagevm.HostMessage
-	// Absorbed are the leading Hosts that are those of before.
+	// Absorbed counts the leading Hosts that are the same as before.
 	Absorbed int
-	// Adopted gives the host's key of a message that is known by a prompt's.
+	// Adopted maps the key of a prompt to the host's key of the message that the prompt became.
 	Adopted map[string]string
 	// Removed are the parts that making it valid took out. Faults are the changes that were
 	// needed.
 	Removed []api.Excluded
 	Faults  []fault.Fault
-	// LiftedBytes is the base64 that results held and that is not shown, Examined how
-	// many messages of a heard conversation were read.
+	// LiftedBytes is the size of the base64 that results held and that is not shown. Examined is
+	// the number of messages of a heard conversation that were read.
 	LiftedBytes int64
 	Examined    int
 
@@ -287,7 +287,7 @@ func (b *Batch) ownMsgs() {
 	}
 }
 
-// dropOddTimes takes off times that can't be written down.
+// dropOddTimes removes times that can't be written.
 func (b *Batch) dropOddTimes() {
 	for i := b.kept; i < len(b.Msgs); i++ {
 		if oddTime(b.Msgs[i].Time) {
@@ -444,8 +444,8 @@ func (b *Batch) dropForgotten() {
 	}
 }
 
-// withoutForgotten are the parts of a message with a note in the place of those
-// whose page was forgotten.
+// withoutForgotten returns the parts of a message, with a note in place of those whose page was
+// forgotten.
 func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, changed bool) {
 	for i := 0; i < len(m.Parts); {
 		end := i + 1
@@ -488,8 +488,8 @@ func (g *Maker) isForgotten(id, hash string) bool {
 	return ok && gone == hash
 }
 
-// stubs are the parts that must be shown in the place of others: calls, which have
-// results, without their input.
+// stubs returns the parts that must replace others: calls, which have results, without their
+// input.
 func stubs(parts []memkernel.Part) []memkernel.Part {
 	out := []memkernel.Part{TextPart(ForgottenPart)}
 	for i := range parts {

@@ -9,11 +9,11 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Shape makes the page of a result that its host's model has not seen yet, and returns the
-// text that the model is to see instead. It returns "" if the model is to see the result as it
-// is; the pages in g.Out are of no use then. Callers must commit g.Out before anybody
-// gets the text, which names the page. If shown is not 0 the host itself shows no more than
-// so many bytes of the result, and the text has no more either.
+// Shape makes the page of a result that its host's model has not seen yet, and returns the text
+// to show the model instead. It returns "" if the host should show the result as it is; the
+// caller must then discard the pages in g.Out. Otherwise callers must commit g.Out before they
+// pass on the text, which names the page. If shown is not 0 the host itself shows no more than so
+// many bytes of the result, and the text is no longer than that.
 func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) string {
 	id := ids.Evidence(g.Branch, call.ID)
 	if g.Known[id] != nil {

@@ -68,7 +68,7 @@ func modelNotes(d *deciding) summary.Notes {
 	return n.Rooted(ingest.RootedIn(d.Msgs))
 }
 
-// carryIfGone is the carry block if anything is still out of the prompt.
+// carryIfGone returns the carry block if any message is still out of the prompt.
 func carryIfGone(d *deciding) []pagevm.Block {
 	for i := range d.Align.Seen {
 		if d.Align.Seen[i].Gone {
@@ -114,7 +114,7 @@ func spanText(d *deciding) string {
 	return b.String()
 }
 
-// leavingSpan makes the page of the messages that a cut lets go.
+// leavingSpan makes the page of the messages that leave at a cut.
 func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance

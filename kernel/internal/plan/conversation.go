@@ -135,8 +135,8 @@ func (c *conversation) hostCompacted() bool {
 	return c.Align.Rewrite == pagevm.RewriteBehind && first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
 }
 
-// Renewed reports whether the carry block has to be made again, because the past that
-// it speaks of is another one now.
+// Renewed reports whether the carry block has to be made again, because the past that it
+// describes has changed.
 func (c *conversation) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 
 // callsSoFar counts the model calls of the conversation so far.
@@ -171,9 +171,9 @@ func (c *conversation) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
-// Supersede marks evidence that was replaced: by a newer read or an edit of the same
-// path, and where a call names none by the same call, if it acts on nothing. It returns
-// a copy; w.Hosts stays as it is.
+// Supersede marks evidence that was replaced: by a newer read or an edit of the same path, and,
+// for a call without a path that acts on nothing, by the same call. It returns a copy; w.Hosts
+// does not change.
 func (c *conversation) Supersede() []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
 	newer := map[string]bool{}
@@ -235,7 +235,7 @@ func (c *conversation) identity(p *pagevm.Projection) cachelayout.Identity {
 	return id
 }
 
-// bytesFrom is how much text the messages from one on hold.
+// bytesFrom returns the size of the text in the messages from one on.
 func (c *conversation) bytesFrom(from int) int {
 	n := 0
 	for i := min(from, len(c.Hosts)); i < len(c.Hosts); i++ {
@@ -256,7 +256,7 @@ func (c *conversation) Page(id string) *pagevm.Page {
 	return c.Known[id]
 }
 
-// HostKey is the key that the host knows a message by.
+// HostKey returns the host's key of a message.
 func (c *conversation) HostKey(key string) string {
 	if k, ok := c.Adopted[key]; ok {
 		return k

@@ -48,7 +48,7 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 // sent reports whether any request of this conversation is known to have been made.
 func (d *decision) sent() bool { return !d.ledger.LastStart.IsZero() }
 
-// growthCalls is how many calls tell how fast a session grows.
+// growthCalls is the number of calls from which a session's growth is measured.
 const growthCalls = 64
 
 // growth lists the tokens that the last calls added, calibrated, newest last.
@@ -60,8 +60,8 @@ func (m *measured) growth() []int {
 	return g
 }
 
-// growthOf gives the tokens that each of the last n calls added, oldest first: an
-// assistant atom, and the user's words since the atom before.
+// growthOf returns the tokens that each of the last n calls added, oldest first: an assistant
+// atom, and the user's words since the atom before.
 func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	var out []int
 	sum := 0
@@ -171,8 +171,8 @@ func notesWait(d *deciding, c pagevm.Cache) bool {
 	return err == nil && n.Version > d.Prev.Notes
 }
 
-// showNotes makes the carry block again with the notes as they are now: a cut that
-// lets nothing go. It uses up the cold event.
+// showNotes makes the carry block again with the current notes: a cut at which nothing leaves. It
+// uses up the cold event.
 func showNotes(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	before := d.Summary
 	advanceSummary(d)

@@ -46,7 +46,7 @@ type decision struct {
 	Trigger  checkpoint.Trigger
 	Behind   bool
 	Captured *checkpoint.State
-	// Of the state that is being made.
+	// Parts of the next state.
 	Summary    summary.State
 	Breaker    branch.Breaker
 	ttl        time.Duration
@@ -78,7 +78,7 @@ type attempt struct {
 	Made    pagevm.Decision
 	Wishes  pagevm.Wishes
 	granted pagevm.Cache
-	// Texts are kernel blocks by hash, Spans all that has left.
+	// Texts are kernel blocks by hash. Spans are all spans that have left.
 	Texts map[string]string
 	Spans []branch.Span
 }

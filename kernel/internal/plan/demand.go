@@ -6,9 +6,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// wantCut lets those speak who are not the cut planner: a compaction on demand, one
-// that was asked for before the conversation was known, a refusal by the provider,
-// and the breaker, which keeps cuts from being made that come to nothing.
+// wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
+// demand, a refusal by the provider, and a compaction that was requested before the conversation
+// was known. A cut of the planner's own is refused if the window is unknown, and left to the
+// breaker if it would achieve nothing.
 func wantCut(d *deciding) {
 	switch {
 	case d.req.Demand != nil:
@@ -24,8 +25,8 @@ func wantCut(d *deciding) {
 	}
 }
 
-// breakOff keeps a cut from being one more for nothing: it is not made, or, where the
-// prompt has to get smaller, goes deep enough to last.
+// breakOff prevents one more futile cut: the cut is not made, or, if the prompt has to get
+// smaller, goes deep enough to last.
 func breakOff(d *deciding) {
 	if !d.Cut.Force {
 		d.Cut.Do, d.Held = false, true
@@ -131,7 +132,7 @@ func cutGoal(d *deciding) int {
 	return goal
 }
 
-// pendingCut reports whether a compaction was asked for that no plan has made yet.
+// pendingCut reports whether a compaction was requested that no plan has made yet.
 func (m *measured) pendingCut() bool {
 	return m.prior.Pending > m.Prev.Compacted
 }
@@ -156,7 +157,7 @@ func makeDemanded(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	}
 }
 
-// whyNot says why a cut was not granted, or came to nothing.
+// whyNot returns why a cut was not granted, or achieved nothing.
 func whyNot(d *deciding) api.CompactReason {
 	for _, r := range d.Made.Refused {
 		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {

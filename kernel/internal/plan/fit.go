@@ -24,15 +24,15 @@ import (
 // cut. Once the model has answered, the page has its ordinary levels again.
 
 const (
-	// freeShare is how much of the free room large results take: the rest is for the
-	// model's next steps, which would else begin with a cut.
+	// freeShare is how much of the free room large results take. The rest is for the model's next
+	// steps, which would otherwise begin with a cut.
 	freeShare = 0.9
-	// leastExcerpt is the least that is left of a text however little room there is,
-	// leastBroken the size below which it is not worth breaking, in tokens.
+	// leastExcerpt is the least size of a shortened text however little room there is.
+	// leastBroken is the size below which a text is not shortened. Both are in tokens.
 	leastExcerpt = 120
 	leastBroken  = 200
-	// fitTries bounds the sizes that are tried for a share, nearly is how much of it, in
-	// percent, is enough.
+	// fitTries limits the number of sizes that are tried for a share. nearly is the part of it,
+	// in percent, that is enough.
 	fitTries = 6
 	nearly   = 97
 )
@@ -159,7 +159,7 @@ func share(d *deciding, all []*fitted, room int) {
 	}
 }
 
-// largeResults are the new results that count as large.
+// largeResults returns the new results that count as large.
 func largeResults(d *deciding) []*fitted {
 	large := d.maker().Large
 	return slices.DeleteFunc(candidates(d, large+1), func(c *fitted) bool {
@@ -167,8 +167,8 @@ func largeResults(d *deciding) []*fitted {
 	})
 }
 
-// candidates are the texts of at least so many tokens that must be shown whatever is
-// cut and may be shown shorter. Their messages are copied.
+// candidates returns the texts of at least so many tokens that must be shown whatever is cut and
+// may be shown shorter. It copies their messages.
 func candidates(d *deciding, least int) []*fitted {
 	var out []*fitted
 	g := d.maker()
@@ -201,7 +201,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 
 func segment(d *deciding, c *fitted) *pagevm.Segment { return &d.Hosts[c.i].Segments[c.j] }
 
-// floors fills in the least that texts take. Messages get their levels now.
+// floors fills in the least sizes of texts. Messages get their levels now.
 func floors(d *deciding, all []*fitted) {
 	for _, c := range all {
 		s := segment(d, c)
@@ -241,8 +241,8 @@ func overhead(d *deciding, j int) int {
 	return d.Count.Overheads.PerMessage
 }
 
-// lower takes a text down to the highest level that its share allows. A text for which
-// even the lowest is too much is shown by a few lines.
+// lower lowers a text to the highest level that its share allows. If even the lowest is too
+// large, the text is shown by a few lines.
 func lower(d *deciding, c *fitted) {
 	s := segment(d, c)
 	own := hostMade(d, s) && d.Scale(s.At[pagevm.Compressed].Tokens) <= c.share

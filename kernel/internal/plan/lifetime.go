@@ -15,8 +15,8 @@ type lifetimes struct {
 	FixedWhy, MessagesWhy string
 }
 
-// nextPace is the pace with this call, and before the first one those that the
-// transcript tells of.
+// nextPace returns the pace including this call. Before the first call it begins with the pace of
+// the calls in the transcript.
 func nextPace(d *deciding) cachelayout.Pace {
 	last, pace := d.ledger.LastStart, d.Pace
 	if pace.Calls == 0 && len(d.Prev.Proj.Seen) == 0 {
@@ -29,7 +29,7 @@ func nextPace(d *deciding) cachelayout.Pace {
 	return pace.Add(gap)
 }
 
-// paceOf is the pace of the calls that made the assistant's messages.
+// paceOf returns the pace of the calls that made the assistant's messages.
 func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 	var p cachelayout.Pace
 	var last time.Time
@@ -87,7 +87,7 @@ func chooseMessages(d *deciding) (time.Duration, string) {
 	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, c.Kept())
 }
 
-// earlier is how earlier sessions went, of which an errand tells nothing.
+// earlier returns the paces of earlier sessions. A sidechain has none that compare.
 func (d *deciding) earlier() []cachelayout.Pace {
 	if d.req.Branch != "" {
 		return nil
@@ -95,8 +95,8 @@ func (d *deciding) earlier() []cachelayout.Pace {
 	return d.session.Earlier()
 }
 
-// expectedCalls is how many calls the fixed part will serve. A sidechain is one
-// errand, and is expected to be short.
+// expectedCalls returns how many calls the fixed part will serve. A sidechain has one task, and
+// is expected to be short.
 func (m *measured) expectedCalls() float64 {
 	n := cachelayout.ExpectedTurns(m.callsSoFar())
 	if m.req.Branch == "" {
@@ -136,13 +136,12 @@ func seed(d *deciding) (ledger cachelayout.Ledger, ttl time.Duration) {
 	return cachelayout.Seed(id, blocks, ttl, start), ttl
 }
 
-// seedShare is how much of our own prompt the recorded one must at least have been
-// for the provider's cache to be taken as ours. A host that had compacted sent
-// less.
+// seedShare is the least share of our own prompt that the recorded one must have been for the
+// provider's cache to be taken as ours. A host that had compacted sent less.
 const seedShare = 0.6
 
-// lastCall is the index of the last message that a model call is known to have
-// produced, -1 if there is none.
+// lastCall returns the index of the last message that a model call is known to have produced, -1
+// if there is none.
 func lastCall(msgs []memkernel.Message) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if msgs[i].Role == memkernel.RoleAssistant && msgs[i].Usage != nil && msgs[i].Usage.InputTotal() > 0 {
@@ -163,7 +162,7 @@ func callStart(msgs []memkernel.Message, i int) time.Time {
 	return msgs[i].Time
 }
 
-// usageTTL is the lifetime that a recorded call wrote its cache with.
+// usageTTL returns the lifetime with which a recorded call wrote its cache.
 func usageTTL(u *memkernel.Usage) time.Duration {
 	switch {
 	case u.CacheWrite1hTokens > 0:
@@ -174,7 +173,7 @@ func usageTTL(u *memkernel.Usage) time.Duration {
 	return 0
 }
 
-// blocksBefore are the blocks of p in front of the message with key.
+// blocksBefore returns the blocks of p in front of the message with key.
 func blocksBefore(d *deciding, p *pagevm.Projection, key string) []cachelayout.Block {
 	blocks := d.blockList(p)
 	at := len(blocks) - len(p.Items)

@@ -18,17 +18,17 @@ import (
 
 // Limits are the tokens that a plan may spend, and how they are measured.
 type Limits struct {
-	// Window and Reserve are as refusals have them; Hard is Window minus Reserve, the
+	// Window and Reserve are corrected by refusals. Hard is Window minus Reserve, with the
 	// counts' own error taken off.
 	Window, Reserve, Hard int
-	// From is where Window is from.
+	// From is the source of Window.
 	From api.WindowFrom
 	// Fixed is the size of the parts that are always shown in full: tools, system and the parts
 	// that the host does not show. The hashes identify them.
 	Fixed, ToolTokens, SystemTokens int
 	toolHash, systemHash            string
-	// Ratio is how many calibrated tokens a counted one is, spread how many there may
-	// be at most per calibrated one; Kind says how far the counts can be trusted.
+	// Ratio is the number of calibrated tokens for a counted one. spread is the greatest number
+	// of real tokens for a calibrated one. Kind is how far the counts can be trusted.
 	Ratio, spread float64
 	Kind          budget.Kind
 }
@@ -149,7 +149,7 @@ func learnRecorded(m *measured, cal *budget.Calibration) {
 	}
 }
 
-// lastCall is the call of the plan, for the state to remember.
+// lastCall returns the call of the plan, for the state to remember.
 func (m *measured) lastCall() *branch.Call {
 	r := m.req
 	return &branch.Call{ContextWindow: r.ContextWindow, Reserve: r.Reserve, FixedTokens: r.FixedTokens, Resolver: r.Resolver,
@@ -157,8 +157,8 @@ func (m *measured) lastCall() *branch.Call {
 		ToolTokens: m.ToolTokens, SystemTokens: m.SystemTokens, ToolHash: m.toolHash, SystemHash: m.systemHash}
 }
 
-// remembered is the last call where system and tools are known by their sizes alone:
-// another process planned it. Nil where they are known, or are others.
+// remembered returns the last call if system and tools are known by their sizes alone, because
+// another process planned it. It returns nil if they are known, or are others.
 func remembered(l *branch.State, r *Request) *branch.Call {
 	c := l.Call
 	if c == nil || r.System != nil || r.Tools != nil || l.System != nil || l.Tools != nil || c.FixedTokens != r.FixedTokens || c.ToolTokens+c.SystemTokens <= r.FixedTokens {
@@ -175,8 +175,8 @@ func (l *Limits) KnownWindow() int {
 	return l.Window
 }
 
-// LearnedWindow returns the window to keep for a model that the request and the price book
-// have none for, and where it is from: 0 if nothing new was learned.
+// LearnedWindow returns the window to keep for a model without one in the request and the price
+// book, and its source: 0 if nothing new was learned.
 func (m *measured) LearnedWindow() (window int, from api.WindowFrom) {
 	kept := m.prior.Calibration.Window
 	switch {
@@ -195,7 +195,7 @@ func (l *Limits) Scale(tokens int) int { return branch.Scaled(tokens, l.Ratio) }
 // unscale is the inverse of Scale for budgets, rounding down.
 func (l *Limits) unscale(tokens int) int { return int(float64(tokens) / l.Ratio) }
 
-// Conversation is the size of a projection, calibrated, without the fixed part.
+// Conversation returns the size of a projection, calibrated, without the fixed part.
 func (l *Limits) Conversation(p *pagevm.Projection) int {
 	n := 0
 	for i := range p.Carry {
@@ -207,13 +207,13 @@ func (l *Limits) Conversation(p *pagevm.Projection) int {
 	return n
 }
 
-// Planned is the whole input of a projection, calibrated and anchored.
+// Planned returns the whole input of a projection, calibrated and anchored.
 func (m *measured) Planned(p *pagevm.Projection) int {
 	return m.Fixed + m.Conversation(p) + m.AnchorShift(m.Prev.Anchor, p)
 }
 
-// AnchorShift is the difference between the provider's count of the last prompt
-// that it measured for us and our own, as long as p extends that prompt.
+// AnchorShift returns the difference between the provider's count of the last prompt that it
+// measured for us and our own, as long as p extends that prompt.
 func (m *measured) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 	if a.Total == 0 || a.Generation != p.Generation || a.Fixed != m.Fixed || a.Items > len(p.Items) || a.Carry != len(p.Carry) {
 		return 0
@@ -222,7 +222,7 @@ func (m *measured) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 	return a.Total - m.Fixed - m.Conversation(&covered)
 }
 
-// Unanchored is the size of a prompt by one measure for before and after a cut.
+// Unanchored returns the size of a prompt by a measure that is the same before and after a cut.
 func (m *measured) Unanchored(p *pagevm.Projection) int { return m.Fixed + m.Conversation(p) }
 
 // maker makes pages, with the size that counts as large now.
@@ -263,7 +263,7 @@ func (m *measured) scaledHost(i int) (n int) {
 	return n
 }
 
-// hashOf is that of definitions.
+// hashOf returns the hash of definitions.
 func hashOf(tools []memkernel.Tool) (hash string) {
 	for i := range tools {
 		hash = ids.Hash(hash + tools[i].Raw)
@@ -279,7 +279,7 @@ func (m *measured) scaledFresh() (n int) {
 	return n
 }
 
-// maxLargest bounds the items that are named where something does not fit.
+// maxLargest limits the items that are named if a prompt does not fit.
 const maxLargest = 5
 
 // LargestItems returns the largest of the fixed parts and of some items, under names that
@@ -295,8 +295,7 @@ func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
 	return items[:min(len(items), maxLargest)]
 }
 
-// itemName is the page that an item shows, with the file that it was made of, or with
-// how many media it holds.
+// itemName returns the page that an item shows, with its source file or the number of its media.
 func (m *measured) itemName(it *pagevm.Item) string {
 	name := KindOf(it) + " " + it.Page
 	if page := m.Page(it.Page); page != nil && len(page.Refs) > 0 {
@@ -328,8 +327,8 @@ func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
 	return branch.Blocks(fixed, p, m.Ratio)
 }
 
-// fault files a fault under the user's turn and the plan that it comes from: the
-// last one, which the model has acted on, unless the fault is this plan's own.
+// fault files a fault under the user's turn and the plan that caused it: the last one, which the
+// model has acted on, unless the fault is this plan's own.
 func (m *measured) fault(f fault.Fault) {
 	if f.Turn == "" {
 		f.Turn, _, _ = m.userTurn()

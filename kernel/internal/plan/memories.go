@@ -26,8 +26,8 @@ type memoryRecord struct {
 	masked mask.Secrets
 }
 
-// memoryRecords are the records that were handed over and may be shown, each answer's
-// in its order, the answers in turn.
+// memoryRecords returns the records that were handed over and may be shown: each answer's in its
+// order, the answers in turn.
 func memoryRecords(a *appended) []memoryRecord {
 	var answers [][]memoryRecord
 	longest := 0
@@ -146,12 +146,12 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 	return r
 }
 
-// leave notes a hit that is not shown.
+// leave records a hit that is not shown.
 func (a *appended) leave(h *retrieval.Hit, reason string) {
 	a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
 }
 
-// leaveMemories notes that the answers were not looked at.
+// leaveMemories records that the answers were not examined.
 func leaveMemories(a *appended, reason string) {
 	for i := range a.req.Memories {
 		a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})

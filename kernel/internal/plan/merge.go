@@ -15,15 +15,15 @@ import (
 // that two of them found is kept once, in our words and at the better of both places.
 type merger struct {
 	a *appended
-	// prompt are the texts that the prompt shows; taken are those of hits, as
-	// they are compared.
+	// prompt are the texts that the prompt shows. taken are those of hits. Both are in the form
+	// for comparison.
 	prompt []string
 	hits   []retrieval.Hit
 	taken  []string
 }
 
-// mergeHits orders the hits: those that come first whatever else was found, then our
-// own and the records in turn. Far more records than fit are not compared.
+// mergeHits orders the hits: first those that come first in any case, then our own and the
+// records in turn. If far more records come than fit, the rest are not compared.
 func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
 	if len(records) == 0 {
 		return append(first, own...)
@@ -55,7 +55,7 @@ func (m *merger) take(h retrieval.Hit) {
 	m.taken = append(m.taken, bareWords(h.Text))
 }
 
-// own takes a hit of ours, unless a record said it already.
+// own takes a hit of ours, unless a record already said it.
 func (m *merger) own(h retrieval.Hit) {
 	for i := range m.hits {
 		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
@@ -66,8 +66,8 @@ func (m *merger) own(h retrieval.Hit) {
 	m.take(h)
 }
 
-// foreign takes a record, unless the prompt or a hit says it; one of ours that
-// still waits takes its place. It returns those that go on waiting.
+// foreign takes a record, unless the prompt or a hit says it. If one of our waiting hits says it,
+// that hit takes its place. It returns the hits that keep waiting.
 func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
 	switch {
 	case says(m.prompt, h.Text):
@@ -88,8 +88,8 @@ func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.H
 	return waiting
 }
 
-// promptTexts are all texts that are in the prompt, as they are compared: the
-// host's system prompt and messages, and the kernel's own blocks.
+// promptTexts returns all texts in the prompt, in the form for comparison: the host's system
+// prompt and messages, and the kernel's own blocks.
 func promptTexts(a *appended) []string {
 	var out []string
 	add := func(text string) {
@@ -129,8 +129,8 @@ func says(texts []string, text string) bool {
 	return all > 0 && 5*there >= 4*all
 }
 
-// bareWords are the words of a text in small letters, each between spaces: marks
-// of lists, headings and emphasis don't count, nor does where lines end.
+// bareWords returns the words of a text in small letters, each between spaces, without the marks
+// of lists, headings and emphasis, and without line ends.
 func bareWords(text string) string {
 	b := make([]byte, 1, len(text)+2)
 	b[0] = ' '

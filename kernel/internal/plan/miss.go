@@ -137,7 +137,7 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 	return page.Hash, nothing
 }
 
-// again judges a call that ran before and came to the same.
+// again judges a call that ran before and had the same outcome.
 func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	level := j.m.shownBefore(page)
 	what := call.Name
@@ -154,7 +154,7 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	j.m.fault(f)
 }
 
-// refetched notes the pages that the model asked for by their handles.
+// refetched records the pages that the model asked for by their handles.
 func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 	m := j.m
 	for _, id := range pagevm.Handles(call.Input) {
@@ -188,5 +188,5 @@ func counted(a *appended) paging.Counts {
 	return c
 }
 
-// shownBefore is how the last plan showed a page.
+// shownBefore returns the level at which the last plan showed a page.
 func (m *measured) shownBefore(id string) pagevm.Level { return LevelIn(m.Prev.Proj, id) }

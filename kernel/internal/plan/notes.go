@@ -25,8 +25,8 @@ func tellings(a *appended) []pagevm.Block {
 	return changes(a, turn)
 }
 
-// changes are the notes on files that the carry block shows, or would if it were
-// made now.
+// changes returns the notes on files that the carry block shows, or would show if it were made
+// now.
 func changes(a *appended, turn string) []pagevm.Block {
 	var blocks []pagevm.Block
 	here := map[string]bool{}
@@ -58,7 +58,7 @@ func changes(a *appended, turn string) []pagevm.Block {
 	return blocks
 }
 
-// goneHash is in place of the hash of a file that is no more.
+// goneHash replaces the hash of a file that no longer exists.
 var goneHash = ids.Hash("")
 
 // told finds the page by which the prompt shows a file most recently, nil if it

@@ -64,7 +64,7 @@ func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	return out
 }
 
-// scopeName is a scope in words.
+// scopeName returns a scope in words.
 func scopeName(s memkernel.Scope) string {
 	if s == memkernel.ScopeProject {
 		return "of this workspace"
@@ -131,7 +131,7 @@ func writeField(b *strings.Builder, f journal.StoredField) {
 	}
 }
 
-// plainValue is a string as it reads, and any other value as JSON.
+// plainValue returns a string without quotes, and any other value as JSON.
 func plainValue(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -140,7 +140,7 @@ func plainValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// TextField is a scalar string of a page, "" if it has none.
+// TextField returns a scalar string of a page, "" if it has none.
 func TextField(p journal.StoredPage, name string) string {
 	f, ok := p.Field(name)
 	if !ok || len(f.Entries) == 0 || f.Kind != journal.KindScalar {
@@ -149,7 +149,7 @@ func TextField(p journal.StoredPage, name string) string {
 	return plainValue(f.Entries[0].Current().Value)
 }
 
-// untold are the pins that the prompt does not show as they are now.
+// untold returns the pins whose current version the prompt does not show.
 func (d *decision) untold() []*journal.StoredPage {
 	var out []*journal.StoredPage
 	for i := range d.prior.Pinned {
@@ -161,8 +161,7 @@ func (d *decision) untold() []*journal.StoredPage {
 	return out
 }
 
-// noteHead goes over a page that was pinned, or changed, since the carry block
-// was made.
+// noteHead is the heading of a page that was pinned, or changed, since the carry block was made.
 const noteHead = "[Set now, and binding from here on]\n"
 
 // waitingPins returns the size that notes on them would add to the prompt, so that a cut is made

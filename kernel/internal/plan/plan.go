@@ -33,39 +33,39 @@ import (
 
 // Prior is the state before a call. Nothing in it changes.
 type Prior struct {
-	// Key is the session's, Name its folder's, from which page ids derive.
+	// Key is the session's key. Name is the name of its folder, from which page ids derive.
 	Key, Name string
-	// Before is the state of the conversation, Texts finds representations and kernel
-	// blocks by hash.
+	// Before is the state of the conversation. Texts finds representations and kernel blocks by
+	// hash.
 	Before *branch.State
 	Texts  map[string]string
-	// Last is the conversation as another model was shown it, where that had the newest
+	// Last is the conversation as another model was shown it, if that model had the newest
 	// request and this model had none; nil otherwise.
 	Last *branch.State
 	// Maker makes the pages. The plan sets the size that counts as large.
 	Maker ingest.Maker
-	// Releveled counts the pages that got other representations than they had.
+	// Releveled counts the pages whose representations were replaced.
 	Releveled int
 	// Observed is the summary of the observed turns. Calibration is the known ratio of the
 	// model's counts.
 	Observed    summary.State
 	Calibration budget.Calibration
-	// Pinned are the pages that every prompt shows of the branch.
+	// Pinned are the pages that every prompt of the branch shows.
 	Pinned []journal.StoredPage
-	// Pending counts the boundaries that asked for a cut, Compacted are the times of the
-	// host's own compactions.
+	// Pending counts the boundaries that requested a cut. Compacted are the times of the host's
+	// own compactions.
 	Pending   int
 	Compacted []time.Time
 	Life      Life
 	Memory    Memory
-	// Economy is that of calls that name none.
+	// Economy applies to calls that name none.
 	Economy cachelayout.Economy
 }
 
-// Life says how the working state of sessions is kept.
+// Life sets how the working state of sessions is kept.
 type Life struct {
 	Off, NoRestore bool
-	// Thresholds are the gauge's in a window with a reserve.
+	// Thresholds returns the thresholds of the gauge in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
 	// FlushOff asks no host for a flush turn.
 	FlushOff bool
@@ -88,8 +88,8 @@ type Request struct {
 	api.PlanRequest
 	// Price is the price book's row of the model.
 	Price cachelayout.Model
-	// LowWater is the size of conversation that a cut keeps, in tokens; 0 leaves it to the cut
-	// planner.
+	// LowWater is the size of the conversation that a cut keeps, in tokens; 0 leaves it to the
+	// cut planner.
 	LowWater int
 	// Demand is a compaction without a call, nil for a plan. Nothing is appended then, and the
 	// ledger of the provider's cache stays as it was.
@@ -99,22 +99,21 @@ type Request struct {
 // Demand is a compaction on demand.
 type Demand struct {
 	api.CompactWish
-	// Boundary is the session's boundary that asks for it, counted from 1; 0 if that is not
-	// known. A cut that is made is noted with it.
+	// Boundary is the session's boundary that requests the compaction, counted from 1; 0 if that
+	// is not known. It is recorded with the cut.
 	Boundary int
 }
 
 // Session reads data of the session that most plans do not need.
 type Session interface {
-	// Notes are a model's on the branch.
+	// Notes returns a model's notes on the branch.
 	Notes() (summary.Notes, error)
-	// WorkState is the working state.
+	// WorkState returns the working state.
 	WorkState() (*WorkState, error)
 	// Searchable returns the messages that left the session's prompts, with some more pages:
 	// shown returns a page, and its text if it is still in the host's messages.
 	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []fault.Fault)
-	// Earlier is how the calls of the agent's earlier sessions followed each other, by
-	// their pauses alone.
+	// Earlier returns the paces of the agent's earlier sessions, by their pauses alone.
 	Earlier() []cachelayout.Pace
 	// Neighbour returns the other session of the workspace that spoke last, nil if there is
 	// none.
@@ -130,7 +129,7 @@ type Neighbour struct {
 	State func() (*checkpoint.Checkpoint, error)
 }
 
-// WorkState is a session's working state as it was kept last.
+// WorkState is the last stored working state of a session.
 type WorkState struct {
 	// State is the captured state, Latest its newest record, Written the newest checkpoint. Each
 	// is nil if there is none.
@@ -165,8 +164,7 @@ type Result struct {
 	Next *branch.State
 }
 
-// Plan plans a call, or a compaction on demand. A workspace of nil is one that is left
-// alone.
+// Plan plans a call, or a compaction on demand. If workspace is nil, no workspace is used.
 func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
 	in := input{prior: prior, req: req, session: s, workspace: ws, shelf: &shelf{}, log: &log{}}
 	res, err := resolve(in)
@@ -223,8 +221,8 @@ type CutStep struct {
 	Out cachelayout.Cut
 }
 
-// SelectStep is a question to the selector: Wish is its answer as it was handed on, Out as
-// it came.
+// SelectStep is a question to the selector. Out is its answer. Wish is the answer that was passed
+// on.
 type SelectStep struct {
 	In   pagevm.SelectInput
 	Wish *pagevm.CutWish
@@ -239,16 +237,16 @@ type NextStep struct {
 	Out    pagevm.Decision
 }
 
-// resolved are window and reserve in tokens, and where the window is from.
+// resolved holds window and reserve in tokens, and the source of the window.
 type resolved struct {
 	window, reserve int
 	from            api.WindowFrom
 }
 
-// noWindow is in the place of an unknown window. Nothing is cut to fit it.
+// noWindow replaces an unknown window. Nothing is cut to fit it.
 const noWindow = 1 << 30
 
-// leastReserve is the reserve of an unknown window, the least of any usual one.
+// leastReserve is the reserve of an unknown window: the smallest usual one.
 const leastReserve = 8_000
 
 // resolve takes the request's defaults, and refuses a request that can't be planned.
@@ -275,17 +273,17 @@ func resolve(in input) (resolved, error) {
 	return res, nil
 }
 
-// Request is the call that was planned, Session the key of its session.
+// Request returns the planned call.
 func (in *input) Request() *Request { return in.req }
 func (in *input) Session() string   { return in.prior.Key }
 
 // economy returns the preference where memory costs money.
 func (in *input) economy() cachelayout.Economy { return cmp.Or(in.req.Economy, in.prior.Economy) }
 
-// LeftAlone reports whether the workspace was.
+// LeftAlone reports whether no workspace was used.
 func (in *input) LeftAlone() bool { return in.workspace == nil }
 
-// Format is the shape of the request that the host will send.
+// Format returns the shape of the request that the host will send.
 func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }
 
 // FormatOf returns a request's shape: the host's wish, else the format of the model's provider.

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// The limits that keep a session from being compacted again and again for nothing.
+// The limits that keep a session from being compacted again and again without effect.
 const (
 	// minReclaim is the least that a cut must reclaim to count as progress, in tokens and
 	// at most a twentieth of the window.
 	minReclaim = 1_000
-	// MaxFutile is how many cuts in a row may reclaim less before more are refused, until
-	// the prompt has grown by that least or futileTurns user turns have passed. A cut that
-	// a prompt needs to fit is made, and goes deeper.
+	// MaxFutile is how many cuts in a row may reclaim less than minReclaim before more are
+	// refused. They are refused until the prompt has grown by minReclaim or futileTurns user
+	// turns have passed. A cut that a prompt needs to fit is always made, and goes deeper.
 	MaxFutile, futileTurns = 2, 10
 	// overflowTries is how often in a row a refused request is planned anew.
 	overflowTries = 3
@@ -25,13 +25,13 @@ const (
 	spiralWithin = 10 * time.Minute
 )
 
-// MinReclaim is the least that counts as progress.
+// MinReclaim returns the least reclaimed size that counts as progress.
 func (m *measured) MinReclaim() int {
 	return min(minReclaim, max(1, m.Window/20))
 }
 
-// stalled reports whether a cut of p would be one more for nothing. It never keeps
-// one from being made that a prompt needs to fit.
+// stalled reports whether a cut of p would be one more without effect. It is false for a cut that
+// a prompt needs to fit.
 func (m *measured) stalled(p *pagevm.Projection) bool {
 	b := m.Prev.Breaker
 	return b.Futile >= MaxFutile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= futileTurns
@@ -54,8 +54,8 @@ func judge(d *deciding) {
 	}
 }
 
-// Spiral warns of too many compactions within a short time: the host's and the cuts of a
-// projection, "" if there are few. Cuts that a cold cache made free count for none.
+// Spiral returns a warning of too many compactions within a short time: the host's and the cuts
+// of a projection, "" if there are few. Cuts that a cold cache made free do not count.
 func Spiral(compacted []time.Time, p *pagevm.Projection, now time.Time) string {
 	at := map[time.Time]bool{}
 	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= spiralWithin }

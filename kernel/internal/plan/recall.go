@@ -19,14 +19,14 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// recallPool is how many passages are looked at for a prompt: some of them it shows
-// already, and some say the same.
+// recallPool is how many passages are searched for a prompt: it shows some of them already, and
+// some say the same.
 const recallPool = 48
 
 // recallSpans is how many spans of the session are searched in addition.
 const recallSpans = 12
 
-// recallFloor is the least room that recalling is worth.
+// recallFloor is the room below which nothing is recalled.
 const recallFloor = 80
 
 // recalled asks memory on behalf of a user turn, once. Its hits and those of the host's own
@@ -113,7 +113,7 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 	return a.workspace.Recall(ctx, q)
 }
 
-// MemoryOff is why nothing was searched where the workspace's files are left alone.
+// MemoryOff is the reason for an empty result if no workspace is used.
 const MemoryOff = "memory is switched off"
 
 // briefWords and briefBytes are the most words and bytes of a message that is brief.
@@ -280,7 +280,7 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 	return out
 }
 
-// tail is the end of a text, of about so many tokens, and the line it begins on.
+// tail returns the end of a text, about so many tokens, and the line on which it begins.
 func tail(a *appended, text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0

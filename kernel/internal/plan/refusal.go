@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// maxRefusedRatio is the ratio of real to counted tokens above which a refusal is
-// about something that we were not shown rather than about our count.
+// maxRefusedRatio is the ratio of real to counted tokens above which a refusal is attributed to
+// content that the host did not show us rather than to our count.
 const maxRefusedRatio = 2
 
 // overflowed reports whether this plan answers a refusal.
@@ -44,7 +44,7 @@ func learnRefusal(m *measured) error {
 	return nil
 }
 
-// refuseThinking has the plan take all thinking of earlier turns out.
+// refuseThinking makes the plan leave out all thinking of earlier turns.
 func refuseThinking(m *measured) error {
 	if answered(m, m.req.Overflow, &budget.Overflow{}) {
 		return nil
@@ -61,7 +61,7 @@ func refuseThinking(m *measured) error {
 	return nil
 }
 
-// takeThinkingOut submits a cut that lets nothing go but the thinking.
+// takeThinkingOut submits a cut that removes only thinking.
 func takeThinkingOut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
 	for _, it := range d.Proj.Carry {
@@ -73,7 +73,7 @@ func takeThinkingOut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	}
 }
 
-// figuresOf are those of the text, and the host's own over them.
+// figuresOf returns the figures of the text. The host's own figures take precedence.
 func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 	f, ok := budget.ParseOverflow(o.Text)
 	if !ok && o.Text != "" {
@@ -97,8 +97,7 @@ func answered(m *measured, o *api.Overflow, f *budget.Overflow) bool {
 	return m.Prev.Unsent && m.Prev.Overflow.Tries > 0
 }
 
-// learnSizes sets the window, and how the refused prompt really compares with our
-// count of it.
+// learnSizes sets the window, and the ratio of the refused prompt's real size to our count of it.
 func learnSizes(m *measured, f *budget.Overflow) {
 	st := &m.overflow
 	st.Last = f.Input
@@ -152,8 +151,8 @@ func applyRefusals(m *measured) {
 	m.Ratio = math.Max(m.Ratio, st.Ratio)
 }
 
-// takeBackRefused makes the results that the refused request showed for the first
-// time new again: nobody has seen them, so they may be shown shorter.
+// takeBackRefused marks the results that only the refused request showed as new again: the model
+// has not seen them, so they may be shown shorter.
 func takeBackRefused(m *measured) {
 	at := len(m.Hosts)
 	for at > 0 && transcript.HasResults(m.Msgs[at-1]) {
@@ -187,12 +186,11 @@ func overflowCut(d *deciding) {
 	}
 }
 
-// blindly is how much of a refused conversation is kept where the provider named no
-// figures.
+// blindly is how much of a refused conversation is kept if the provider named no figures.
 const blindly = 0.75
 
-// stuck tells of a refused prompt that can't be made any smaller: sending it again
-// would be refused again.
+// stuck returns an error for a refused prompt that can't be made smaller: sending it again would
+// be refused again.
 func stuck(d *deciding) error {
 	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
 		return nil

@@ -43,8 +43,8 @@ func gauge(d *deciding) {
 	gaugeCut(d, t)
 }
 
-// gaugeCut reads how near the next cut is, which may come long before the window is full.
-// Each level is told once between two cuts: marks move, and no line is said twice.
+// gaugeCut reads how near the next cut is, which may come long before the window is full. Each
+// level is told once between two cuts: marks move, and no line is repeated.
 func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	if t.Show >= 1 {
 		return
@@ -93,7 +93,7 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	return "", false
 }
 
-// stateNow is the working state as the plan's messages leave it.
+// stateNow returns the working state including the plan's messages.
 func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 	if d.Captured == nil {
 		st := checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text)
@@ -122,7 +122,7 @@ func captureAhead(d *deciding) (wait func()) {
 	}
 }
 
-// restoreRoom is how long a restore text may be, 0 where none is made.
+// restoreRoom returns the greatest length of a restore text, 0 if none is made.
 func (d *deciding) restoreRoom() int {
 	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return 0
@@ -130,7 +130,7 @@ func (d *deciding) restoreRoom() int {
 	return RestoreRoom(d.Window)
 }
 
-// worked reads the session's working state, nil where it can't be read.
+// worked reads the session's working state. It returns nil if it can't be read.
 func worked(d *deciding) *WorkState {
 	ws, err := d.session.WorkState()
 	if err != nil {
@@ -140,8 +140,8 @@ func worked(d *deciding) *WorkState {
 	return ws
 }
 
-// checkpointNow is the checkpoint that a restore text is made of: the state as the
-// plan's messages leave it, whether it has been written or not.
+// checkpointNow returns the checkpoint for a restore text: the state including the plan's
+// messages, whether it has been written or not.
 func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	st := stateNow(d, ws)
 	if st.Thread.Captured == 0 || !st.Changed(ws.Written) && ws.Written != nil {
@@ -155,7 +155,7 @@ func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 // summary lacks.
 var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
 
-// restoreBlock is the text from which the model goes on, for the carry block.
+// restoreBlock returns the text from which the model continues, for the carry block.
 func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
 	room := d.restoreRoom()
 	if room <= 0 {
@@ -171,8 +171,8 @@ func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []page
 	return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
 }
 
-// resumed is the restore text of a conversation that begins while an earlier one of
-// the session left a checkpoint.
+// resumed returns the restore text of a new conversation, if an earlier one of the session left a
+// checkpoint.
 func resumed(d *deciding) []pagevm.Block {
 	room := d.restoreRoom()
 	if room <= 0 {
@@ -191,8 +191,8 @@ func resumed(d *deciding) []pagevm.Block {
 	return restored(d, ws, leftBehind(d, ws), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
 }
 
-// neighbour names the session that was at work before a conversation that begins, in one
-// line. If the user asks to go on from there, it returns that session's state instead.
+// neighbour names, in one line, the session that was at work before a new conversation. If the
+// user asks to continue from there, it returns that session's state instead.
 func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 	if !d.req.Private || d.hostShows(checkpoint.BesideMark) || slices.ContainsFunc(d.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
@@ -257,5 +257,5 @@ func More(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
 	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
 }
 
-// RestoreRoom bounds a restore text in small windows, too.
+// RestoreRoom returns the greatest length of a restore text, which is smaller in small windows.
 func RestoreRoom(window int) int { return min(checkpoint.RestoreCap, window/100) }

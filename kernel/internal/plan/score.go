@@ -26,12 +26,11 @@ type scores struct {
 	worked map[string]bool
 	// found are the names of every segment's levels, by its place in the messages.
 	found [][][pagevm.Full + 1][]represent.Name
-	// lastEdit is the newest atom that edited a path, reread the size of its largest newer
+	// lastEdit is the newest atom that edited a path. reread is the size of its largest newer
 	// read.
 	lastEdit map[string]int
 	reread   map[string]int
-	// edited is the path that was edited last, asked the names in the user's newest
-	// words.
+	// edited is the path that was edited last. asked are the names in the user's newest words.
 	edited string
 	asked  map[represent.Name]bool
 }
@@ -78,8 +77,7 @@ func (a *scores) edits() {
 	}
 }
 
-// since is how many atoms are newer than the newest edit of a file, plus one; 0 without
-// any.
+// since returns how many atoms are newer than the newest edit of a file, plus one; 0 without any.
 func (a *scores) since(path string) int {
 	if atom, ok := a.lastEdit[path]; ok && path != "" {
 		return a.newest - atom + 1
@@ -102,8 +100,8 @@ func (a *scores) find() {
 	})
 }
 
-// namesOf are the names that each level of a segment shows. Of results that have
-// left nothing counts.
+// namesOf returns the names that each level of a segment shows. For results that have left it
+// returns none.
 func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
 	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {

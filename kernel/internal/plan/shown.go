@@ -40,7 +40,7 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 	return 2*common > to-from+1
 }
 
-// shownRefs are the places that blocks of the kernel's own show in full.
+// shownRefs returns the places that blocks of the kernel's own show in full.
 func shownRefs(a *appended) []memkernel.Ref {
 	var refs []memkernel.Ref
 	add := func(it *pagevm.Item) {
@@ -145,7 +145,7 @@ func eachShown(a *appended, look func(string)) {
 	}
 }
 
-// Citation spells a place.
+// Citation returns the text form of a place.
 func Citation(r memkernel.Ref) string {
 	switch {
 	case r.StartLine == 0:

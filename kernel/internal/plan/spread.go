@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// spreadTries is how often an excerpt is made anew to come near its room, and
-// spreadNearly how near is near enough, in percent of it.
+// spreadTries is how often an excerpt is made anew to come near its room. spreadNearly is the
+// part of the room, in percent, that is near enough.
 const spreadTries, spreadNearly = 6, 97
 
 // spread gives the remaining room to files that are not shown in full, most important first. Each
@@ -56,7 +56,8 @@ func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit,
 	return blocks, texts
 }
 
-// excerptOf is the largest excerpt of a file that takes at most room tokens, 0 if none does.
+// excerptOf returns the size and the text of the largest excerpt of a file that takes at most
+// room tokens, 0 if none does.
 func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, text string) {
 	e := represent.FileExcerpts(page, f.Text, d.req.Resolver, f.Type == pagevm.Bootstrap)
 	excerpt := func(n int) string {
@@ -118,11 +119,11 @@ func (d *deciding) cutDetail(f *File, full, shown int) string {
 	return detail
 }
 
-// largestSections is how many sections are suggested to be moved, each with at least a
-// share of the file.
+// largestSections is how many sections a note suggests to move, each with at least a share of the
+// file.
 const largestSections = 3
 
-// largest names the largest sections of a file, if it has more than one.
+// largest returns the largest sections of a file, if it has more than one.
 func largest(text string) (names []string) {
 	all := slices.DeleteFunc(represent.Sections(text), func(s represent.Section) bool { return s.Heading == "" })
 	if len(all) < 2 {

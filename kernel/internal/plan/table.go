@@ -119,7 +119,7 @@ func (t *tabling) origin(row *paging.PageRow) *pagevm.Page {
 	return p
 }
 
-// block is the row of a block of the kernel's own.
+// block returns the row of a block of the kernel's own.
 func (t *tabling) block(it *pagevm.Item, place paging.Place) paging.PageRow {
 	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
 		ShownTokens: t.Scale(it.Tokens), Last: t.used[it.Page], RecomputeCost: cost(0)}
@@ -166,7 +166,7 @@ func setTokens(row *paging.PageRow, l pagevm.Level, n int) {
 	}
 }
 
-// untoldPins are the pins that the prompt does not show at all.
+// untoldPins returns the pins that the prompt does not show at all.
 func (t *tabling) untoldPins() []paging.PageRow {
 	var out []paging.PageRow
 	for i := range t.prior.Pinned {
@@ -187,7 +187,7 @@ func (t *tabling) untoldPins() []paging.PageRow {
 	return out
 }
 
-// gone are the rows of the messages that left.
+// gone returns the rows of the messages that left.
 func (t *tabling) gone() []paging.PageRow {
 	var out []paging.PageRow
 	for i := range t.Hosts {
@@ -206,8 +206,8 @@ func (t *tabling) gone() []paging.PageRow {
 	return out
 }
 
-// spanRows are the rows of the spans: the carry block names the newest, each by a line of
-// its list.
+// spanRows returns the rows of the spans. The carry block names the newest spans, each by a line
+// of its list.
 func (t *tabling) spanRows() []paging.PageRow {
 	var out []paging.PageRow
 	for i := range t.Spans {
@@ -226,8 +226,8 @@ func (t *tabling) spanRows() []paging.PageRow {
 	return out
 }
 
-// accesses are the newest uses of pages, as the conversation tells them. A page that is
-// made once more, as a carry block is at a cut, is new then.
+// accesses returns the newest uses of pages, as the conversation shows them. A page that is made
+// once more, such as a carry block at a cut, is new then.
 func accesses(r *Result) map[string]paging.Access {
 	u := usage{Result: r, last: map[string]paging.Access{}, ran: map[string]string{}, about: map[string]string{}, blocks: map[string][]string{},
 		calls: map[string]*memkernel.ToolCall{}}
@@ -274,7 +274,7 @@ type usage struct {
 	calls      map[string]*memkernel.ToolCall
 }
 
-// carried notes when the carry block was made.
+// carried records the time at which the carry block was made.
 func (u *usage) carried(now paging.Access) {
 	for i := range u.Proj.Carry {
 		u.last[u.Proj.Carry[i].Page] = now

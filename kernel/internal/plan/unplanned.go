@@ -47,8 +47,8 @@ func unplannedLedger(m *measured, p *pagevm.Projection, now time.Time) cachelayo
 	return l.Advance(m.identity(p), blocks, at, now)
 }
 
-// shownInFull are hosts with the messages from one on to be shown in full. Their
-// segments are copied, since earlier lines share them.
+// shownInFull returns a copy of hosts in which message from and all later ones are shown in full.
+// It copies segments because older states still use them.
 func shownInFull(hosts []pagevm.HostMessage, from int) []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), hosts...)
 	for i := from; i < len(out); i++ {

@@ -14,15 +14,15 @@ import (
 // replays: twice as much gives no more actions the names that they need.
 const workedTokens = 300
 
-// tried is a file, or a command, that the session has used.
+// tried is a file or a command that the session has used.
 type tried struct {
 	name   string
 	edited bool
-	// times it was used, last the newest atom that did.
+	// times is how often it was used. last is the newest atom that used it.
 	times, last int
 }
 
-// rank is how likely it is to be used again: often used, lately used, edited.
+// rank returns how likely it is to be used again: often used, lately used, edited.
 func (w *tried) rank(newest int) float64 {
 	r := math.Cbrt(float64(w.times)) * 50 / float64(50+newest-w.last)
 	if w.edited {
@@ -34,9 +34,9 @@ func (w *tried) rank(newest int) float64 {
 // maxCommand is the longest command that is listed, in bytes: a longer one is a script.
 const maxCommand = 120
 
-// workedText lists the files that the session has read and edited and the commands that it
-// ran more than once, the likeliest to be needed again first, as far as nothing that stays
-// names them. A path or a command is cheap to say and dear to find again.
+// workedText lists the files that the session has read and edited and the commands that it ran
+// more than once, the likeliest to be needed again first. It leaves out those that a remaining
+// message names. A path or a command takes few tokens to show and many to find again.
 func (m *measured) workedText(gone func(i int) bool) string {
 	files, commands := map[string]*tried{}, map[string]*tried{}
 	stays := map[string]bool{}
@@ -104,7 +104,7 @@ func use(all map[string]*tried, name string, atom int, edited bool) {
 	w.last, w.edited = atom, w.edited || edited
 }
 
-// ranked are those that nothing that stays names, best first.
+// ranked returns those that no remaining message names, best first.
 func ranked(all map[string]*tried, stays map[string]bool, newest int) []*tried {
 	var out []*tried
 	for name, w := range all {

@@ -33,8 +33,8 @@ type shelf struct {
 	files []File
 }
 
-// sources are the workspace's files that have a place in this session's prompts,
-// most important first. They are read once per plan.
+// sources returns the workspace's files that have a place in this session's prompts, most
+// important first. They are read once per plan.
 func (m *measured) sources() []File {
 	sh := m.shelf
 	if sh.read || m.workspace == nil || m.prior.Memory.WorkspaceTokens < 0 {
@@ -53,8 +53,8 @@ func (m *measured) sources() []File {
 	return sh.files
 }
 
-// sourcePaths names them. A sidechain has a prompt of its own for its one task: it
-// gets the rules and not the person.
+// sourcePaths returns their paths. A sidechain has a prompt of its own for its one task: it gets
+// the rules and not the person.
 func sourcePaths(m *measured) []string {
 	o := &m.prior.Memory
 	if m.req.Branch != "" {

@@ -63,7 +63,7 @@ func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
 
-// list returns s, and an empty list for nil: an answer has no null in the place of a list.
+// list returns s, or an empty list for nil: an answer has no null in place of a list.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -88,7 +88,7 @@ func Markers(pl *plan.Result) []transcript.Marker {
 	return out
 }
 
-// ttlName spells a lifetime as providers do.
+// ttlName returns the providers' name of a lifetime.
 func ttlName(d time.Duration) string {
 	if d%time.Hour == 0 {
 		return strconv.Itoa(int(d/time.Hour)) + "h"
@@ -126,7 +126,7 @@ func shownParts(pl *plan.Result, it *pagevm.Item) int {
 // bound to another prefix.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-// ParamsOf are the settings that a plan asks for.
+// ParamsOf returns the settings that a plan asks for.
 func ParamsOf(pl *plan.Result) api.Params {
 	p := api.Params{Betas: []string{}}
 	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
@@ -194,7 +194,7 @@ func Pages(pl *plan.Result, to Rows) {
 	reduced(pl, span, to.Reduced)
 }
 
-// debug reports of every page where it is shown, or why it is not.
+// debug reports for every page where it is shown, or why it is not.
 func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
 		to.Included(api.Included{Kind: api.RegionTools, ID: api.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
@@ -268,8 +268,8 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) api.Includ
 	return row
 }
 
-// fromWorkspace gives the row of a block that shows a file of the workspace the
-// type of its page and the file's name.
+// fromWorkspace sets the type and the file's name in the row of a block that shows a file of the
+// workspace.
 func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	p := pl.Page(it.Page)
 	if p == nil || len(p.Refs) == 0 {
@@ -288,7 +288,7 @@ func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	}
 }
 
-// goneRows reports the pages that left, with the cut that let them go.
+// goneRows reports the pages that left, each with the cut at which it left.
 func goneRows(pl *plan.Result, span map[string]string, add func(api.Excluded)) {
 	reason, before := "", "?"
 	for i := range pl.Hosts {
@@ -446,7 +446,7 @@ func Messages(pl *plan.Result) []memkernel.Message {
 	return out
 }
 
-// added is the message of the kernel's own that items i to end of the prompt make.
+// added returns the message of the kernel's own that items i to end of the prompt make.
 func added(pl *plan.Result, i, end int) memkernel.Message {
 	m := memkernel.Message{Key: branch.MessageOf(pl.Proj.At(i)), Role: pl.Proj.At(i).Role}
 	for ; i < end; i++ {
@@ -459,8 +459,8 @@ func added(pl *plan.Result, i, end int) memkernel.Message {
 	return m
 }
 
-// placeSystem gives a system message whose neighbours left at a cut to the user: the
-// Messages API takes one only between a user's turn and the assistant's, or at the end.
+// placeSystem turns a system message whose neighbours left at a cut into a user's: the Messages
+// API accepts one only between a user's turn and the assistant's, or at the end.
 func placeSystem(msgs []memkernel.Message) {
 	for i := range msgs {
 		if msgs[i].Role != memkernel.RoleSystem {
@@ -483,8 +483,8 @@ func placeSystem(msgs []memkernel.Message) {
 	}
 }
 
-// shown is message m as items show it: results and long messages at their levels,
-// runs without thinking that a cut made invalid.
+// shown returns message m as items show it: results and long messages at their levels, runs
+// without thinking that a cut made invalid.
 func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
 	for i := range items {

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/budget"
 )
 
-// Counter counts the parts of a message for one model. Overheads is the cost of framing, Kind the
-// reliability of the counts.
+// Counter counts the parts of a message for one model. Overheads is the cost of framing. Kind is
+// the reliability of the counts.
 type Counter struct {
 	Overheads budget.Overheads
 	Kind      budget.Kind
