@@ -140,8 +140,8 @@ func bare(word string) bool {
 	return word[0] != '-' && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
 }
 
-// sameTarget reports whether two attempts have one purpose. Of two commands one may
-// leave out the last word, such as the remote of a push.
+// sameTarget reports whether two attempts have one purpose. One of two commands may leave out the
+// last word, such as the remote of a push.
 func sameTarget(a, b string) bool {
 	if a == b {
 		return true
@@ -234,8 +234,8 @@ func (u *updater) worked(a Attempt) {
 	}, did)
 }
 
-// pass goes over the open failures for a call: those that it settles leave, and so do those that
-// it finds too far back. A change of any file may have helped the other failures. A reading helps
+// pass checks the open failures against a call. It drops those that the call settles, and those
+// that are too far back. A change of any file may have helped the other failures. A reading helps
 // only failures of the file that it reads.
 func (u *updater) pass(settles func(Failure) bool, did string) {
 	var kept []Failure

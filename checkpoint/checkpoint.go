@@ -87,8 +87,8 @@ type Meta struct {
 
 // TokenUsage is how large the prompt was.
 type TokenUsage struct {
-	// InputTokens is the size that the provider billed for the newest observed call. Without one
-	// it is our own reading. Source tells which.
+	// InputTokens is the size that the provider billed for the newest observed call. If no call
+	// was observed, it is our own reading. Source tells which.
 	InputTokens int `yaml:"input_tokens"`
 	// ContextWindow is 0 if it is unknown.
 	ContextWindow int `yaml:"context_window"`
@@ -123,8 +123,8 @@ func (u TokenUsage) gauge() int {
 // Working describes the work in progress.
 type Working struct {
 	Topic Text `yaml:"topic"`
-	// Goal is the first substantial request, Step the item of the agent's plan that
-	// is in progress.
+	// Goal is the first substantial request. Step is the item of the agent's plan that is in
+	// progress.
 	Goal   Text   `yaml:"goal,omitempty"`
 	Step   Text   `yaml:"step,omitempty"`
 	Status Status `yaml:"status"`
@@ -182,7 +182,7 @@ type Input struct {
 	// Now becomes created_at.
 	Now     time.Time
 	Trigger Trigger
-	// Reading is the gauge, Compactions the session's number of compactions.
+	// Reading is the gauge. Compactions is the session's number of compactions.
 	Reading     Reading
 	Compactions int
 	// SplitTurn reports whether the compaction at hand cuts through a turn.
@@ -210,10 +210,9 @@ func Redundant(latest *Checkpoint, in Input) bool {
 	return float64(max(delta, -delta)) < dedupeShare*float64(was)
 }
 
-// Build bundles a state into a checkpoint that follows latest, which may be
-// nil: decisions, learnings, files and open items of the latest are carried on,
-// within the caps, the newest kept. The state is one that [Begin] fitted to latest,
-// or to one before it. It is pure.
+// Build bundles a state into a checkpoint that follows latest, which may be nil: decisions,
+// learnings, files and open items of the latest are carried on, within the caps, the newest kept.
+// The state must be one that [Begin] fitted to latest, or to an earlier checkpoint. It is pure.
 func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	prev := latest
 	if prev == nil {

@@ -15,9 +15,9 @@
 //	after a compaction, or in a new session of the same key:
 //	Store.Resume ──► State and the newest checkpoint ──► Restore ──► text
 //
-// Everything but the methods of [Store] is a pure function: no file, no clock, no
-// model, and the same bytes for the same arguments. A Store reads and writes only
-// in the methods that are documented so, under the session lock that its caller holds.
+// All functions except the methods of [Store] are pure: no file, no clock, no model, and the same
+// bytes for the same arguments. A Store reads and writes only in the methods that are documented
+// so, under the session lock that its caller holds.
 //
 // It captures by the structure of a conversation (who spoke, how long, which call failed and
 // which worked next), never by words, so that it works in any language. Package summary reads
@@ -31,15 +31,14 @@
 // that know where they came from, and nothing is doubled. The state files are not synced, since
 // they are written with every tool result. A power cut may lose everything captured since the
 // newest checkpoint. Checkpoints are synced, and so are the pages of the messages, which are in
-// the session's journal. A state file that it left torn is begun anew, which is reported. A
-// checkpoint exists once its own file does. The next one repairs the pointer, the emptied state
-// and the removal of old files. Every entry carries the number of the message it came from, and
-// every checkpoint that of the last message in it. So a checkpoint's contents are known without
-// asking a clock.
+// the session's journal. A torn state file is replaced by an empty one and reported. A checkpoint
+// exists once its own file does. The next one repairs the pointer, the emptied state and the
+// removal of old files. Every entry carries the number of the message it came from, and every
+// checkpoint that of the last message in it. So a checkpoint's contents are known without asking
+// a clock.
 //
-// The package never deletes a checkpoint that is not older than the last five,
-// never changes one that was written, never repairs a damaged one: it goes back
-// to the one before, and reports it.
+// The package never deletes any of the last five checkpoints, never changes one that was written,
+// and never repairs a damaged one. Instead it uses the previous one, and reports the damage.
 //
 // Units: tokens by the caller's counter. Sizes of text are runes, but a wide character counts
 // twice where a long reply is distinguished from a short one.

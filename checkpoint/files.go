@@ -105,8 +105,8 @@ func (s Store) write(c *Checkpoint) error {
 	return nil
 }
 
-// nextNumber is above every number that was ever given, as far as files and
-// pointer show: no file is ever written twice.
+// nextNumber is above every number that files and pointer show as used, so that no file is
+// written twice.
 func (s Store) nextNumber() (int, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -165,8 +165,8 @@ func (s Store) List() ([]string, error) {
 	return out, err
 }
 
-// Load reads one checkpoint by its id. One that was removed, or never was, is an
-// fs.ErrNotExist.
+// Load reads one checkpoint by its id. Load returns fs.ErrNotExist for a checkpoint that was
+// removed or never existed.
 func (s Store) Load(id string) (*Checkpoint, error) {
 	if n := number(id); n == 0 || string(checkpointID(n)) != id {
 		return nil, fmt.Errorf("load checkpoint %q: no such id: use cp_ and a number", id)

@@ -17,7 +17,7 @@ const (
 	LevelShow
 	// LevelCheckpoint writes a checkpoint and advises to wrap up.
 	LevelCheckpoint
-	// LevelCompact is where the host, or the kernel's own cut, compacts.
+	// LevelCompact is the level at which the host, or the kernel's own cut, compacts.
 	LevelCompact
 )
 
@@ -69,11 +69,10 @@ func (t Thresholds) Level(r Reading) Level {
 	return LevelNone
 }
 
-// Cross compares a reading with the level of the one before it. It returns the
-// level that now holds, to be handed in next time, and every level crossed on the
-// way, lowest first: a single huge result crosses several at once and passes none
-// by. A reading below a level re-arms it. A host that never reads right after a
-// cut hands in LevelNone after it.
+// Cross compares a reading with the level of the one before it. It returns the level that now
+// holds, to be handed in next time, and every level crossed on the way, lowest first: a single
+// huge result crosses several at once and passes none by. A reading below a level re-arms it. A
+// host that reads nothing right after a cut must pass LevelNone after it.
 func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 	now = t.Level(r)
 	for l := last + 1; l <= now; l++ {

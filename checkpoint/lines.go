@@ -15,7 +15,7 @@ type Line struct {
 	Tag, Text string
 }
 
-// The tags. Of those up to TagStatus a record has one line at most.
+// The tags. A record has at most one line of each tag up to TagStatus.
 const (
 	TagGoal       = "goal"
 	TagTask       = "task" // the user's last request

@@ -67,7 +67,7 @@ const (
 
 var allSections = []Section{SectionGoal, SectionWorking, SectionOpenItems, SectionConstraints, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
 
-// Occasion is where a restore text is shown.
+// Occasion is the place at which a restore text is shown.
 type Occasion int
 
 const (
@@ -75,7 +75,7 @@ const (
 	AfterCompaction Occasion = iota
 	// NewSession: at the beginning of a later conversation of the same session.
 	NewSession
-	// OnResume: in the conversation that the checkpoint is of, taken up again.
+	// OnResume: in the conversation of the checkpoint, when it is resumed.
 	OnResume
 	// OtherSession: in a session that continues from the checkpoint of another one.
 	OtherSession
@@ -103,8 +103,8 @@ type RestoreOptions struct {
 	Count func(string) int
 	// Sections are the wanted sections; nil is all.
 	Sections []Section
-	// Resolver is the tool or command by which the reader fetches the text of an id. Without it
-	// omitted entries are counted, and no id is named.
+	// Resolver is the tool or command by which the reader fetches the text of an id. Without a
+	// resolver omitted entries are counted, and no id is named.
 	Resolver string
 	// More returns the id that leads to the whole of a section, of which n entries are left out.
 	// The id should lead to [SectionText]. It must be pure; nil or "" is the checkpoint's own id.
@@ -133,11 +133,11 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 	return d
 }
 
-// Restore renders a checkpoint as a text from which a model can go on. Its lists show the newest
-// entries, taken in turns while the cap lasts. Omitted entries follow as "+N more: ID", and the
-// text ends with the way to resolve an ID, if there is a resolver. Text of users and tools never
-// begins a line, so none of it can pass for a heading. Equal checkpoints give equal bytes. It is
-// "" only if not even the first line is within the cap.
+// Restore renders a checkpoint as a text from which a model can continue. Its lists show the
+// newest entries, taken in turns while the cap lasts. Omitted entries follow as "+N more: ID",
+// and the text ends with the way to resolve an ID, if there is a resolver. Text of users and
+// tools never begins a line, so none of it can pass for a heading. Equal checkpoints give equal
+// bytes. It is "" only if not even the first line is within the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	o := opt.orDefault()
 	r := newRestorer(c, o)

@@ -193,7 +193,7 @@ type Source struct {
 	File string `json:"file,omitempty"`
 	// Channel is the medium in which the person writes, such as telegram.
 	Channel string `json:"channel,omitempty"`
-	// Agent is who answers.
+	// Agent is the agent that answers.
 	Agent string `json:"agent,omitempty"`
 	// Compactions is the number of compactions that the host made in File.
 	Compactions int `json:"compactions,omitempty"`

@@ -54,7 +54,7 @@ const stateFolder, checkpointFolder = "state", "checkpoints"
 // Damage is a file that could not be used, and the replacement for it. Nothing of it fails the
 // call that found it.
 type Damage struct {
-	// File is the path, Err the damage, Instead the replacement.
+	// File is the path. Err is the damage. Instead is the replacement.
 	File    string
 	Err     error
 	Instead string
@@ -108,7 +108,7 @@ func (s Store) Verify() ([]Damage, error) {
 	return append(bad, worse...), err
 }
 
-// Folder is where the state files are.
+// Folder returns the folder of the state files.
 func (s Store) Folder() string { return s.in.Where(stateFolder) }
 
 // Captured reports whether anything that was captured is there.
@@ -121,8 +121,8 @@ func (s Store) Captured() (bool, error) {
 }
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them any more, and
-// returns where they are now. A pointer that names one of them goes too, since it is made again.
-// So do the thread's notes on the state files.
+// returns where they are now. It also renames a pointer that names one of them, since the pointer
+// is made again. The thread's notes on the state files are renewed too.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	p, err := s.pointer()

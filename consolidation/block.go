@@ -23,7 +23,7 @@ type piece struct {
 	text string
 	// entry is a block's first, nil if it is code.
 	entry *Entry
-	// level is a heading's, label a heading's or a marker's.
+	// level is the level of a heading. label is the text of a heading or a marker.
 	level int
 	label string
 	// bullet reports whether the piece is an item of a list without order, with only nested
@@ -34,7 +34,7 @@ type piece struct {
 	sections []int
 	marker   int
 	line     int
-	// origin is who put a block where it is.
+	// origin is the author of a block in its place.
 	origin Origin
 	// to are the files that a line says that entries of its section moved to.
 	to []string
@@ -169,8 +169,8 @@ func trailOf(ps []piece, p *piece) []string {
 	return out
 }
 
-// settle takes away the headings and markers that name nothing any more, as far as
-// they may leave. A heading that never named anything stays.
+// settle removes the headings and markers that name nothing any more, as far as they may leave. A
+// heading that never named anything stays.
 func settle(ps []piece) {
 	names, named := map[int]bool{}, map[int]bool{}
 	for i := range ps {

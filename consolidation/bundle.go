@@ -108,8 +108,8 @@ func (r *pruner) own(f *File, ps []piece) {
 	bound(f, ps)
 }
 
-// originIn returns the origin of a block of a file. Below no marker upkeep writes only lines that
-// say where something is.
+// originIn returns the origin of a block of a file. Without a marker below it, upkeep writes only
+// lines that name the new place of something.
 func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
 	if (p.marker < 0 && isMore(p) || len(placesIn(p)) > 0) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
 		return OriginUpkeep

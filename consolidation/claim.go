@@ -296,8 +296,8 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	return statedClaim(s, low)
 }
 
-// placing maps the verbs of placed to the words that labels use for their claims. Of the others
-// the verb itself is part of the subject.
+// placing maps the verbs of placed to the words that labels use for their claims. For the other
+// verbs the verb itself is part of the subject.
 var placing = map[string]string{
 	"lives in": "home", "is based in": "home", "works at": "employer", "works for": "employer", "was born on": "birthday",
 	"launches on": "launch date", "goes live on": "launch date", "starts on": "start date", "ends on": "end date", "is due on": "due date",
@@ -323,7 +323,7 @@ func placedClaim(subject, verb, said string) (claim, bool) {
 	return makeClaim(subject+" "+attr, said, nil)
 }
 
-// labelTrail returns the subject that labels of one word belong to. Those at the top of USER.md
+// labelTrail returns the subject that labels of one word belong to. Labels at the top of USER.md
 // are the user's.
 func labelTrail(e *Entry) []string {
 	if e.Path == "USER.md" && len(e.Trail) <= 1 {

@@ -215,7 +215,7 @@ var (
 	amounts = textutil.LazyRegexp(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
 	// exampleWord is a word that no real secret contains.
 	exampleWord = textutil.LazyRegexp(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
-	// usualPassword is one that occurs in every tutorial, or a placeholder for one.
+	// usualPassword is a password of many tutorials, or a placeholder for one.
 	usualPassword = textutil.LazyRegexp(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
 	// words in lower case with numbers among them: an identifier, or a phrase.
 	wordy = textutil.LazyRegexp(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)

@@ -28,8 +28,8 @@ import (
 //
 // A change over time is no contradiction. Two logs never disagree. An entry that states that it
 // replaces another never disagrees. The same goes for an entry that is struck through, and for
-// one that a newer entry names as replaced. Of two curated files that are dated the newer is
-// right: that the older is superseded is a note.
+// one that a newer entry names as replaced. Of two dated curated files the newer is right. The
+// older is reported as superseded, in a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string

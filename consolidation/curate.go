@@ -24,7 +24,7 @@ const (
 type Extra struct {
 	Text string
 	Tags Tags
-	// Ref is where it comes from.
+	// Ref is the entry's source.
 	Ref string
 }
 
@@ -48,7 +48,7 @@ type Promoted struct {
 	// Text is the fact, Tags why it matters.
 	Text string `json:"text"`
 	Tags Tags   `json:"tags"`
-	// From is where it comes from.
+	// From is the entry's source.
 	From string `json:"from"`
 	// Supersedes are the names of the entries that it replaces. Replaces is their text.
 	Supersedes []string `json:"supersedes"`

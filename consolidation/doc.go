@@ -30,8 +30,8 @@
 //	<!-- supersedes REF -->   the replaced entry; both stay, and the newer one holds.
 //	                          REF may be the name of a line, k- and a hash of it
 //
-// An entry's date is the one that it begins with, else that of the nearest heading
-// that holds one, else the one in the file's name.
+// An entry begins with its date, or takes the date of the nearest heading with one, or the date
+// in the file's name.
 //
 // # Significance
 //

@@ -13,10 +13,9 @@ import (
 )
 
 const (
-	// leastWords is how many words an entry needs to be reported as a duplicate:
-	// short ones ("all green") recur and mean something else. In the files that
-	// every session begins with fewer will do. Of scripts without spaces two
-	// characters count as a word.
+	// leastWords is how many words an entry needs to be reported as a duplicate: short ones ("all
+	// green") recur and mean something else. Fewer words are enough in the files that every
+	// session begins with. In scripts without spaces two characters count as one word.
 	leastWords, leastCurated = 8, 4
 	// mostHolders is how many entries may share a shingle for it to bring them together: a
 	// shingle that so many share is a phrase.
@@ -84,7 +83,7 @@ type duplicate struct {
 	apart bool
 }
 
-// add notes a duplicate. One that follows on the last one, in both places, belongs to it.
+// add notes a duplicate. A duplicate that follows the last one in both places belongs to it.
 func (p *pairOf) add(f duplicate) {
 	if n := len(p.found) - 1; n >= 0 && len(f.Others) == 1 && len(p.found[n].Others) == 1 {
 		if last := &p.found[n]; last.EndLine+1 == f.StartLine && last.Others[0].EndLine+1 == f.Others[0].StartLine {

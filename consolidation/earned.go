@@ -43,8 +43,7 @@ func sessionsOf(entries []Entry) []string {
 }
 
 // Earned is the worth of a machine's capture in memory: its text as a fact, and the reasons why
-// it matters. A capture without tags is not worth a place. Nothing is worth a place that has no
-// tags.
+// it matters. A capture without tags is not worth a place.
 type Earned struct {
 	Text string
 	Tags Tags

@@ -152,8 +152,8 @@ func aboutSubject(text, lead string, trail []string) string {
 	return text
 }
 
-// pieced are the items of an entry that is several, as where a label begins a list without
-// a line between: each is one by itself.
+// pieced returns the items of an entry that holds several, such as a list that follows its label
+// without a blank line. Each is one by itself.
 func pieced(e *Entry) []Entry {
 	lines := strings.Split(e.Text, "\n")
 	var out []Entry
@@ -233,7 +233,7 @@ var (
 var predicate = textutil.LazyRegexp(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
 // telling scores how much a text says by itself: that it names something, and that it has an
-// outcome and a reason. Below 2 it is no fact.
+// outcome and a reason. A text with a score below 2 is no fact.
 func telling(s string) int {
 	n := 0
 	if naming.MatchString(strings.TrimLeft(s[min(1, len(s)):], "*_")) {
@@ -263,7 +263,7 @@ func passing(plain string) bool {
 	return routine.MatchString(plain) || suggested.MatchString(plain) || strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")
 }
 
-// longSaying is from how many bytes on an entry is read sentence by sentence.
+// longSaying is the length in bytes from which an entry is read sentence by sentence.
 const longSaying = 120
 
 // leaning begins a sentence that needs the one before it.

@@ -14,7 +14,7 @@ import (
 )
 
 // FactsSystem is the instruction to a model that reads a day's log: which facts it may state, and
-// how. Each fact is held against the lines that it cites.
+// how. Each fact is compared with the lines that it cites.
 const FactsSystem = `Below are numbered lines of a log. State the facts that somebody may look for later, so that each is understood alone. Answer with one JSON object and nothing else:
 
 {"facts":[{"text":"Maria Lopez repairs the pump of boat 7.","about":"repairs, boats","lines":[4,5]}]}

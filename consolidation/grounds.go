@@ -13,7 +13,7 @@ import (
 
 // Grounds are the sources of an entry in the files, and the reasons for it.
 type Grounds struct {
-	// Path is the file that it is in, Line its first line, EndLine its last, from 1 on.
+	// Path is the file that it is in. Line is its first line and EndLine its last, from 1 on.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
@@ -189,7 +189,7 @@ func (s *Snapshot) entryAt(path, line string) *Entry {
 // Name is the name by which superseding entries refer to the entry: a hash of its first line.
 func (e *Entry) Name() string { return lineRef(e.Text) }
 
-// Origin is who put a text into a file, above the marker of an entry ("" is no marker).
+// Origin returns the author of a text in a file, above the marker of an entry ("" is no marker).
 func (r Record) Origin(path, marker, text string) Origin {
 	c, _ := markdownstore.Classify(path)
 	return r.originOf(&File{Path: path, Class: c}, marker, text)

@@ -15,7 +15,7 @@ const dateLayout = time.DateOnly
 
 var (
 	// saysLesson matches labels and headings by which people mark a lesson, in the languages that
-	// we were sure of. Those for decisions are package choice's.
+	// we were sure of. Package choice has the labels for decisions.
 	saysLesson = textutil.LazyRegexp(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 

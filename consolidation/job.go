@@ -15,11 +15,11 @@ import (
 // Job is the last run of a recorded job.
 type Job struct {
 	Name string
-	// Time is when it ran, zero if that was not recorded.
+	// Time is the time of the run, zero if that was not recorded.
 	Time time.Time
 	// Error is the error, "" if there was none.
 	Error string
-	// Place is where that is recorded.
+	// Place is the place of that record.
 	Place string
 }
 

@@ -48,7 +48,7 @@ func rankOf(l *lead) int {
 	return 0
 }
 
-// place is where the reference is.
+// place returns the place of the reference.
 func (l *lead) place() health.Place { return health.Lines(l.file.Path, l.line, l.line) }
 
 // closed reports whether a file is the log, or a note, of a day before today.
@@ -64,8 +64,8 @@ const manyGone = 4
 // to several places in one folder or file, or to notes that are not written yet. It also joins
 // several that are left of one file. If only closed logs refer to a place, nothing is to be done.
 // The same goes for a place that only instructions mention, unless there is one by nearly that
-// name: they may speak of a file that is yet to be written. Those are told of together, as being
-// well.
+// name: they may speak of a file that is yet to be written. These references are reported
+// together, and not as a fault.
 func (a *auditor) tellLeads(found []lead, names *vault) {
 	causes := a.causes(found, names)
 	mendable, linked := map[string]bool{}, map[string]bool{}
@@ -172,8 +172,8 @@ func (a *auditor) goneFolder(p string) string {
 	return dir + "/"
 }
 
-// tellLead reports the references of one cause. Those to one place name it, those to
-// several name the first ones.
+// tellLead reports the references of one cause. References to one place name it. References to
+// several places name the first ones.
 func (a *auditor) tellLead(cause string, group []*lead, names *vault) {
 	first := group[0]
 	f := health.Finding{Severity: health.Warning, Place: first.place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}

@@ -19,7 +19,7 @@ const (
 	OriginHand Origin = "hand"
 	// OriginWords are a person's words in a session, as the person typed them.
 	OriginWords Origin = "words"
-	// OriginAgent is an agent's statement, OriginTool a tool's output.
+	// OriginAgent is an agent's statement. OriginTool is a tool's output.
 	OriginAgent Origin = "agent"
 	OriginTool  Origin = "tool"
 	// OriginUpkeep is a curation or a pruning.
@@ -31,7 +31,7 @@ const (
 // Machine reports whether no person said it.
 func (o Origin) Machine() bool { return o == OriginAgent || o == OriginTool || o == OriginUpkeep }
 
-// Provenance is where an entry comes from.
+// Provenance is the origin of an entry.
 type Provenance struct {
 	// Origin is the one who wrote it in its place.
 	Origin Origin `json:"origin"`
@@ -138,7 +138,7 @@ func kept(marker, text string) Origin {
 	return OriginAgent
 }
 
-// claimed is where an entry says that it is a person's word.
+// claimed matches an entry's claim to be a person's word.
 var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
 // AsAgent is a text as an agent may write it: nothing in it is called a person's word.
@@ -182,8 +182,8 @@ func ByAgent(path, text string, before ...string) string {
 	return strings.Join(lines, "")
 }
 
-// said is who said all lines of a text, "" if it isn't known of one of them: a person where
-// any is a person's, else a tool where any is a tool's.
+// said returns the author of all lines of a text, "" if one line's author is unknown. It is a
+// person if any line is a person's, else a tool if any is a tool's.
 func (r Record) said(path, text string) Origin {
 	if r.Said == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 )
 
 // outdate marks the entries that a newer one surely replaces. The newer one must name the entry
-// in a comment, or name the old value in plain words and not be older. The newer one speaks for
-// both from then on.
+// in a comment, or name the old value in plain words and not be older. From then on the newer one
+// counts for both.
 func (s *Snapshot) outdate() {
 	lines, places := map[string]bool{}, map[string]bool{}
 	type replacer struct {

@@ -88,8 +88,8 @@ func capital(s string) string {
 // assignment.
 var argument = textutil.LazyRegexp(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
 
-// commands are programs whose names begin a line of code more often than a sentence.
-// Those that are common words as well are left out: find, make, cat, test, go.
+// commands are programs whose names begin a line of code more often than a sentence. Programs
+// with the name of a common word are left out: find, make, cat, test, go.
 var commands = textutil.LazyRegexp(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
 // bounded returns a text of at most n characters: whole sentences if they are

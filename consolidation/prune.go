@@ -72,7 +72,7 @@ type Move struct {
 	// To is the file that gets it, "" if its twin is elsewhere.
 	To  string `json:"to"`
 	Why Why    `json:"why"`
-	// Text is the block as it was, Key its [KeyHash].
+	// Text is the block as it was. Key is its [KeyHash].
 	Text string `json:"text"`
 	Key  string `json:"key"`
 }
@@ -113,8 +113,8 @@ type Pruning struct {
 const (
 	// observationRest is the length that observations.md is trimmed to.
 	observationRest = 60
-	// observationDays is the age from which an observation without a tag goes, doneDays
-	// that from which a task that is done does.
+	// observationDays is the age at which an observation without a tag leaves. doneDays is that
+	// of a finished task.
 	observationDays, doneDays = 7, 7
 )
 
@@ -143,7 +143,7 @@ type pruner struct {
 	PruneOptions
 	out   *Pruning
 	known *known
-	// failures are in how many sessions a failure came up.
+	// failures returns the number of sessions in which each failure came up.
 	failures func() map[string]int
 	// added has the additions to files, in the order in which files first got one. texts has the
 	// new contents of the files that lose something, and given their order.

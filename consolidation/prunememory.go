@@ -14,8 +14,8 @@ const moreMark = "More memory:"
 
 // memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first.
 // Then those worth least in sight go to the file that owns them. Entries less than a day old
-// stay, and so do those that may not leave. The latter are suggested. Below the limit nothing is
-// touched.
+// stay, and so do those that may not leave. The latter are suggested. Below the limit memory
+// changes nothing.
 func (r *pruner) memory() {
 	f := r.snap.Memory()
 	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {

@@ -9,8 +9,8 @@ import (
 )
 
 // The words by which an exception, a condition or a restriction begins, in the languages that we
-// were sure of. Those of exceptions name one anywhere; those of openings do only at the beginning
-// of a sentence: "Not on Fridays."
+// were sure of. The words of exceptions restrict anywhere. The words of openings restrict only at
+// the beginning of a sentence: "Not on Fridays."
 const (
 	exceptions = `unless|except(?: (?:for|on|in|at|if|when|where|that))?|with the exception of|other than|apart from|as long as|so long as|provided(?: that)?|only (?:if|when|on|in|for|after|before|with|while|during|where)|but (?:not|never|only)|not (?:on|in|for|if|when|during|before|after|while)|until|` +
 		`außer|ausgenommen|mit ausnahme|es sei denn|sofern|solange|nur (?:wenn|am|an|im|in|bei|für|nach|vor|mit|während)|aber (?:nicht|nie|nur)|nicht (?:am|an|im|in|bei|für|wenn|während|vor|nach)|jedoch nicht|` +

@@ -136,7 +136,7 @@ func (st *statement) add(v value, said string) {
 func (st *statement) scan(low string) string {
 	low = st.cut(low, addressIn, func(m []string) (value, int, bool) {
 		s := strings.TrimRight(m[0], ".,;:")
-		// Of pages there are many.
+		// A thing may have many pages.
 		if strings.Contains(s, "://") {
 			st.pages = true
 		}

@@ -80,7 +80,7 @@ func whole(s string) bool {
 var (
 	// pointing are words for something that the text itself does not name.
 	pointing = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
-	// opening are those that no statement begins with.
+	// opening are words that no statement begins with.
 	opening = textutil.LazyRegexp(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
 	// codeLike are names as code, paths and figures are written.
 	codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)

@@ -241,12 +241,12 @@ type LostLine struct {
 // Loss is the loss of text by a change of a file.
 type Loss struct {
 	Path string `json:"path"`
-	// Lines is how many lines with content the file had. Lost are those that are nowhere any
+	// Lines is how many lines with content the file had. Lost are the lines that are nowhere any
 	// more.
 	Lines int        `json:"lines"`
 	Lost  []LostLine `json:"lost"`
-	// Share is the share of the lines that are lost, Limit the share that may be, and Refused
-	// whether it is more.
+	// Share is the share of the lines that are lost. Limit is the largest share allowed. Refused
+	// reports whether Share is above it.
 	Share   float64 `json:"share"`
 	Limit   float64 `json:"limit"`
 	Refused bool    `json:"refused"`

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// mostNames is how many files of a workspace are looked at for one that a wiki link
-// names. In a larger one it is not known which are missing.
+// mostNames is how many files of a workspace are looked at for one that a wiki link names. In a
+// larger workspace the missing files are not known.
 const mostNames = 20_000
 
 // vault finds files by the names that wiki links have for them, as Obsidian does: by the

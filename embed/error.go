@@ -16,7 +16,7 @@ import (
 
 // Error is why there are no vectors. It never holds the key.
 type Error struct {
-	// Endpoint is the base URL, Model the model's name there.
+	// Endpoint is the base URL. Model is the model's name there.
 	Endpoint, Model string
 	// Status is the HTTP status of the answer; 0 if there was none, or if its status was fine but
 	// its content was unusable.

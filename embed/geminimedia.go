@@ -21,7 +21,7 @@ const (
 	MediaTokens = 8192
 )
 
-// mediaTypes are those that the model takes, ai.google.dev/gemini-api/docs/embeddings.
+// mediaTypes are the types that the model takes, ai.google.dev/gemini-api/docs/embeddings.
 var mediaTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/heic", "image/heif",
 	"audio/mpeg", "audio/mp3", "audio/wav", "audio/ogg", "audio/opus", "audio/mp4", "audio/aac", "audio/flac"}
 

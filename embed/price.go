@@ -31,7 +31,7 @@ var prices = []struct {
 type Description struct {
 	// Provider is its name in a configuration, Model the model's at the server.
 	Provider, Model string
-	// Endpoint is where texts are sent, "" if they stay in this process.
+	// Endpoint is the address to which texts are sent, "" if they stay in this process.
 	Endpoint string
 	// Dim is the length of the vectors, 0 where only the server knows.
 	Dim int
@@ -40,8 +40,8 @@ type Description struct {
 	Free bool
 	// Price is the price of tokens; nil if it is not known, or nothing.
 	Price *Price
-	// Budget is the day's, nil without. MaxTextBytes is where a text is cut before it
-	// is sent, 0 where that is not known.
+	// Budget is the day's, nil without. MaxTextBytes is the length at which a text is cut before
+	// it is sent, 0 where that is not known.
 	Budget       *Budget
 	MaxTextBytes int
 	// Note is further information for a user, "" for none.

@@ -96,8 +96,8 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 	return res, nil
 }
 
-// batch makes the inputs of one request of the leading texts: as many as the request
-// may hold, and the day still has tokens for, and one at least.
+// batch takes the inputs of one request from the leading texts: at least one, and at most as many
+// as the request may hold and the day still has tokens for.
 func (o *remote) batch(texts []string) (inputs []input, truncated int) {
 	room, left := o.cfg.BatchBytes, o.cfg.Budget.left()
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
@@ -114,7 +114,7 @@ func (o *remote) batch(texts []string) (inputs []input, truncated int) {
 	return inputs, truncated
 }
 
-// request sends one request until it is answered, refused or given up.
+// request sends one request until it is answered, refused or abandoned.
 func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	for tries := 1; ; tries++ {
 		vectors, err := o.admit(ctx, t, inputs, use)

@@ -36,8 +36,8 @@ func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayou
 	return &Document{Schema: "memkernel/replay/v1", View: view.String(), Recorded: Bill(s, prices), Results: []*Result{}}
 }
 
-// Add runs one more policy. A policy with Rivals is held against the kernel's run if that was
-// before.
+// Add runs one more policy. A policy with Rivals is compared with the kernel's run if that was
+// added before.
 func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
 	var result *Result
 	var err error

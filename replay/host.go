@@ -17,7 +17,7 @@ type Chooser interface {
 
 // Request describes a call to a chooser.
 type Request struct {
-	// N is the call, end how many messages are before it.
+	// N is the call. End is how many messages are before it.
 	N, End int
 	// Cold reports whether the cache holds nothing of the last prompt's
 	// messages.

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// LivePolicies lists the policies that a conversation can be held under: all but those
-// that have to know how it ends.
+// LivePolicies lists the policies that a conversation can be held under: all except those that
+// must know how it ends.
 func LivePolicies() []string {
 	return slices.DeleteFunc(Policies(), func(name string) bool { p, _ := policyNamed(name); return p.Ends })
 }
@@ -44,8 +44,8 @@ func (s *Sent) CostUSD(answer int) *float64 {
 	return add(s.Call.CostUSD, b.usd())
 }
 
-// NewLive begins a conversation. Of the options those count that say how a session is planned,
-// and Summary. Callers must give Model. FixedTokens is the size of the host's prompt without the
+// NewLive begins a conversation. It uses only Summary and the options that decide how a session
+// is planned. Callers must give Model. FixedTokens is the size of the host's prompt without the
 // messages.
 func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 	base, _, err := ParsePolicy(name)

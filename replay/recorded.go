@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// rewrite is where the host changed the past of the recorded session.
+// rewrite is a change of the recorded session's past by the host.
 type rewrite struct {
 	// call is the first call that was made after it, counted with those that can't
 	// be planned.

@@ -30,7 +30,7 @@ type Recording struct {
 	after []int
 	// output is the billed size of each message as an answer, in tokens.
 	output []int
-	// rewrites are where the host changed its past.
+	// rewrites are the host's changes of its past.
 	rewrites []rewrite
 	sizes    map[recall.Place]int
 }

@@ -90,7 +90,7 @@ type Result struct {
 	ContextWindow int    `json:"context_window"`
 	// FixedTokens is the size of tools and system prompt.
 	FixedTokens int `json:"fixed_tokens"`
-	// Calls are those that were planned.
+	// Calls are the planned calls.
 	Calls []Call `json:"calls"`
 	// Unplanned are the calls that are in no figure, of this policy or of one that it
 	// is compared with.

@@ -17,7 +17,7 @@ import (
 // in order, on one kernel, gets the report of [Run].
 type Steps struct{ rec *Recording }
 
-// NewSteps takes a session apart into its calls. Of the options those count that say how the
+// NewSteps takes a session apart into its calls. It uses only the options that decide how the
 // kernel plans.
 func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
 	rec, err := Record(s, opt)
@@ -41,7 +41,7 @@ func (s *Steps) Left() []Unplanned { return s.rec.left }
 // Index is the number of call n among all calls of the session, from 0.
 func (s *Steps) Index(n int) int { return s.rec.numbers[n] }
 
-// Time is when call n began.
+// Time is the beginning of call n.
 func (s *Steps) Time(n int) time.Time { return s.rec.Calls[n].Start }
 
 // End is how many messages are before call n; the next one is its answer.

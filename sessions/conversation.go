@@ -56,9 +56,9 @@ type Position struct {
 type Turn struct {
 	// Role is the speaker: user, assistant, or host for text that no person typed.
 	Role string
-	// Time is when, zero if that is unknown.
+	// Time is the time of the turn, zero if that is unknown.
 	Time time.Time
-	// Line is where in the file, from 1.
+	// Line is the turn's line in the file, from 1.
 	Line int
 	Text string
 }

@@ -15,7 +15,7 @@
 //	<dir>/forgotten.json                                tombstones
 //	<dir>/lock                                          held while parts are written
 //
-// All but the tombstones is derived: without it the transcripts are read anew.
+// Everything except the tombstones is derived. If it is deleted, the transcripts are read anew.
 //
 // # Growing, rewritten, gone
 //

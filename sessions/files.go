@@ -61,8 +61,8 @@ func Date(p string) string {
 	return ""
 }
 
-// Read returns a document's text. One that is not there, or was forgotten, is
-// fs.ErrNotExist.
+// Read returns a document's text. Read returns fs.ErrNotExist for a document that does not exist
+// or was forgotten.
 func (s *Store) Read(p string) (string, error) {
 	m := form.FindStringSubmatch(p)
 	if m == nil || path.Clean(p) != p {
@@ -141,8 +141,8 @@ func (s *Store) Exists() (bool, error) {
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)
 
-// Of reports whether a document is of a session of an agent, by the session's
-// key: of its transcript, or of a conversation of that name.
+// Of reports whether a document belongs to a session of an agent, by the session's key: to its
+// transcript, or to a conversation of that name.
 func Of(p, agent, key string) bool {
 	rest, ok := strings.CutPrefix(p, Under(agent)+safe(key))
 	return ok && (strings.HasPrefix(rest, "/") || hashed.MatchString(rest))

@@ -39,7 +39,7 @@ type tomb struct {
 type tombs struct {
 	sessions map[string]*tomb
 	turns    map[string]bool
-	// mod is when they were written.
+	// mod is the time at which they were written.
 	mod time.Time
 }
 
@@ -102,7 +102,7 @@ type Forgotten struct {
 	Key   string `json:"key"`
 	// Path is the transcript that it was read from, which is not touched.
 	Path string `json:"path"`
-	// Turns are those that could be found.
+	// Turns counts the turns that could be found.
 	Turns int `json:"turns"`
 }
 

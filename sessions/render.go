@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// sameBytes is the size from which equal text is the same turn, wherever it is.
-// Below it, "ok" is said too often.
+// sameBytes is the size from which equal text is the same turn, wherever it is. Shorter texts,
+// such as "ok", are said too often.
 const sameBytes = 32
 
 // mark returns the hash that identifies a turn, its text masked.

@@ -72,8 +72,8 @@ type held struct {
 	turn func(Turn) error
 }
 
-// hand hands on the turn before next, which begins at a position, unless next is the same
-// turn grown.
+// hand passes on the turn before next, which begins at a position, unless next is the same turn
+// grown.
 func (h *held) hand(next Turn, at Position) error {
 	if h.Text != "" && h.Role == next.Role && h.Role == string(memkernel.RoleAssistant) && strings.HasPrefix(next.Text, h.Text) {
 		h.Turn = next

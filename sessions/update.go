@@ -38,8 +38,8 @@ type Report struct {
 	// Turns and Bytes were read.
 	Turns int
 	Bytes int64
-	// Failed are those that could not be listed or read, by path. Their documents
-	// stay.
+	// Failed lists the files and folders that could not be listed or read, by path. Their
+	// documents stay.
 	Failed []Failure
 }
 

@@ -212,9 +212,8 @@ func checkOf(w []string) string {
 	return ""
 }
 
-// covers reports whether a command line that succeeded answers for one that
-// failed: the same line, or one that runs each of its checks at least as
-// widely.
+// covers reports whether a command line that succeeded also settles one that failed: the same
+// line, or one that runs each of its checks at least as widely.
 func covers(succeeded, failing string) bool {
 	if succeeded == failing {
 		return true

@@ -29,11 +29,10 @@
 // A list with nothing in it reads "none yet". Lists are newest first. Entries beyond the cap are
 // counted in one "+N older" line per list.
 //
-// Everything is read off the structure of the conversation (who spoke, how
-// long, which tool with which fields, how a line ends), not off English words.
-// The exceptions are small documented tables: words of obligation in seven
-// languages (rules.go), and the fixed formats of git, shells, test runners and
-// hosts, which are machine output whatever the user speaks.
+// Everything is derived from the structure of the conversation (who spoke, how long, which tool
+// with which fields, how a line ends), not from English words. The exceptions are small
+// documented tables: words of obligation in seven languages (rules.go), and the fixed formats of
+// git, shells, test runners and hosts, which are machine output whatever the user speaks.
 //
 // Excerpts are one line each, cut at a rune boundary and free of control characters. They never
 // begin a line, so that no text of a tool or a user can pass for a key of the summary.

@@ -43,8 +43,7 @@ const (
 // Reason is one word for the outcome of a delta.
 type Reason string
 
-// The reasons. All but OK mean that the mechanical summary is used alone for the
-// delta.
+// The reasons. For every reason except OK the mechanical summary is used alone for the delta.
 const (
 	ReasonOK          Reason = "OK"
 	ReasonEmpty       Reason = "EMPTY"        // the answer has no text

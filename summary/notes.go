@@ -79,7 +79,7 @@ type Closing struct {
 
 // Mark is how far a model has read, and the outcome.
 type Mark struct {
-	// Key is the last message of the delta, Messages how many were in it.
+	// Key is the last message of the delta. Messages is the number of its messages.
 	Key      string `json:"key"`
 	Messages int    `json:"messages"`
 	// Model is the model that was asked. Reason is OK, or why the delta has no notes and the

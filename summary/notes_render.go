@@ -114,8 +114,8 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked marks a state's closed entries as closed, and puts them last in the shown order. None
-// goes.
+// marked marks a state's closed entries as closed, and puts them last in the shown order. No
+// entry is dropped.
 func (n Notes) marked(s State) State {
 	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)
 	return s

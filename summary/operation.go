@@ -95,8 +95,7 @@ type Answered struct {
 	Mask          func(string) string
 }
 
-// MarkID is the update by which a delta counts as read. Without it nothing of an
-// answer counts.
+// MarkID is the update by which a delta counts as read. An answer without it is ignored.
 const MarkID = "mark"
 
 // Updates returns the mark and the operations as typed updates, and the facts. A malformed

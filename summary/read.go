@@ -63,7 +63,7 @@ func (c Call) searches() bool {
 	return len(w) > 0 && slices.Contains([]string{"grep", "egrep", "fgrep", "rg", "ag", "ack"}, path.Base(w[0])) || gitVerb(w) == "grep"
 }
 
-// silent reports whether a result has no output but its host's heading.
+// silent reports whether a result has no output except its host's heading.
 func silent(text string) bool {
 	empty := true
 	lines(text, func(line string) bool {

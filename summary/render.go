@@ -255,8 +255,8 @@ func (r *renderer) writeList(b *strings.Builder, l *list) {
 	b.WriteByte('\n')
 }
 
-// bare returns the summary for a cap that the keys and pointers do not fit in:
-// header and goal, with the state if that fits, the goal as long as may be.
+// bare returns the summary for a cap that the keys and pointers do not fit in: header and goal,
+// with the state if that fits. The goal is as long as the cap allows.
 func (r *renderer) bare(capTokens int, count func(string) int) string {
 	for _, text := range [...]string{header + "\n" + r.goal + r.state, header + "\n" + r.goal} {
 		if count(text) <= capTokens {

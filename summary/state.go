@@ -113,7 +113,7 @@ type Todo struct {
 	Key    string `json:"key,omitempty"`
 }
 
-// Place is where the work happens, as far as commands and hosts told.
+// Place is the place of the work, as far as commands and hosts told.
 type Place struct {
 	// Dir was named by the host, Dirs by commands, with how often.
 	Dir  string     `json:"dir,omitempty"`
@@ -147,7 +147,7 @@ type Ask struct {
 	// Options are the labels and titles that it listed.
 	Options []string `json:"listed,omitempty"`
 	Key     string   `json:"key,omitempty"`
-	// Time is when it was said.
+	// Time is the time of the message.
 	Time time.Time `json:"time,omitzero"`
 }
 
@@ -190,8 +190,8 @@ func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	return list
 }
 
-// Newest drops the oldest entries of a list above max. In its older half those that a person
-// made stay longest.
+// Newest drops the oldest entries of a list above max. In the older half of the list a person's
+// entries stay longest.
 func Newest[T any](list []T, max int, persons func(T) bool) []T {
 	for len(list) > max {
 		oldest := slices.IndexFunc(list[:len(list)/2], func(e T) bool { return !persons(e) })
@@ -214,8 +214,8 @@ func remove[T any](list []T, del func(T) bool) []T {
 // LostPrefix begins the open thread of a call with an unknown outcome.
 const LostPrefix = "begun, no known outcome: "
 
-// A lost call is open until a person has spoken lostTurns times after it: by then the agent
-// has seen its notice and gone on. At most maxLost lost calls are open, the newest.
+// A lost call is open until a person has spoken lostTurns times after it: by then the agent has
+// seen its notice and gone on. At most maxLost lost calls, the newest, are open.
 const (
 	lostTurns = 2
 	maxLost   = 3

@@ -31,9 +31,9 @@ const (
 // Made reports whether it made that version of the file.
 func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Edited || k == Undone }
 
-// State is a file's contents from some moment on.
+// State is a file's contents since some moment.
 type State struct {
-	// Time is when it was made, or by when it was there.
+	// Time is the time at which it was made, or by which it existed.
 	Time time.Time
 	Kind Kind
 	// Text is the file's text. Hash identifies it if the text is no longer kept (Unkept). Absent:
@@ -61,13 +61,13 @@ const (
 	EventRestored Event = "restored"
 )
 
-// Version is the text of an entry or a file from some moment on.
+// Version is the text of an entry or a file since some moment.
 type Version struct {
 	Time time.Time `json:"time"`
 	// By reports that it was there by then, and may be older.
 	By    bool  `json:"by"`
 	Event Event `json:"event"`
-	// Origin is who made it so.
+	// Origin is the author of this version.
 	Origin consolidation.Origin `json:"origin"`
 	// Path, Line and EndLine are its place at that time; the lines of a whole file are 0.
 	Path    string `json:"path"`
@@ -75,7 +75,7 @@ type Version struct {
 	EndLine int    `json:"end_line"`
 	// Text is the entry as it was written, "" for a whole file.
 	Text string `json:"text"`
-	// Run is the run that made it, Kind its kind, and Undoes the run that it took back.
+	// Run is the run that made it. Kind is the run's kind. Undoes is the run that it took back.
 	Kind   Kind   `json:"kind"`
 	Run    string `json:"run"`
 	Undoes string `json:"undoes"`
@@ -98,7 +98,7 @@ type Version struct {
 type Source struct {
 	// States returns the versions of a file, oldest first, see [Merge]; none if nothing is known.
 	States func(path string) ([]State, error)
-	// Origin is who put a text into a file, above a marker, where a state doesn't say it.
+	// Origin returns the author of a text in a file, above a marker, if a state doesn't name it.
 	Origin func(path, marker, text string) consolidation.Origin
 	// Successor is the entry that took the place of another one of today, "" if none did.
 	Successor func(path string, e *consolidation.Entry) string

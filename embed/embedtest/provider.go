@@ -43,8 +43,8 @@ func (Provider) EmbedDocuments(ctx context.Context, texts []string) (embed.Resul
 	return res, ctx.Err()
 }
 
-// Vector returns the unit vector of a text's words, in lower case. A text
-// without words has the one of its characters taken as one word.
+// Vector returns the unit vector of a text's words, in lower case. The vector of a text without
+// words is that of its characters as one word.
 func Vector(text string) []float32 {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)

@@ -200,7 +200,7 @@ func (m *Model) Fingerprint() string { return m.mark }
 // Dim returns the length of the vectors.
 func (m *Model) Dim() int { return m.table.shape[1] }
 
-// Close releases the file. Embed fails from then on.
+// Close releases the file. After Close, Embed returns an error.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

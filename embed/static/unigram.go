@@ -64,8 +64,8 @@ func (u *unigram) max() int { return len(u.scores) - 1 }
 // unknown is none: in model2vec only vocabularies with an unk_token leave it out.
 func (u *unigram) unknown() int { return -1 }
 
-// step is the best way to a place in a text: its score, where its last piece
-// begins and which it is, -1 for an unknown character.
+// step is the best way to a place in a text: its score, the beginning of its last piece, and that
+// piece's number, -1 for an unknown character.
 type step struct {
 	score float64
 	from  int

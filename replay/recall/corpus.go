@@ -15,8 +15,8 @@ const gramBits = 18
 //	next   position -> 1 + the next older position in the same bucket
 //	count  bucket -> positions in it
 //
-// Positions enter buckets in order, so the newest can be taken off again:
-// the corpus truncates as cheaply as it grows.
+// Positions enter buckets in order, so the newest can be removed again: the corpus truncates as
+// cheaply as it grows.
 type corpus struct {
 	text  []byte
 	heads []int32

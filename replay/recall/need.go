@@ -17,7 +17,7 @@ type Need struct {
 	Behind bool
 }
 
-// need looks through the occurrences that each hands out, newest first.
+// need looks through the occurrences that each yields, newest first.
 func (c *call) need(each func(f func(pos int) bool)) Need {
 	n, first := Need{}, true
 	each(func(pos int) bool {

@@ -37,8 +37,8 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// tokens calls f with the bounds of every token of s but the quoted strings.
-// A stretch of text can be several tokens, also twice the same.
+// tokens calls f with the bounds of every token of s except the quoted strings. A stretch of text
+// can be several tokens, also twice the same.
 func tokens(s string, f func(start, end int)) {
 	words(s, f)
 	paths(s, f)

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Place is where in the session a text is.
+// Place is the place of a text in the session.
 type Place struct {
 	// Message is the message's index in the history. Key is its key.
 	Message int

@@ -37,8 +37,8 @@ const (
 // Config chooses and describes a provider. Errors call a setting by its field's
 // name in snake case. Zero fields mean the defaults.
 type Config struct {
-	// Provider is openai (any server with OpenAI's API), anthropic, none or "",
-	// which is none. There is no guessing: neither a key nor a URL is a choice.
+	// Provider is openai (any server with OpenAI's API), anthropic, none or "", which is none.
+	// Neither a key nor a URL chooses a provider.
 	Provider string
 	// BaseURL is the address to which "/chat/completions" or "/v1/messages" is appended. It must
 	// be https unless it is on this machine or AllowInsecure is set. It must not hold user or

@@ -7,7 +7,7 @@
 // # Data that leaves the machine
 //
 // Nothing, unless the configuration names a provider: a key in the environment alone is not a
-// choice. The key goes to the configured host and nowhere else: OPENAI_API_KEY and
+// choice. The key is sent to the configured host and nowhere else: OPENAI_API_KEY and
 // ANTHROPIC_API_KEY are taken unasked only for their own hosts. Redirects are not followed, since
 // the texts would be sent along. Plain http is refused except for this machine. The key is in no
 // error, whatever the server echoes.
