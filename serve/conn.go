@@ -201,7 +201,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 		return
 	}
 	if c.alone != nil && c.alone.May != nil {
-		// The one place where a caller's rights are looked at, for every method.
+		// A caller's rights are checked only here, for every method.
 		if err := c.alone.May(c.s.desk.asked(m, args)); err != nil {
 			c.s.refused(err)
 			to(nil, err)

@@ -31,7 +31,7 @@ func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) *
 
 // params are the parameters of a method.
 type params interface {
-	// lane returns the session that the call has to wait for, "" for none.
+	// lane returns the session whose earlier calls this call must wait for, "" for none.
 	lane() string
 	// deadline returns how long the call may take, 0 if it doesn't say.
 	deadline() time.Duration

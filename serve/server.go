@@ -63,8 +63,8 @@ type Options struct {
 	Watch Watcher
 }
 
-// Watcher is told of the calls of a server's methods. It is called by several goroutines at
-// once, has to be quick, and changes nothing.
+// Watcher is told of the calls of a server's methods. It must allow calls by several goroutines
+// at once, must be quick, and must change nothing.
 type Watcher interface {
 	// Begin is called when a call is carried out. The context that it returns is the one of
 	// all that is done for it.
@@ -134,7 +134,7 @@ type Server struct {
 	last time.Time
 }
 
-// New makes a server of a kernel, which the caller closes after [Server.Stop].
+// New makes a server of a kernel. The caller must close the kernel after [Server.Stop].
 func New(k *kernel.Kernel, opt *Options) *Server {
 	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now()}
 	if opt != nil {

@@ -12,10 +12,9 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// listen listens at the socket of a state directory whose lock the caller holds, so
-// that whatever is there is nobody's. The socket appears at its place when it
-// can be connected to and nobody else can open it: it is made in a folder that is the
-// user's alone, and moved.
+// listen listens at the socket of a state directory whose lock the caller must hold, so that
+// whatever is there is nobody's. The socket appears at its place when it can be connected to and
+// nobody else can open it: it is made in a folder that is the user's alone, and moved.
 func listen(stateDir string) (net.Listener, string, error) {
 	path, err := rendezvous.Path(stateDir)
 	if err != nil {

@@ -106,8 +106,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 const closeTime = time.Minute
 
 // Close waits at most a minute until the kernel has observed every answer that was read to its
-// end. Call it before the kernel is closed: otherwise the last turns may be missing. Requests
-// after Close are planned as before it.
+// end. Callers must call it before they close the kernel: otherwise the last turns may be
+// missing. Requests after Close are planned as before it.
 func (t *Transport) Close() error {
 	if t.open() != nil {
 		return nil // it was never used

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Manager is a context manager of PicoClaw's shape. It is safe for concurrent use;
-// calls of one session come one after the other. It needs no closing, and the kernel
-// is its caller's to close.
+// Manager is a context manager of PicoClaw's shape. It is safe for concurrent use; calls of one
+// session come one after the other. A Manager need not be closed. The caller must close the
+// kernel.
 type Manager[M any] struct {
 	k   *kernel.Kernel
 	opt Options[M]

@@ -377,7 +377,7 @@ func (h *handler) announced(r *record) bool {
 	return err == nil && st.Size() == c.Size
 }
 
-// summariserText tells the summariser which facts the summary has to keep.
+// summariserText tells the summariser which facts the summary must keep.
 func summariserText(checkpointID string) string {
 	saved := "memkernel has kept this conversation, every turn of it."
 	if checkpointID != "" {

@@ -19,7 +19,7 @@ const (
 	Gemini Host = "gemini"
 )
 
-// host is all that the package has to know of one.
+// host is all that the package must know of a host.
 type host struct {
 	name  Host
 	title string // the host's own name for itself

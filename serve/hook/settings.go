@@ -128,7 +128,7 @@ func (s Settings) kept() ([]byte, error) {
 	return settings.Read(path + backupSuffix)
 }
 
-// DropKept removes the copy that an Install kept. Call it after the hooks are removed.
+// DropKept removes the copy that an Install kept. Callers must remove the hooks first.
 func (s Settings) DropKept() error {
 	path, err := settings.Follow(s.Path)
 	if err != nil {

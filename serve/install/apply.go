@@ -366,7 +366,7 @@ func (in *Installer) writeOld(f *file, r *record, path string, data, after []byt
 	return nil
 }
 
-// missing are the folders that have to be made for dir to be there.
+// missing returns the folders that must be made for dir to exist.
 func missing(dir string) []string {
 	out := []string{}
 	for {

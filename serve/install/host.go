@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
-// host is all that the package has to know of one.
+// host is all that the package must know of a host.
 type host struct {
 	name, title string
 	// home are folders that it keeps in the user's home; the environment variable homeEnv
@@ -32,7 +32,7 @@ type host struct {
 	rules   *rules
 	// user is where it has its servers, if that is a file for all of the user's projects.
 	user *userServers
-	// byHand are the commands that a person has to run, nil if there are none.
+	// byHand are the commands that a person must run, nil if there are none.
 	byHand func(s *Site) []string
 	// next tells the user which further step is needed before it works, "" if there is only the
 	// usual one.
@@ -82,8 +82,8 @@ type Host struct {
 	// UserServer is the file for all of the user's projects in which a person has put the
 	// server for this folder, "" if there is none.
 	UserServer string `json:"user_server"`
-	// ByHand are commands that a person has to run to complete it, and lines that only a
-	// person adds to files of all of the user's projects.
+	// ByHand are commands that a person must run to complete it, and lines that only a person
+	// adds to files of all of the user's projects.
 	ByHand []string `json:"by_hand"`
 	// Next tells the user the next step.
 	Next string `json:"next"`

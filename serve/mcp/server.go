@@ -46,8 +46,8 @@ type Options struct {
 	AllTools bool
 	// Session, if set, names the session anew for every call, "" leaving it to Tools.
 	Session func() string
-	// Store lists the memory files for AllTools; nil offers no resources. Its own privacy has to
-	// be that of Tools.
+	// Store lists the memory files for AllTools; nil offers no resources. Its privacy must be
+	// that of Tools.
 	Store *markdownstore.Store
 	// Version is the program's.
 	Version string

@@ -122,14 +122,14 @@ func (s *stream) Write(_ context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// write writes a line. The caller holds mu.
+// write writes a line. The caller must hold mu.
 func (s *stream) write(text []byte) error {
 	_, err := s.to.Write(append(text, '\n'))
 	return err
 }
 
 // answer adds an answer to a batch, nil for none, and writes the list once it is whole. The
-// caller holds mu.
+// caller must hold mu.
 func (s *stream) answer(in *batch, text json.RawMessage) error {
 	if text != nil {
 		in.answers = append(in.answers, text)

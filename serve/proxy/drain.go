@@ -31,7 +31,7 @@ type told struct {
 	sum   string
 }
 
-// tellsWhole reports whether the usage of an answer has to be that of a larger request.
+// tellsWhole reports whether the usage of an answer must be that of a larger request.
 func (a *account) tellsWhole(e *exchange) bool {
 	return e.draining && e.line != nil && !e.count && a.growth(e) > 1
 }

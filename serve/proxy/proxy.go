@@ -104,8 +104,8 @@ type Options struct {
 	// ProviderCompaction has the provider compact a conversation where a cut is near, by a
 	// request of its own with the client's path, model and key, for whose tokens the client pays.
 	ProviderCompaction bool
-	// Billed is told of every call that was answered with a bill, also of those that passed,
-	// once it was. It is called by several goroutines at once. Nil tells nobody.
+	// Billed is told of every call that was answered with a bill, also of those that passed, once
+	// it was. It must allow calls by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)
 	// Bill returns the bill of the calls so far, for [Status]; it may be nil.
 	Bill func() Bill

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Watcher is told of the requests that are read as calls of a model. It is called by several
-// goroutines at once, has to be quick, and changes nothing.
+// Watcher is told of the requests that are read as calls of a model. It must allow calls by
+// several goroutines at once, must be quick, and must change nothing.
 type Watcher interface {
 	// Begin is called when a request has come in whole. The context that it returns is the
 	// one of all that is done for the request, by the kernel too.

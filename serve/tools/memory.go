@@ -113,7 +113,7 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	return run(ctx, &c)
 }
 
-// need returns an argument that has to be there.
+// need returns an argument that must be there.
 func need[T any](c *command, name string, v *T) (out T, err error) {
 	if v == nil {
 		return out, wrongf("%s: `%s` is missing.", c.Command, name)

@@ -934,7 +934,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 // mostCited is how many citations are listed.
 const mostCited = 50
 
-// cited are the calls that name a page; the lock is held.
+// cited returns the calls that name a page. Callers must hold the lock.
 func (t *track) cited(o *Options, p *Page) []Citation {
 	out := []Citation{}
 	msgs := t.steps.Messages()

@@ -104,8 +104,8 @@ func (t *track) stand(ctx context.Context, n int) error {
 	return nil
 }
 
-// fork copies the state before call n, and plans the call there. The lock of the cursor is
-// held.
+// fork copies the state before call n, and plans the call there. Callers must hold the cursor's
+// lock.
 func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
 	if err := t.stand(ctx, n); err != nil {
 		return nil, err
@@ -141,8 +141,8 @@ func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), 
 	return f, nil
 }
 
-// show is the fork of a call as it was planned, kept until another is asked for. The lock of
-// the cursor is held.
+// show returns the fork of a call as it was planned, and keeps it until another is asked for.
+// Callers must hold the cursor's lock.
 func (t *track) show(ctx context.Context, n int) (*fork, error) {
 	c := &t.cursor
 	if c.shown != nil && c.shown.call == n {

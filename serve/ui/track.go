@@ -131,7 +131,7 @@ const snapshots = 24
 // leastStride is how many calls lie between two of them at least.
 const leastStride = 16
 
-// newTrack begins to plan a transcript. Close has to be called.
+// newTrack begins to plan a transcript. Callers must call Close.
 func newTrack(path string, plan Plan, book *cachelayout.Book, record func(session string) *billing.Report) (*track, error) {
 	dir, err := os.MkdirTemp("", "memkernel-ui-")
 	if err != nil {
@@ -194,8 +194,8 @@ func (t *track) load() error {
 	return nil
 }
 
-// bill gives the calls of a session that went through a door their bills: a call that is not
-// in its record costs the same without. The lock is held.
+// bill adds the bills of a session that was planned through a door. A call that is not in its
+// record counts the same without memkernel. Callers must hold the lock.
 func (t *track) bill() {
 	if t.own == nil {
 		return
@@ -266,7 +266,7 @@ func (t *track) predict() error {
 	return nil
 }
 
-// tell wakes up who waits for news; the lock is held.
+// tell wakes up the waiting callers. Callers must hold the lock.
 func (t *track) tell() {
 	close(t.changed)
 	t.changed = make(chan struct{})
