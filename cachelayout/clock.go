@@ -74,7 +74,7 @@ func (l *Ledger) level(i int) Level {
 
 // ColdEvent names the cold event that a request under id would meet: the gap after the last
 // request, and the setting whose change made it cold. Until a request is sent the name stays the
-// same, so that a cut can use an event up. "" if the cache is warm.
+// same, so that a cut can use an event up. The name is "" if the cache is warm.
 func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
 	cold, _ := l.Cold(m, id, now)
 	if !cold {

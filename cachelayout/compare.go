@@ -26,8 +26,8 @@ const (
 // Change is the first thing whose change broke a level of the cache.
 type Change struct {
 	Kind ChangeKind `json:"kind"`
-	// Broken is the level from which on nothing can be read; LevelNone if all
-	// that was sent can still be.
+	// Broken is the level from which on nothing can be read; LevelNone if the whole last request
+	// can still be.
 	Broken Level `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`

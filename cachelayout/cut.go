@@ -25,9 +25,9 @@ const (
 	wideBudget = 200_000
 	// needWeight is the worth of a single need of a call, as a share of a miss: content above the
 	// low-water mark must be worth its keep by it. ExtraShare is how far this may reach towards
-	// the high-water mark: the prompt has to grow again before the next cut. All three were
-	// chosen on fourteen recorded sessions for edits whose lines are shown and actions that have
-	// what they need, by the dollar.
+	// the high-water mark: the prompt must grow again before the next cut. All three were chosen
+	// on fourteen recorded sessions for edits whose lines are shown and actions that have what
+	// they need, by the dollar.
 	needWeight = 0.45
 	extraShare = 0.6
 	// loopNeed is how much likelier a need is than on the average while a tool loop is open: its
@@ -218,9 +218,9 @@ func (f *Figures) pays(t thrift) bool {
 	return t.enough(f.Saved) && f.BreakEvenTurns >= 0 && turns > f.BreakEvenTurns
 }
 
-// Next returns the size above which a prompt that goes on growing is cut next, outside a
-// tool loop and in a warm cache: the cheapest mark if a cut there is expected to pay, else
-// the mark of the room.
+// Next returns the size above which a prompt that continues to grow is cut next, outside a tool
+// loop and in a warm cache: the cheapest mark if a cut there is expected to pay, else the mark of
+// the room.
 func (c Cut) Next() int {
 	f := c.Figures
 	f.Saved = f.HighWater - f.LowWater

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// firstParty are the providers whose model ids have no prefix; every other one
-// resells under prices of its own.
+// firstParty are the providers whose model ids have no prefix; every other one resells at its own
+// prices.
 var firstParty = []string{"anthropic", "openai", "google", "deepseek", "xai", "mistral"}
 
 // modelsDevCost is a price object; prices are dollars per million tokens.

@@ -15,8 +15,8 @@ type Ratios struct {
 	Assumed bool
 }
 
-// Ratios returns the model's for a prompt of so many tokens whose messages are
-// written with this lifetime.
+// Ratios returns the model's ratios for a prompt of so many tokens whose messages are written
+// with this lifetime.
 func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	if m.Cache == CacheNone {
 		return Ratios{Write: 1, Read: 1}

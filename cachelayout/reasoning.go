@@ -15,15 +15,15 @@ type Reasoning struct {
 	// were counted then.
 	StaleItems int `json:"stale_items"`
 	// LostUSD is the price of all these tokens as output: they were billed so when the model
-	// produced them, and cost as much if it has to think them again. It is part of no other
-	// cost. Nil if nothing is lost or the price is unknown.
+	// produced them, and cost as much if it must think them again. It is part of no other cost.
+	// Nil if nothing is lost or the price is unknown.
 	LostUSD *float64 `json:"lost_usd"`
 }
 
 // Items returns how many blocks are lost.
 func (r Reasoning) Items() int { return r.LeftOutItems + r.DroppedItems }
 
-// Tokens returns the size of all that is lost.
+// Tokens returns the size of all lost thinking.
 func (r Reasoning) Tokens() int { return r.LeftOutTokens + r.DroppedTokens }
 
 // Priced returns r with its price in a prompt of so many tokens.

@@ -45,7 +45,7 @@ type Lag struct {
 	Removed int `json:"removed"`
 	// Bytes are the sizes of Files.
 	Bytes int64 `json:"bytes"`
-	// Rules: the index was made by other rules, so that every file is to be read.
+	// Rules: the index was made by other rules, so that the next Sync must read every file.
 	Rules bool `json:"rules"`
 }
 

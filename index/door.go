@@ -35,8 +35,8 @@ type handles struct {
 	// in memory.
 	file fs.FileInfo
 
-	// users counts those who are using the connections; retired ones are
-	// closed by the last.
+	// users counts the callers that are using the connections. The last one closes retired
+	// connections.
 	users   int
 	retired bool
 
@@ -211,8 +211,8 @@ func (h *handles) close() error {
 	return errors.Join(errs...)
 }
 
-// retire closes the connections now or when their last user is done. The
-// caller holds door.mu.
+// retire closes the connections now or when their last user is done. The caller must hold
+// door.mu.
 func (h *handles) retire() error {
 	h.retired = true
 	if h.users > 0 {
@@ -260,8 +260,8 @@ func (d *door) enter(ctx context.Context, make func() error) (h *handles, done f
 	return h, func() { d.leave(h) }, nil
 }
 
-// replaced reports whether another file is where this one was, or none. The caller
-// holds mu.
+// replaced reports whether another file, or none, is in the place of this one. The caller must
+// hold mu.
 func (d *door) replaced() bool {
 	if d.cur.file == nil {
 		return false // it is in memory
@@ -278,8 +278,8 @@ func (d *door) leave(h *handles) {
 	}
 }
 
-// reopen replaces the connections by those to the file that is there now; make
-// makes one if there is none. The caller holds mu.
+// reopen replaces the connections by ones to the present file. make creates a file if there is
+// none. The caller must hold mu.
 func (d *door) reopen(ctx context.Context, make func() error) error {
 	err := probe(d.path)
 	if errors.Is(err, ErrMissing) && !d.opts.ReadOnly {

@@ -69,8 +69,8 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	return explain(op, ix.door.path, err)
 }
 
-// Model returns the model whose vectors are in use, and their length; "" and 0
-// if none are.
+// Model returns the model whose vectors are in use, and their length. It returns "" and 0 if none
+// are in use.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -228,10 +228,9 @@ func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
 	return out, rows.Err()
 }
 
-// KeepLength deletes the vectors of a model whose length is not dim, and returns
-// how many they were; if theirs was the length in use, the index does without
-// vectors from then on. It is for models that give other vectors under their old
-// name.
+// KeepLength deletes the vectors of a model whose length is not dim, and returns how many they
+// were. If the index used these vectors, it has none in use from then on. It is for models that
+// give other vectors under their old name.
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	if model == "" {

@@ -97,7 +97,7 @@ func (c *hitCache) keep(h Hit) {
 	c.put(&h)
 }
 
-// put keeps a chunk. The caller holds mu.
+// put keeps a chunk. The caller must hold mu.
 func (c *hitCache) put(h *Hit) {
 	const entry = 400 // of the struct and the map, roughly
 	size := len(h.Text) + len(h.Path) + len(h.ID) + entry

@@ -33,8 +33,8 @@ type Options struct {
 	Chunker string
 	// Force lets Rebuild take the place of whatever is there, which is moved aside.
 	Force bool
-	// Damaged, if not nil, is how the file was found not to be whole. Rebuild
-	// takes it as reason enough.
+	// Damaged, if not nil, is the damage that was found in the file. Rebuild then needs no other
+	// reason.
 	Damaged error
 	// Aside, if not nil, is called by Rebuild with the path where the old file is kept, and with
 	// its fault.

@@ -121,7 +121,7 @@ func (w *Work[R]) Bytes() (n int64) {
 }
 
 // Noted is the content of an index's row about a file: when it was read, in ns since 1970, and
-// whether it is to be read again whatever its stat.
+// whether it must be read again whatever its stat.
 type Noted struct {
 	Path        string
 	Size, Mtime int64
@@ -164,8 +164,8 @@ func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
 // job is a file to be read.
 type job = Job[fileRow]
 
-// compare is Compare for this index. again includes the files that are to be read
-// whatever their stat.
+// compare is Compare for this index. again includes the files that must be read whatever their
+// stat.
 func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
 	return Compare(l, known, func(r *fileRow) Noted { return Noted{r.path, r.size, r.mtime, again && r.again} })
 }

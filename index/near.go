@@ -26,7 +26,7 @@ type Also struct {
 	// Of are the places of Typed among Hits.Terms. Terms are those of Asked.
 	Of, Terms []int
 
-	// edits is how many letters are put right at most, whole whether all that was asked
+	// edits is the largest number of corrected letters. whole reports whether all searched words
 	// must be there.
 	edits int
 	whole bool

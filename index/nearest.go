@@ -39,9 +39,8 @@ func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string)
 // maxBlock bounds the vectors that are kept in memory to compare every one, in bytes.
 const maxBlock = 16 << 20 // 16 MiB
 
-// keepVectors keeps the vectors in memory if every one is to be compared and they are
-// few. The first search of a state of the index goes without: reading them takes longer
-// than that.
+// keepVectors keeps the vectors in memory if every one must be compared and they are few. The
+// first search of a state of the index goes without: reading them takes longer than that.
 func (r *reader) keepVectors(ctx context.Context) error {
 	v := r.v
 	size := 4 * int64(v.dim) * v.total

@@ -25,8 +25,8 @@ const maxOwners = 1 << 18
 const ownersQuery = `SELECT c.row, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 WHERE c.row IN (SELECT value FROM json_each(?))`
 
-// wanted returns those of rows whose file is wanted, in their order. It calls want once for each
-// file. A nil want wants all.
+// wanted returns the rows whose file is wanted, in their order. It calls want once for each file.
+// A nil want wants all.
 func (r *reader) wanted(ctx context.Context, rows []fts5.Row, want func(path string) bool) ([]fts5.Row, error) {
 	if want == nil {
 		return rows, nil

@@ -25,7 +25,7 @@ const (
 	// rarest of its first MaxLookup.
 	MaxTerms  = maxTerms
 	MaxLookup = maxLookup
-	// Ties is how many hits are to be fetched beyond those requested.
+	// Ties is how many hits a caller should fetch beyond those requested.
 	Ties = ties
 )
 

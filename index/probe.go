@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// The parts of a SQLite header that identify whose file it is
+// The parts of a SQLite header that identify the application of a file
 // (sqlite.org/fileformat.html, 1.3).
 const (
 	headerMagic   = "SQLite format 3\x00"
@@ -105,9 +105,8 @@ func readHead(path string) ([]byte, error) {
 	return append(head, more...), err
 }
 
-// looksOurs reports whether a file whose header is spoilt was an index: our schema is
-// in its first page. So may one have been of which nothing but zeros is left, or less
-// than a header.
+// looksOurs reports whether a file whose header is spoilt was an index: our schema is in its
+// first page. A file with only zeros, or with less than a header, may have been one too.
 func looksOurs(head []byte) bool {
 	if len(head) < headerSize && string(head[:min(len(head), len(headerMagic))]) == headerMagic[:min(len(head), len(headerMagic))] ||
 		len(bytes.Trim(head, "\x00")) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// ReadyChunk is a chunk with all that is stored of it. Its facts are in Keywords.
+// ReadyChunk is a chunk with all its stored data. Its facts are in Keywords.
 type ReadyChunk struct {
 	Chunk
 	Hash Hash
@@ -58,7 +58,7 @@ func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Wo
 	}
 }
 
-// hashFile returns the hash of all that is stored of a file's chunks.
+// hashFile returns the hash of all stored data of a file's chunks.
 func hashFile(chunks []ReadyChunk) []byte {
 	h := sha256.New()
 	var buf []byte

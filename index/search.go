@@ -26,7 +26,7 @@ type Query struct {
 	Holders bool
 }
 
-// Words are all that chunks are found by: the terms of Text, and Days.
+// Words are all words by which chunks are found: the terms of Text, and Days.
 func (q *Query) Words(terms []string) []string {
 	out := slices.Clip(terms)
 	for _, d := range q.Days {
@@ -60,8 +60,8 @@ type Hits struct {
 	// this program's; a Sync would make them again. Whether files have changed
 	// is reported by Behind.
 	Outdated bool
-	// Ranked reports whether whoever found the hits ranked them by more than their
-	// words and vectors: their order is to be kept.
+	// Ranked reports whether the hits were ranked by more than their words and vectors. Callers
+	// must then keep their order.
 	Ranked bool
 	// Note is a remark on how they were found, "" if there is none.
 	Note string

@@ -52,7 +52,7 @@ func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	return out
 }
 
-// Progress is how far a Sync is, in files and bytes that it has to read.
+// Progress is how far a Sync is, in files and bytes that it must read.
 type Progress struct {
 	Files, FilesTotal int
 	Bytes, BytesTotal int64
@@ -150,8 +150,8 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) er
 	return s.apply(ctx, l)
 }
 
-// rules makes the index follow this program's rules, if others made it, and
-// marks the files that are to be read whatever their stat.
+// rules makes the index follow this program's rules, if others made it, and marks the files that
+// must be read whatever their stat.
 func (s *syncer) rules(ctx context.Context) error {
 	if s.meta.analysis != analysis.Version {
 		if err := s.reanalyse(ctx); err != nil {

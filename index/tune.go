@@ -38,7 +38,7 @@ func tune(ctx context.Context, h *handles, o *Options, again bool) error {
 	})
 }
 
-// due returns the number of vectors if they are to be measured, else 0.
+// due returns the number of vectors if they must be measured, else 0.
 func due(ctx context.Context, h *handles, most int64, again bool) (*meta, int64, error) {
 	m, err := loadMeta(ctx, h.read)
 	if err != nil || m.model == "" || m.dim > vec.MaxCoded || most < 0 || m.nextRow <= most {

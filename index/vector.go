@@ -10,13 +10,12 @@ import (
 // maxNeighbours is the most that sqlite-vec returns for one question.
 const maxNeighbours = 4096
 
-// Vector finds the k chunks whose vectors are nearest to question. Up to
-// Options.ExactVectors, and wherever codes were found not to do, every vector is compared;
-// otherwise those that the codes leave. question must come from the model in use
-// (UseModel) and need not have length 1. want, if not nil, reports whether a file's chunks
-// may be among the hits; the others are left out before the k are chosen. A hit's Raw is
-// the cosine, its Score the cosine where positive, else 0. Without a model in use the
-// error is ErrModel.
+// Vector finds the k chunks whose vectors are nearest to question. Up to Options.ExactVectors,
+// and if the codes were found not to suffice, every vector is compared, otherwise only those that
+// the codes leave. question must come from the model in use (UseModel) and need not have length
+// 1. want, if not nil, reports whether a file's chunks may be among the hits; the others are left
+// out before the k are chosen. A hit's Raw is the cosine. Its Score is the cosine if positive,
+// else 0. Without a model in use Vector returns ErrModel.
 func (ix *Index) Vector(ctx context.Context, model string, question []float32, k int, want func(path string) bool) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {

@@ -28,9 +28,9 @@ type Chunk struct {
 	// Overlap is how many bytes of Text, at its beginning, are in the chunk
 	// before too.
 	Overlap int `json:"overlap,omitempty"`
-	// Trail is the headings that all of the chunk is under, outermost first;
-	// the chunk's own first heading is among them unless a sibling follows it
-	// in the same chunk. Shared between chunks: not to be changed.
+	// Trail is the list of headings that the whole chunk is under, outermost first. The chunk's
+	// own first heading is among them unless a sibling follows it in the same chunk. Chunks share
+	// it, so callers must not change it.
 	Trail []string `json:"trail"`
 	// Date is the document's, YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`

@@ -15,7 +15,7 @@ import (
 type CopyOptions struct {
 	// RemoveSource takes the files out of the source when all of them are in the target.
 	RemoveSource bool
-	// Wait is how long to wait for who is writing; 0 is as long as the context lasts.
+	// Wait is how long to wait for another writer; 0 is as long as the context lasts.
 	Wait time.Duration
 	// Progress, if not nil, is told how far it is.
 	Progress func(what string, done, all int)
@@ -68,10 +68,10 @@ type copying struct {
 	there  map[string]bool
 }
 
-// Copy copies the files of a private store, with their facts, to another place, and
-// compares all of them by hash. A file of another text is never written over: the
-// error is then a *CopyConflictError, before anything was written. One that is cut short goes
-// on when it is called again; until then nobody opens a target that is a [Remote].
+// Copy copies the files of a private store, with their facts, to another place, and compares all
+// of them by hash. A file with another text is never written over: Copy then returns a
+// *CopyConflictError before it writes anything. An interrupted copy continues when Copy is called
+// again. Until then nobody can open a target that is a [Remote].
 func Copy(ctx context.Context, from, to *Store, o CopyOptions) (*Copied, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}

@@ -50,8 +50,8 @@ func cite(path, text string, start int, entry string, n int) memkernel.Ref {
 	}
 }
 
-// citeAbove cites the entry whose marker begins at an offset: its text goes up
-// to the marker before, or the heading or front matter above it.
+// citeAbove cites the entry whose marker begins at an offset: its text begins after the marker
+// before, or the heading or front matter above it.
 func citeAbove(path, text string, marker int) memkernel.Ref {
 	d := Parse(path, text[:marker])
 	units := Units(d)

@@ -96,9 +96,9 @@ func FactRow(p string, f Fact) string {
 // factRow is a row of facts: its text, the lines that it cites, and their hash.
 var factRow = textutil.LazyRegexp(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
 
-// ParseFacts reads the facts of a file from the text of its file of facts. Those whose lines text
-// does not have any more are counted, and so is every other row that can't be used; lines that
-// have only moved are found again.
+// ParseFacts reads the facts of a file from the text of its file of facts. It counts the facts
+// whose lines text does not have any more, and every other unusable row. Lines that have only
+// moved are found again.
 func ParseFacts(facts, p, text string) (out []Fact, unused int) {
 	lines := splitFile(text)
 	n := 0
@@ -196,7 +196,7 @@ func (f *Fact) settle(lines []string) bool {
 	return false
 }
 
-// hashLines hashes lines of a file, moved by by lines, without the white space at their ends.
+// hashLines hashes the cited lines of a file, each shifted by by, without trailing white space.
 func hashLines(lines []string, cited []LineRange, by int) (string, bool) {
 	h := sha256.New()
 	for _, l := range cited {
@@ -238,8 +238,8 @@ func FactFiles(s *Store) map[string]fs.FileInfo {
 	return out
 }
 
-// FactsOf are the facts of a file of a workspace, given its text as it is searched; unused
-// counts the rows that don't hold any more. A file without facts has none, and so has one
+// FactsOf returns the facts of a file of a workspace, given its text as it is searched. unused
+// counts the rows that don't hold any more. It returns none for a file without facts, and for one
 // whose facts can't be read.
 func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
 	at, ok := FactsPath(p)

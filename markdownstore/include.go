@@ -17,7 +17,7 @@ func Everything() []string {
 // generated are folders of files that others, or programs, wrote.
 var generated = []string{"node_modules", "bower_components", "vendor", "dist", "build", "out", "target", "_site", "__pycache__", "venv"}
 
-// closed tells the names that only a glob which names them matches.
+// closed reports whether a name only matches a glob that names it.
 func closed(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(generated, name)
 }
@@ -56,12 +56,11 @@ func newIncluded(files Files, o *Options) included {
 	return i
 }
 
-// Includes reports whether Options.Include takes in more than memory's own files, so
-// that all of the workspace is to be watched.
+// Includes reports whether Options.Include takes in more than memory's own files, so that callers
+// must watch all of the workspace.
 func (s *Store) Includes() bool { return !s.include.in.Empty() }
 
-// Enters reports whether a folder may hold files that Walk lists: whether it is to be
-// watched.
+// Enters reports whether a folder may hold files that Walk lists: callers must watch it then.
 func (s *Store) Enters(dir string) bool {
 	if dir == memoryDir || strings.HasPrefix(dir, memoryDir+"/") {
 		return dir == factsDir || !skippedPath(dir)

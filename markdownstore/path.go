@@ -44,8 +44,8 @@ func (s *Store) clean(p string) (string, Class, error) {
 	return slashed, c, nil
 }
 
-// PathLike tells a path from an id of a page or a blob, which has no slash, no dot at its start
-// and no ending of Markdown or text. Lines after it (":3") are left aside.
+// PathLike distinguishes a path from an id of a page or a blob, which has no slash, no dot at its
+// start and no ending of Markdown or text. Lines after it (":3") are ignored.
 func PathLike(s string) bool {
 	if strings.ContainsAny(s, `/\\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
 		return true
@@ -86,7 +86,7 @@ func (s *Store) locate(p string) (place, error) {
 func note(s *Store, p string, c Class) (place, error) {
 	if s.include.ignored(p, false) {
 		if own, ok := Classify(p); ok {
-			return s.follow(p, own) // a file of standing instructions
+			return s.follow(p, own) // a bootstrap file
 		}
 		return place{}, deny(p, DenyNotMemory)
 	}

@@ -15,9 +15,8 @@ type Remote interface {
 	Version(ctx context.Context, old time.Duration) (int64, error)
 	// Where names the place, for messages.
 	Where() string
-	// Moving marks the place as one to which files are being moved from another, which
-	// nobody but this process reads or writes until "" takes the mark away. was is the mark
-	// that was there.
+	// Moving marks the place as one to which files are being moved from another, which only this
+	// process reads or writes until "" takes the mark away. was is the former mark.
 	Moving(ctx context.Context, from string) (was string, err error)
 }
 

@@ -8,9 +8,9 @@ import (
 	"path"
 )
 
-// Editable looks whether a file may be replaced or removed, as one that is to be changed
-// line by line: memory, of the workspace's own, under its own name. A file that does not
-// exist has no modification time.
+// Editable returns an error unless a file may be replaced or removed, as for a change line by
+// line. It must be a memory file of the workspace itself, under its own name. A file that does
+// not exist has no modification time.
 func (s *Store) Editable(p string) (File, error) {
 	pl, err := s.written(p)
 	if err != nil {

@@ -16,8 +16,8 @@ var ErrConflict = errors.New("conflict")
 // ConflictError is returned when a file is not as the caller has seen it. Nothing was written.
 type ConflictError struct {
 	Path string
-	// Want is the hash that the caller has seen, Have the file's; "" means a
-	// file that does not exist.
+	// Want is the hash that the caller has seen. Have is the file's. "" means a file that does
+	// not exist.
 	Want, Have string
 }
 

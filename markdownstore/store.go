@@ -89,8 +89,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// New returns a workspace whose files are kept elsewhere than in a folder; the store
-// closes them.
+// New returns a workspace whose files are not kept in a folder. The store closes them.
 func New(files Files, opts *Options) *Store {
 	s := &Store{files: files}
 	if opts != nil {
@@ -132,15 +131,14 @@ func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard =
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error { return s.files.Close() }
 
-// Listed is a workspace to be read, with the files of it that are to be read.
+// Listed is a workspace to read, with the list of its files to read.
 type Listed interface {
 	fs.FS
 	Walk(ctx context.Context) iter.Seq2[File, error]
 }
 
-// FS returns the workspace for those who only read. Of the files that have a
-// meaning it opens no link that this store refuses. It lives as long as the
-// store.
+// FS returns the workspace for callers that only read. It opens no link to memory files that this
+// store refuses. Callers must not use it after closing the store.
 func (s *Store) FS() Listed { return storeFS{s} }
 
 type storeFS struct{ s *Store }
@@ -172,8 +170,8 @@ func (s *Store) Shared() *Store {
 	return out
 }
 
-// Own returns a store of memory's own files alone, which are all that upkeep may write
-// to. Closing either closes both.
+// Own returns a store of memory's own files alone, the only files that upkeep may write to.
+// Closing either closes both.
 func (s *Store) Own() *Store {
 	o := s.opts
 	o.Include = nil

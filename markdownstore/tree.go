@@ -238,7 +238,7 @@ func (i *included) ignored(p string, folder bool) bool {
 	return isIgnored(ignore, p, folder)
 }
 
-// isOwn reports whether a folder is git's or the program's, of which nobody is told.
+// isOwn reports whether a folder is git's or the program's. Such folders are not reported.
 func (i *included) isOwn(dir string) bool {
 	return path.Base(dir) == ".git" || dir == path.Dir(defaultLockName) || dir == i.opts.Own
 }

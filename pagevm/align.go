@@ -25,8 +25,8 @@ type Alignment struct {
 	Seen []Seen `json:"-"`
 	// Items is how many of the projection's items are kept.
 	Items int `json:"items"`
-	// At is the index of the first host message that is new to the projection:
-	// host[At:] is to be appended.
+	// At is the index of the first host message that is new to the projection: the caller must
+	// append host[At:].
 	At int `json:"at"`
 	// First is the index of the first host message that differs, for the report.
 	First int `json:"first"`

@@ -5,8 +5,8 @@ type Step struct {
 	// Rank is the utility that the step adds per token that it costs.
 	Rank float64
 	Cost int
-	// Entry is who climbs, by its place in the order of ties; To is where it gets
-	// to.
+	// Entry is the climbing entry, by its place in the order of ties. To is the level that it
+	// reaches.
 	Entry int32
 	To    Level
 }
@@ -26,7 +26,7 @@ type Taken uint8
 const (
 	// Made: the entry is where the step led.
 	Made Taken = iota
-	// Barred: the entry stays where it is for good.
+	// Barred: the entry stays at its level for the rest of the climb.
 	Barred
 	// Faded: other steps have made this one worth less; it is ranked anew.
 	Faded
@@ -34,10 +34,10 @@ const (
 
 // Climb spends room tokens on the steps of n entries, best rank first, and returns the tokens
 // left (Listing 1 of the ClawVM paper, second phase). An entry's next step is only reached
-// through the one before, so where no entry's steps gain in rank this visits all of them in
-// sorted order without making or sorting those that are never reached. Ties go to the smaller
-// entry, then to the lower level. Buf is room for the heap; the grown buffer is returned for the
-// next time, so that a caller who keeps it allocates nothing in the long run.
+// through the one before, so if no entry's steps gain in rank, Climb visits all of them in sorted
+// order without making or sorting those that are never reached. Ties go to the smaller entry,
+// then to the lower level. Buf is room for the heap. Callers should pass the returned, grown
+// buffer to the next call, which then allocates nothing in the long run.
 func Climb(c Climber, n, room int, buf []Step) (left int, grown []Step) {
 	h := steps(buf[:0])
 	for i := range int32(n) {

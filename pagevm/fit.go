@@ -1,7 +1,6 @@
 package pagevm
 
-// Fit is a page without a source position that has to find room in the carry
-// block.
+// Fit is a page without a source position that must find room in the carry block.
 type Fit struct {
 	// Tokens is the cost of each level, 0 for a level that the page does not have.
 	Tokens [Full + 1]int

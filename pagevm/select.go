@@ -230,7 +230,7 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 }
 
 // gain returns how much more a page is worth at one level than at another: its content, and the
-// names that nobody shows yet. Count marks them as counted in this round.
+// names that no atom shows yet. Count marks them as counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
 	most := uint8(maxShown)

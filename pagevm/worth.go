@@ -117,7 +117,7 @@ func (t *Traits) Worth(tokens int, superseded bool) float64 {
 }
 
 // lines returns how many lines per token the next turn is expected to replace in a file: an edit
-// has to repeat them to the letter. Work is on a few files at a time, so a file that was edited a
+// must repeat them to the letter. Work is on a few files at a time, so a file that was edited a
 // moment ago is edited again, wherever it was read, before or since.
 func (t *Traits) lines() float64 {
 	if t.Act != toolcall.ActRead && t.Act != toolcall.ActEdit {

@@ -9,8 +9,8 @@ import (
 // body is a text that is analysed when it is wanted, once.
 type body struct {
 	text string
-	// keys are those of its words. ascii is false if the text has other
-	// letters, whose keys are unknown.
+	// keys are the keys of the body's words. ascii is false if the text has other letters, whose
+	// keys are unknown.
 	keys  []key
 	ascii bool
 	made  atomic.Pointer[digest]

@@ -29,8 +29,8 @@ type candidate struct {
 	talk bool
 	// compared counts the picked ones that its similarity knows of.
 	compared int
-	// held marks the question's terms that it holds, with those of its headings and of who
-	// speaks; 0 if that was not looked at.
+	// held marks the question's terms that the candidate holds, including those of its headings
+	// and its speaker. It is 0 if the candidate was not searched for them.
 	held uint64
 }
 

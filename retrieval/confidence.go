@@ -39,8 +39,8 @@ type Grounds struct {
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
 	// Rare measures the words common to the question and a hit that are rare in any text, as a
-	// logarithm. In a handful of notes no word is common; this tells "which port does the heron
-	// use" from "run it".
+	// logarithm. In a handful of notes no word is common; Rare still distinguishes "which port
+	// does the heron use" from "run it".
 	Rare float64
 }
 
@@ -79,8 +79,7 @@ const (
 	leastRarity = .3
 )
 
-// sought is a word of the question, of whose forms (one for each language of the
-// index) any counts.
+// sought is a word of the question. Any of its forms counts, one for each language of the index.
 type sought struct {
 	forms           uint64
 	term            string

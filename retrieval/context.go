@@ -103,9 +103,9 @@ func (r *refiner) norm(length float64, talk bool) float64 {
 	return k1 * (1 - textLength + textLength*length)
 }
 
-// textLength is how much the length of a passage counts outside of conversations, and
-// itemLength how much it does where the candidates have fewer words than shortPassage in the
-// mean: lists, whose items are long or short by chance.
+// textLength is how much the length of a passage counts outside of conversations, and itemLength
+// how much it counts if the candidates have fewer words than shortPassage in the mean. Such
+// candidates are items of lists, which are long or short by chance.
 const (
 	textLength   = .6
 	itemLength   = .4

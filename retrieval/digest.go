@@ -105,8 +105,8 @@ func appendHashes(dst []uint32, terms []byte) []uint32 {
 	return dst
 }
 
-// hash is FNV-1a, whose sum spreads over the upper bits too; the same in every
-// run, so that answers are.
+// hash is FNV-1a, whose sum spreads over the upper bits too. It is the same in every run, so that
+// answers are.
 type hash uint64
 
 const newHash hash = 14695981039346656037

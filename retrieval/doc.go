@@ -59,10 +59,10 @@
 // words to see whether they leave the term, ranks the spans by that, and analyses the best few
 // dozen, each once. Their terms decide. The following is not exact:
 //
-//   - Of words longer than a key only the beginning is known. Numbers whose digits
-//     look alike in a key may be taken for each other. Accordingly a span may be
-//     counted among those that hold a term, or not be chosen, wrongly; a chosen
-//     one that was counted wrongly is taken off again.
+//   - Of words longer than a key only the beginning is known. Numbers whose digits look alike in
+//     a key may be taken for each other. Accordingly a span may be counted among those that hold
+//     a term, or not be chosen, wrongly; a chosen one that was counted wrongly is subtracted
+//     again.
 //   - Lengths are counted in keys.
 //   - All spans in ASCII are analysed in one language, which is detected from
 //     samples of them.

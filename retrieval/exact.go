@@ -17,7 +17,7 @@ import (
 
 // asTyped holds the parts of a question that a text can contain verbatim.
 type asTyped struct {
-	// whole is the question, marks are the parts whose spelling identifies one thing:
+	// whole is the question. marks are the parts whose spelling identifies one thing:
 	// identifiers, paths, hashes, numbers, dates and quotations.
 	whole string
 	marks []string
@@ -308,8 +308,8 @@ func (r *refiner) across() {
 }
 
 // standing looks for verbatim parts of the question in hits that are no passages: spans, and
-// chunks that vectors found. Marks that several spans hold don't count: a path that a session is
-// about tells none of its outputs from the others.
+// chunks that vectors found. Marks that several spans hold don't count: the path that a session
+// is about distinguishes none of its outputs.
 func (s *search) standing(cs []*candidate) {
 	var marked []*candidate
 	for _, c := range cs {

@@ -133,8 +133,8 @@ func (b beginning) key() key {
 	return k
 }
 
-// compound is a word with all that hangs on it by joints and changes of case; it
-// is cut where package analysis cuts.
+// compound is a word with all parts that joints and changes of case connect. It must be cut at
+// the same places as in package analysis.
 type compound struct {
 	dst          []key
 	begin        int // of its keys

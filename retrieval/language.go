@@ -8,10 +8,9 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// A piece of code or of a log is too short to detect its language, and taken for
-// one that nobody writes in a word would have a stem that is rare, hence weighty.
-// So the texts that are analysed by need are all in one language, which is
-// detected from samples of them together.
+// A piece of code or of a log is too short to detect its language, and in a wrong language a word
+// would have a rare and hence weighty stem. So the texts that are analysed by need are all in one
+// language, which is detected from samples of them together.
 const (
 	samples    = 8
 	sampleSize = 1 << 10 // 1 KiB

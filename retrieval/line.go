@@ -122,7 +122,7 @@ func excerpt(lines []line, limit int, terms []uint32) []line {
 	return lines[from:to]
 }
 
-// pieceSize is how finely a line is cut where it has to be, in characters.
+// pieceSize is the size of the pieces into which a line is cut if necessary, in characters.
 const pieceSize = 60
 
 // shorten leaves of a line the part that holds most of the terms, with an
@@ -246,7 +246,7 @@ func (d *digest) mark(terms []uint32) (held uint64) {
 	return held
 }
 
-// mark is that of the hit's own lines, whose words may be kept.
+// mark is the mark of the hit's own lines, whose words may be kept.
 func (h *Hit) mark(lines []line) {
 	if h.piece == nil {
 		mark(lines, h.terms)

@@ -137,9 +137,8 @@ func (p *packer) note(it *Item) *note {
 	return &p.notes[i]
 }
 
-// fits counts a draft, if it may fit at all. Once a hit has been cut down little
-// room is left, and counting stops at texts that would have to be half again as
-// dense as those before.
+// fits counts a draft, if it may fit at all. Once a hit has been cut down little room is left,
+// and counting stops at texts that fit only if they are half again as dense as those before.
 func (p *packer) fits(d *draft) bool {
 	bytes := (p.Tokens - d.without) * maxDensity
 	if p.cut && p.counts > 0 {

@@ -22,7 +22,7 @@ type passage struct {
 	from, to int
 	// own is the first of them that is not a heading.
 	own int
-	// label is who speaks, as its analysed words; nil if nobody is named.
+	// label is the speaker's name, as its analysed words, nil if there is none.
 	label *digest
 	// body is its words without the label's, about those of the headings in the
 	// chunk that it is under, which trail has in full.
@@ -176,7 +176,7 @@ type cutter struct {
 	head  int
 	heads bool
 	out   []*passage
-	// digests are all that were made; sets has theirs.
+	// digests are all digests that were made. sets holds their sets.
 	digests []*digest
 	sets    []uint32
 	// room, buf and spelt are used again and again.

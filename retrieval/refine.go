@@ -27,7 +27,7 @@ type place struct {
 	// tf holds how often the passage holds each term, with weighted words of headings. part holds
 	// the score of each term.
 	tf, part []float64
-	// own is the score of its own words, score that with all that surrounds it.
+	// own is the score of the passage's own words. score also includes its surroundings.
 	own, score float64
 	// fact is the fact that it is found by, with words that its lines lack; nil if there is none.
 	fact *index.Fact
@@ -39,8 +39,8 @@ type place struct {
 	words, exact int
 	// learnt are those that its facts hold, and its lines don't.
 	learnt uint64
-	// named reports whether the question names who speaks, dated whether the time that
-	// it names is one that the passage mentions.
+	// named reports whether the question names the speaker. dated reports whether the passage
+	// mentions the time that the question names.
 	named, dated bool
 	// repeats: it asks what the question asks, in the same words.
 	repeats bool
@@ -151,8 +151,8 @@ func (r *refiner) layOut(cs []*candidate) {
 	}
 }
 
-// talkShare is the share of a session's passages that name who speaks from which on
-// it is a conversation.
+// talkShare is the share of passages with a speaker from which on a session counts as a
+// conversation.
 const talkShare = .8
 
 // talks reports whether a session is a conversation.

@@ -59,10 +59,10 @@ type Result struct {
 	// Behind says which changes of the files the index lacks, nil if none or unknown. The caller
 	// must set it.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Progress is how far the index is, set with Indexing. The caller sets it.
+	// Progress says how far the index is. The caller must set it with Indexing.
 	Progress *Progress `json:"progress,omitempty"`
-	// Withheld are parts of memory that the one who asks may not see, whether or not
-	// they hold an answer; nil for none. The caller sets it.
+	// Withheld are parts of memory that the user may not see, whether or not they hold an answer;
+	// nil for none. The caller must set it.
 	Withheld []Withheld `json:"withheld,omitempty"`
 	// Also lists the spellings that were searched in addition to the question's words, as far as
 	// hits hold them.

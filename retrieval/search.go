@@ -124,8 +124,7 @@ func (s *search) understand(candidates int) {
 // pool returns how many candidates are looked at.
 func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
 
-// may reports whether the index is to be searched; if not, the result holds
-// why.
+// may reports whether the index should be searched. If not, the result holds the reason.
 func (s *search) may() bool {
 	switch {
 	case s.q.Denied != "":
@@ -221,8 +220,8 @@ func (s *search) halved(hits index.Hits) {
 	}
 }
 
-// broken reports in the result why the index could not be searched. The way out is in
-// the error, for those who can take it.
+// broken reports in the result why the index could not be searched. The error holds the remedy,
+// for users who can apply it.
 func (s *search) broken(err error) {
 	if errors.Is(err, index.ErrMissing) {
 		s.report(Disabled, "there is no index yet", err)

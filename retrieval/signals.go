@@ -9,8 +9,8 @@ package retrieval
 // that answers, and counts less itself.
 type Signals struct {
 	// Before, Behind and Away are the shares of a word's score in the passage before, in the
-	// passage after, and in those two away, in one session. Of all that hold the word, the
-	// largest share counts.
+	// passage after, and in those two away, in one session. Of all passages that hold the word,
+	// the largest share counts.
 	Before, Behind, Away float64
 	// Repeat is how much of a word's own score is subtracted from the neighbours' share.
 	Repeat float64

@@ -18,7 +18,7 @@ type Span struct {
 	Time time.Time
 	// Label names the span's source, such as the call whose result it holds.
 	Label string
-	// Call: it is a call of a tool, or several, and nobody said a word.
+	// Call: it is a call of a tool, or several, without a text.
 	Call bool
 }
 
@@ -51,8 +51,7 @@ func NewSpans(spans ...Span) (*Spans, error) {
 	return (&Spans{}).With(spans...), nil
 }
 
-// With returns the set with more spans in it; one whose ID is there already
-// takes the other's place.
+// With returns the set with more spans in it; a span replaces one with the same ID.
 func (s *Spans) With(spans ...Span) *Spans {
 	if s == nil {
 		s = &Spans{}

@@ -112,8 +112,8 @@ func (st *stretch) added() measure {
 	return out
 }
 
-// answered returns how many messages the last turn came to, if the next call
-// opens another; else 0.
+// answered returns the number of messages of the last turn if the next call opens another, else
+// 0.
 func (st *stretch) answered() int {
 	n := st.anchor.at.messages // the answer is there
 	if st.anchor.recorded == 0 || n >= len(st.sizes) || st.user <= n || transcript.HasCalls(st.messages[n]) {

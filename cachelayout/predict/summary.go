@@ -7,8 +7,8 @@ type Summary struct {
 	// Calls were judged, Temperate of them for cold or warm.
 	Calls     int `json:"calls"`
 	Temperate int `json:"warm_cold_calls"`
-	// RightShare is the share of those whose warm or cold was predicted; Cold
-	// were billed as cold, Foreseen of these predicted so.
+	// RightShare is the share of them whose warm or cold was predicted. Cold counts the calls
+	// billed as cold, and Foreseen those of them that were predicted so.
 	RightShare float64 `json:"right_share"`
 	Cold       int     `json:"cold_calls"`
 	Foreseen   int     `json:"cold_foreseen"`

@@ -146,9 +146,8 @@ func appendSpace(dst []byte) []byte {
 	return dst
 }
 
-// appendGrams appends a run's terms: characters and pairs, or pairs and
-// triples for scripts whose single characters mean little. A run shorter than
-// that is a term itself.
+// appendGrams appends a run's terms: characters and pairs, or pairs and triples for scripts whose
+// single characters mean little. A shorter run is a term itself.
 func appendGrams(dst []byte, run []rune, c class) []byte {
 	short := 1
 	if c == tight && len(run) > 1 {

@@ -243,7 +243,7 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 	return feastNear(day, m.feast)
 }
 
-// follows reports whether a day's number goes on, as in "May 7:30" or "March 5,000".
+// follows reports whether a day's number continues, as in "May 7:30" or "March 5,000".
 func (m *match) follows(end int) bool {
 	gap := m.line[m.words[end-1].to:m.words[end].from]
 	return len(gap) == 1 && strings.ContainsAny(gap, ":.,/%") && m.words[end].number > 0

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// sieve tells quickly which lines may name a time: those with a word that some rule
-// can't do without. Most have none.
+// sieve quickly finds the lines that may name a time: those with a word that some rule requires.
+// Most have none.
 type sieve [1 << 16]bool
 
 const sieveMask = 1<<16 - 1

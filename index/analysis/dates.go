@@ -185,8 +185,8 @@ func DateQuestion(s Span) []string {
 	return w
 }
 
-// mostDays is the longest span whose days are words each, mostWords the most words of
-// a question's span.
+// mostDays is the length of the longest span of which each day is a word. mostWords is the
+// largest number of words of a question's span.
 const (
 	mostDays  = 10
 	mostWords = 12

@@ -42,7 +42,7 @@ func (a *Analyzer) Query(text string, langs []string) []string {
 	return q.terms
 }
 
-// languages returns those whose stems a question's words get.
+// languages returns the languages in which a question's words are stemmed.
 func (a *Analyzer) languages(langs []string) []int {
 	var set []int
 	for _, code := range langs {
@@ -126,7 +126,7 @@ func (q *query) collect(dropStops bool) {
 		for _, l := range q.langs {
 			ts := strings.Fields(q.a.lx.in(it.word, l))
 			if l == vietnam || it.word.hint == 1<<vietnam {
-				ts = ts[len(ts)-1:] // whoever types accents means them
+				ts = ts[len(ts)-1:] // a user who types accents means them
 			}
 			for _, t := range ts {
 				q.add(t)

@@ -21,8 +21,8 @@ import (
 // with six. English loses by it and Spanish gains nothing.
 const rootLetters = 5
 
-// rootOf returns the root of a word without accents, whose terms begin with its stem;
-// "" if it has none of its own.
+// rootOf returns the root of a word without accents, whose terms begin with its stem; "" if it
+// has no root.
 func rootOf(bare, terms string, l int) (root string) {
 	stem, _, _ := strings.Cut(terms, " ")
 	switch l {

@@ -113,9 +113,8 @@ var endsWord = func() (t [256]bool) {
 	return t
 }()
 
-// compound reads a word with all that hangs on it by hyphens, dots,
-// underscores and case changes, adds its parts and, if it has several, the
-// whole.
+// compound reads a word with all parts that hyphens, dots, underscores and case changes connect.
+// It adds the parts and, if there are several, the whole.
 func (a *Analyzer) compound(text string, i int) int {
 	a.buf, a.cuts = a.buf[:0], append(a.cuts[:0], 0)
 	h := humps{}

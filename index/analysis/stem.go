@@ -47,8 +47,9 @@ func (lx *lexicon) in(w *word, l int) string {
 }
 
 // terms stems a word for language l. An accent can change the ending that a stemmer takes off, so
-// a word with accents leaves its stem and the stem of its bare form. In Vietnamese accents tell
-// words apart, so a syllable yields itself and its bare form, for users who type without accents.
+// a word with accents leaves its stem and the stem of its bare form. In Vietnamese accents
+// distinguish words, so a syllable yields itself and its bare form, for users who type without
+// accents.
 func (lx *lexicon) terms(w string, l int) string {
 	out := lx.term(w, l)
 	if bare := lx.folded(w); bare != w {

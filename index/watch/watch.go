@@ -23,8 +23,8 @@ const maxDelay = 10
 
 // Tree is a folder that is watched.
 type Tree struct {
-	// Root is watched itself; Deep are folders below it, by slashes, that are
-	// watched with all that is below them, now or once they are there. "." is Root.
+	// Root is watched itself. Deep are folders below it, with slashes, that are watched with
+	// everything below them, now or as soon as they exist. "." is Root.
 	Root string
 	Deep []string
 	// Skip leaves out folders of Deep, and the folders below them, by their paths relative to
@@ -208,14 +208,14 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 	w.mu.Lock()
 	watched := w.folders[e.Name]
 	if watched && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
-		// The system has dropped it; one of the same name is to be added anew.
+		// The system has dropped it; a folder of the same name must be added anew.
 		delete(w.folders, e.Name)
 	}
 	w.mu.Unlock()
 	return watched || t.Relevant == nil || t.Relevant(rel)
 }
 
-// trees are all that is watched.
+// trees are all watched trees.
 func (w *Watcher) trees() []Tree { return append([]Tree{w.opts.Tree}, w.opts.Also...) }
 
 // treeOf finds the innermost tree that something is in, nil if none, and its path there.

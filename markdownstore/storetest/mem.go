@@ -38,7 +38,7 @@ type Fault struct {
 
 // Mem is a workspace in memory. It has no links.
 type Mem struct {
-	// writing is held by who writes.
+	// A writer must hold writing.
 	writing chan struct{}
 
 	mu     sync.Mutex

@@ -7,7 +7,7 @@
 //     version that their entries ever had.
 //   - A [Trace] is a file of decisions in the same framing, never synced.
 //
-// The contract, whoever writes ([Journal.Writeback]):
+// The contract, for every writer ([Journal.Writeback]):
 //
 //  1. State changes only by typed updates (append, merge, set_with_version) that
 //     name their field, scope, principal and evidence, staged together at a
@@ -15,9 +15,9 @@
 //  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope, non-destruction,
 //     policy. A failed update stays in the journal with its code. The rest of the transaction is
 //     committed, unless it is all or nothing.
-//  3. Nothing that was committed is lost or changed by a later commit: entries of
-//     a list stay, a member or scalar is superseded only by who knew its last
-//     version, and keeps its old ones.
+//  3. Nothing that was committed is lost or changed by a later commit: entries of a list stay. A
+//     member or scalar is superseded only by a writer that knew its last version, and keeps its
+//     old ones.
 //  4. A transaction is one write and one fsync: after a crash it is there whole or
 //     not at all. An acknowledged one is there, and a second delivery of it is a
 //     duplicate.

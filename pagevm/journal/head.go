@@ -225,8 +225,8 @@ func (j *Journal) needHead() error {
 	return nil
 }
 
-// MendHead writes the head's state once more, over the one of the two that can't be
-// read. The caller holds the session's lock.
+// MendHead writes the head's state once more, over the one of the two that can't be read. The
+// caller must hold the session's lock.
 func (j *Journal) MendHead() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -102,9 +102,9 @@ func (e *DamageError) Error() string {
 type Options struct {
 	// ReadOnly never changes the file: a torn tail is passed over, not cut.
 	ReadOnly bool
-	// Each, if any, is called for every record that is read on opening, in order; its
-	// error ends the reading. A reader that meets a rewrite gets an error for which
-	// [DamageError.Replaced] is true, and has to begin anew.
+	// Each, if any, is called for every record that is read on opening, in order; its error ends
+	// the reading. A reader that meets a rewrite gets an error for which [DamageError.Replaced]
+	// is true, and must begin anew.
 	Each func(Record) error
 	// Derived: the content of the file can be made again. It has no head, and a tail may be torn
 	// anywhere.
@@ -120,9 +120,9 @@ type Stats struct {
 	SyncTime time.Duration
 }
 
-// Journal is an open journal file. It is safe for concurrent use by one
-// process. Several processes may read at any time; whoever opens it for
-// writing or appends holds the session's lock, which is the caller's.
+// Journal is an open journal file. It is safe for concurrent use by one process. Several
+// processes may read at any time. Callers that open it for writing or append must hold the
+// session's lock.
 type Journal struct {
 	in       store.Store
 	name     string
@@ -142,7 +142,7 @@ type Journal struct {
 	headErr error        // why there is none, though there should be
 	// halfHead: one of the head's two states can't be read.
 	halfHead bool
-	needed   int64 // end of the last record up to off that Sync has to make durable
+	needed   int64 // end of the last record up to off that Sync must make durable
 	records  int   // records up to off
 	needNL   bool  // the last line lacks its line break
 	chained  bool  // a line up to off has a sum
@@ -173,7 +173,7 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 	}
 	j, err := readJournal(in, name, opt)
 	for range rewritesMet {
-		// Whoever holds no lock may meet a journal that is just being rewritten.
+		// A reader without the lock may meet a journal that is just being rewritten.
 		d := (*DamageError)(nil)
 		if !errors.As(err, &d) || !d.unvouched || !opt.ReadOnly || opt.Each != nil {
 			break
@@ -211,8 +211,8 @@ func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	return j, cmp.Or(failed, err)
 }
 
-// Replaced reports whether the file does not fit its head: damage, or a journal that is
-// just being rewritten, which another look tells apart.
+// Replaced reports whether the file does not fit its head: damage, or a journal that is just
+// being rewritten, which a second read distinguishes.
 func (e *DamageError) Replaced() bool { return e.unvouched }
 
 func newJournal(in store.Store, name string) *Journal {

@@ -86,7 +86,7 @@ func (p CommitPoint) known() bool {
 	return false
 }
 
-// Principal is on whose behalf a transaction is staged.
+// Principal is the party on whose behalf a transaction is staged.
 type Principal struct {
 	Name string `json:"name,omitempty"`
 	// Session is the session whose private state may be written; "" is none.
@@ -109,8 +109,8 @@ type Update struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// Version is the version of the field that a set_with_version was made from.
 	Version int `json:"version,omitempty"`
-	// Scope is where it belongs; Session is whose private state, "" the
-	// principal's own. Session means nothing in the project's scope.
+	// Scope is the scope that the page belongs to. Session is the session whose private state it
+	// is, "" for the principal's own. Session means nothing in the project's scope.
 	Scope   memkernel.Scope `json:"scope" rpc:"required"`
 	Session string          `json:"session,omitempty"`
 	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a

@@ -67,10 +67,10 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 //
 //  1. schema: the field exists in the page's type, the operation is its kind's,
 //     every value is of its type and within its limits;
-//  2. provenance: the evidence resolves, and so does all that it rests on,
-//     without a cycle; the page is not gone;
-//  3. scope: the page's type may be there, private state is written by its own
-//     session only, the project's by who was given the right;
+//  2. provenance: the evidence resolves, and so do all its sources, without a cycle; the page is
+//     not gone;
+//  3. scope: the page's type is allowed there, only its own session writes private state, and
+//     only principals with the right write the project's;
 //  4. non-destructive: append and merge keep every committed entry, set_with_version
 //     and a merged member were made from the last committed version;
 //  5. policy: on a hard-pinned page guarded fields are not replaced and no rank
@@ -105,7 +105,7 @@ type verdict struct {
 	allOrNothing bool
 }
 
-// commits reports whether anything is to be committed.
+// commits reports whether there is anything to commit.
 func (v *verdict) commits() bool {
 	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
 }
@@ -254,9 +254,8 @@ func (c *checker) unresolved(u *Update, at Address) string {
 	return c.follow(u.EvidenceRef, make(map[string]bool), &left)
 }
 
-// follow looks whether ref and all that it rests on resolve. A cycle among the
-// updates of a transaction needs no search: an update may only cite those before
-// it.
+// follow checks that ref and all its sources resolve. A cycle among the updates of a transaction
+// needs no search: an update may only cite those before it.
 func (c *checker) follow(ref string, open map[string]bool, left *int) string {
 	if c.sound[ref] {
 		return ""

@@ -12,12 +12,12 @@ type CompactStats struct {
 	Before, After int64
 }
 
-// Compact rewrites the journal with the writebacks replaced by one snapshot of
-// their state. Rejections, opaque transactions and all other records keep their
-// bytes and their order. The new file is read and compared before it takes the old
-// one's name, in one step that a crash leaves done or not done. The caller holds
-// the session's lock; a process that has the old file open learns it from its next
-// Refresh or append. A journal without writebacks is left as it is.
+// Compact rewrites the journal with the writebacks replaced by one snapshot of their state.
+// Rejections, opaque transactions and all other records keep their bytes and their order. The new
+// file is read and compared before it takes the old one's name, in one step that a crash leaves
+// done or not done. The caller must hold the session's lock. A process that has the old file open
+// learns of the compaction from its next Refresh or append. A journal without writebacks is left
+// as it is.
 //
 // It holds the new file in memory.
 func (j *Journal) Compact() (CompactStats, error) {

@@ -79,8 +79,8 @@ type TypeSpec struct {
 	// Scopes are where pages of the type may be.
 	Scopes []memkernel.Scope    `json:"scopes"`
 	Fields map[string]FieldSpec `json:"fields"`
-	// HardPin: every page of the type is hard-pinned. Of other types those are
-	// whose field [PinField] is [PinHard].
+	// HardPin: every page of the type is hard-pinned. Pages of other types are if their field
+	// [PinField] is [PinHard].
 	HardPin bool `json:"hard_pin,omitempty"`
 }
 

@@ -29,7 +29,7 @@
 // the misses that follow are marked budget_insufficient: no policy could help.
 //
 // A bootstrap or constraint page that nobody pins is loaded when its session starts and goes with
-// the first compaction; from then on it has to win its place as an upgrade. Automatic pinning
+// the first compaction; from then on it must win its place as an upgrade. Automatic pinning
 // prevents this.
 //
 // # Upgrades

@@ -109,8 +109,8 @@ type Outcome struct {
 	Short   []Short  `json:"short,omitempty"`
 	Changes []Change `json:"changes,omitempty"`
 	Hits    int      `json:"hits"`
-	// Pointed are the hits of which the prompt holds the handle alone: whoever needs
-	// the content has to fetch it. They follow from the rest and are in no trace.
+	// Pointed are the hits of which the prompt holds only the handle: a model that needs the
+	// content must fetch it. They follow from the rest and are in no trace.
 	Pointed []string `json:"-"`
 	// Alerts are pages whose equal call ran again although they were resident.
 	Alerts  []string `json:"alerts,omitempty"`

@@ -69,7 +69,7 @@ const (
 	InConversation Place = "conversation" // in a message of the host's
 	InNote         Place = "note"         // after one
 	InRetrieval    Place = "retrieval"    // recalled after one
-	InSpan         Place = "span"         // left, and a span that the carry block tells of holds it
+	InSpan         Place = "span"         // left, and held by a span that the carry block names
 	Nowhere        Place = "gone"         // not in the prompt: to be had by its id alone
 )
 

@@ -34,8 +34,7 @@ func (o *observer) observe(s *session, t *Turn) {
 	}
 }
 
-// bootstraps looks for bootstrap pages that a compaction took and nobody brought
-// back.
+// bootstraps looks for bootstrap pages that a compaction took and no session brought back.
 func (o *observer) bootstraps(s *session) {
 	for i := range s.entries {
 		en := &s.entries[i]

@@ -31,7 +31,7 @@ const Forever = -1
 
 // Knobs are the switches of Table 2.
 type Knobs struct {
-	// Pin pins bootstrap and constraint pages hard, whoever made them.
+	// Pin pins bootstrap and constraint pages hard, regardless of their origin.
 	Pin bool `json:"pin"`
 	// Prefetch gives the selector the turn's demand before it assembles.
 	Prefetch bool `json:"prefetch"`

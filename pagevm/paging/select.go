@@ -39,8 +39,8 @@ func (e *Engine) assemble(s *session, demand []string) {
 	e.out.Tokens = used + e.cfg.Fixed
 }
 
-// minimum returns the lowest level at which a page may be shown now, Gone for a rule that
-// was lost and that nobody pins.
+// minimum returns the lowest level at which a page may be shown now, Gone for a lost rule that is
+// not pinned.
 func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	low := r.lowest
 	switch {
@@ -192,7 +192,7 @@ func (e *Engine) grant(r *row, i int32) bool {
 	return e.granted[r.group].row == i
 }
 
-// grant is who of a group may rise in a decision.
+// grant lists the pages of a group that may rise in a decision.
 type grant struct {
 	seq uint64
 	row int32
@@ -266,7 +266,7 @@ func (e *Engine) install(s *session) {
 	}
 }
 
-// lower notes who took fidelity away, and makes the change a commit point.
+// lower records the decision that took fidelity away, and makes the change a commit point.
 func (e *Engine) lower(s *session, en *entry) {
 	en.drop, en.lost = e.seq, CauseSelection
 	if k := &e.cfg.Policy.Knobs; k.WritebackCompaction || k.WritebackReset {

@@ -29,8 +29,7 @@ func newTable(p Policy) Table {
 		stale: map[string]string{}, granted: make([]grant, 1)}
 }
 
-// row is a page with all that the selector needs to know of it, worked out when
-// it is added.
+// row is a page with the data about it that the selector needs, computed when it is added.
 type row struct {
 	page *Page
 	tok  [pagevm.Full + 1]int32

@@ -48,7 +48,7 @@ type Future struct {
 // maxTurn is the highest number of a turn.
 const maxTurn = 1 << 30
 
-// Turn is one model call of one session with all that happens until the next.
+// Turn is one model call of one session with all events until the next.
 type Turn struct {
 	// Turn numbers the calls of all sessions; it never falls.
 	Turn    int    `json:"turn"`
@@ -97,15 +97,15 @@ type Prompt struct {
 	Levels map[string]pagevm.Level
 	// Tokens is its size, the fixed region included.
 	Tokens int
-	// Lost are the pages whose changes were not durable when an event of the turn
-	// destroyed the context, Rejected those whose changes were refused. All other changes
-	// of the turn are durable at its end.
+	// Lost are the pages whose changes were not durable when an event of the turn destroyed the
+	// context. Rejected are those whose changes were refused. All other changes of the turn are
+	// durable at its end.
 	Lost, Rejected []string
 }
 
-// Observe runs one turn whose prompt is as p describes, whatever the engine's policy
-// would have done: the same table, the same faults. After an error nothing has changed.
-// The outcome is reused by the next turn.
+// Observe runs one turn whose prompt is as p describes, whatever the engine's policy would have
+// done: the same table, the same faults. After an error nothing has changed. The next turn reuses
+// the outcome, so callers must copy the parts that they keep.
 func (e *Engine) Observe(t *Turn, p Prompt) (*Outcome, error) {
 	s, err := e.open(t)
 	if err != nil {

@@ -22,7 +22,7 @@ type Compressor interface {
 	Compress(ctx context.Context, in CompressInput) (string, error)
 }
 
-// CompressInput is a text that is to be shortened.
+// CompressInput is a text to shorten.
 type CompressInput struct {
 	Type pagevm.Type
 	// Tool is the tool that gave the text, "" if none did. Kind is the kind of the text, see

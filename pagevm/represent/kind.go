@@ -217,7 +217,7 @@ func listed(t string) bool {
 	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
 }
 
-// testLine reports whether a line tells how one test came out.
+// testLine reports whether a line reports the result of one test.
 func testLine(t string) bool {
 	for _, p := range [...]string{"(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "ok  \t", "FAIL\t",
 		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL "} {

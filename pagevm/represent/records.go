@@ -18,7 +18,7 @@ const maxFlat = 2 * doorBytes
 
 // shortJSON returns a JSON text without its indentation if that is a quarter of it. Of any other
 // text it returns at most limit bytes: the first elements of a long array and its last one whole,
-// and those that tell errors; all members of an object, the long ones shortened; the beginning of
+// and those that name errors; all members of an object, the long ones shortened; the beginning of
 // a long string. Elements that are left out are counted in their place. It returns "" for a text
 // that is not JSON or has several JSON values, and if the limit is too small.
 func shortJSON(text string, limit int) string {
@@ -120,7 +120,7 @@ func inLongStrings(text string) (bytes int) {
 }
 
 // shortElements chooses elements from the front, but keeps a third of the limit for those that
-// tell errors, and the last one. If a quarter of them seem to tell an error, a field's name
+// name errors, and the last one. If a quarter of them seem to name an error, a field's name
 // causes it.
 func shortElements(raw string, list []span, limit int) string {
 	if len(list) == 0 {

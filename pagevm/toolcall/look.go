@@ -220,7 +220,7 @@ func flagged(words []string, flags ...string) bool {
 }
 
 // CanonicalResult returns a result without the text that a host writes anew on every run of a
-// call: the ids and times in Codex's heading. nothing reports whether it came to nothing: an
+// call: the ids and times in Codex's heading. nothing reports whether the call found nothing: an
 // empty output, or a search without a match.
 func CanonicalResult(text string) (said string, nothing bool) {
 	head, body, ok := strings.Cut(text, "Output:\n")

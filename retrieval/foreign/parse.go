@@ -35,9 +35,8 @@ var readers = []struct {
 	{Cognee, reader{cogneeKnows, cogneeEntries, readCognee}},
 }
 
-// Parse reads an answer. Format "" finds out whose it is. It returns an error for
-// a document that is not an answer of that system; records that can't be read are
-// in Bad.
+// Parse reads an answer. With format "" it detects the system. It returns an error for a document
+// that is not an answer of that system; records that can't be read are in Bad.
 func Parse(data []byte, f Format) (*Answer, error) {
 	doc, err := document(data)
 	if err == nil && f == "" {

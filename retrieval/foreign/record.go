@@ -62,7 +62,7 @@ type Record struct {
 	// Scope is session for a record of one person or one run, and for one that names nobody. It
 	// is project for a record that all sessions may see.
 	Scope memkernel.Scope `json:"scope"`
-	// User, Agent and Run are who it belongs to, in the system's own ids.
+	// User, Agent and Run are the record's owners, in the system's own ids.
 	User  string `json:"user,omitempty"`
 	Agent string `json:"agent,omitempty"`
 	Run   string `json:"run,omitempty"`

@@ -13,8 +13,8 @@
 //	page     first row u16 │ size u16 │ content │ where its terms begin
 //	content  term  row  places  row  places ... term ...
 //
-// The first row of a term and of a page is written in full, the others by
-// their distance; places are counted in bytes, and go on on the next page.
+// The first row of a term and of a page is written in full, the others by their distance; places
+// are counted in bytes, and continue on the next page.
 package fts5
 
 import (
@@ -74,8 +74,8 @@ const (
 // mergePages is how many pages are written by one call of Merge, about 8 MB.
 const mergePages = 2000
 
-// Merge merges segments of which there are many of one level, or goes on with that, in the
-// transaction of tx. more is false when nothing was left to do.
+// Merge merges segments of which there are many of one level, or continues to, in the transaction
+// of tx. more is false when nothing was left to do.
 func Merge(ctx context.Context, tx drv.Conn) (more bool, err error) {
 	var before, after int64
 	const changes = "SELECT total_changes()"

@@ -111,7 +111,7 @@ func (c *postingCache) keep(term string, p *postings) {
 	c.put(term, p)
 }
 
-// put keeps a list. The caller holds mu.
+// put keeps a list. The caller must hold mu.
 func (c *postingCache) put(term string, p *postings) {
 	const entry = 100 // of the maps, roughly
 	if c.bytes += len(p.packed) + len(term) + entry; c.bytes > keptPostings/2 {

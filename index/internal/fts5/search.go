@@ -53,8 +53,8 @@ func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms
 	return s
 }
 
-// get returns the word lists, or nil if SQLite is to be used instead: also for the first search
-// of a new state, since reading the lists takes longer than that.
+// get returns the word lists, or nil if the caller must use SQLite instead: also for the first
+// search of a new state, since reading the lists takes longer than that.
 func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLists {
 	c.mu.Lock()
 	defer c.mu.Unlock()

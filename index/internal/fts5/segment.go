@@ -183,10 +183,9 @@ func (l leaf) carried() (part []byte, more bool, err error) {
 	return l.content[4:at], false, nil
 }
 
-// find returns the part of a term's rows that is on the page where the term
-// begins, nil if it begins on another, and reports whether they may go on on
-// the next page. A term leaves out the prefix that it shares with the one
-// before.
+// find returns the part of a term's rows that is on the page where the term begins, nil if it
+// begins on another, and reports whether they may continue on the next page. A term leaves out
+// the prefix that it shares with the one before.
 func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
 	for first := true; len(r.b) > 0; first = false {

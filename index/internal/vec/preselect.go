@@ -79,7 +79,7 @@ func nearest(all []pick, n int) []pick {
 // near as the last.
 func (t *Table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
 	d, count := t.scan(q, dists)
-	// Entries that aren't allowed may have to be replaced by others further off.
+	// Others further off may have to replace entries that aren't allowed.
 	out := make([]pick, 0, n+n/4)
 	for from := 0; from < len(count) && len(out) < n; {
 		to, sum := from, 0
