@@ -124,8 +124,8 @@ type Cut struct {
 // Figures are the numbers on which a decision rests, in tokens unless named otherwise.
 type Figures struct {
 	Planned int `json:"planned"`
-	// Budget is window − reserve, Cliff the price cliff that is respected (0:
-	// none) and Limit the smaller of them.
+	// Budget is window − reserve. Cliff is the price cliff that is respected (0: none). Limit is
+	// the smaller of them.
 	Budget int `json:"budget"`
 	Cliff  int `json:"cliff"`
 	Limit  int `json:"limit"`
@@ -156,9 +156,8 @@ type Figures struct {
 	Rewritten      int     `json:"rewritten"`
 	BreakEvenTurns float64 `json:"break_even_turns"`
 	ExpectedTurns  float64 `json:"expected_turns"`
-	// EOQBatch is how far the prompt may grow above the low-water mark before
-	// cutting is cheaper than reading on, EOQHighWater the mark there (−1: no
-	// limit).
+	// EOQBatch is how far the prompt may grow above the low-water mark before cutting is cheaper
+	// than reading on. EOQHighWater is the mark there (−1: no limit).
 	EOQBatch     float64 `json:"eoq_batch"`
 	EOQHighWater float64 `json:"eoq_high_water"`
 	// WriteRatio is the price of a write over that of input.

@@ -25,7 +25,7 @@ func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (bat
 // Cycle is a session seen as a cycle: it grows from the size that a cut kept until the next
 // rewrite, which is a cut at the mark or a cold cache, whichever is sooner. Sizes are tokens.
 type Cycle struct {
-	// Growth is the mean growth per call, Fixed the tools and system prompt.
+	// Growth is the mean growth per call. Fixed is the size of tools and system prompt.
 	Growth, Fixed float64
 	// Room is the most that conversation can grow to; 0 is no limit.
 	Room float64

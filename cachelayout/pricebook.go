@@ -49,8 +49,8 @@ type Tier struct {
 	AboveTokens int      `json:"above_tokens"`
 	Input       *float64 `json:"input"`
 	Output      *float64 `json:"output"`
-	// Write5m and Write1h are writes with the provider's short and long
-	// lifetime. Nil with automatic caches, where writing is plain input.
+	// Write5m and Write1h are writes with the provider's short and long lifetime. They are nil
+	// with automatic caches, which bill writing as plain input.
 	Write5m *float64 `json:"write_5m"`
 	Write1h *float64 `json:"write_1h"`
 	Read    *float64 `json:"read"`

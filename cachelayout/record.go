@@ -11,7 +11,7 @@ type Record struct {
 	Marks     []Mark    `json:"marks"`
 	LastStart time.Time `json:"last_start,omitzero"`
 	Hit       bool      `json:"hit,omitempty"`
-	// Blocks is the length of the chain, Tip the name of its whole.
+	// Blocks is the length of the chain. Tip is the name of the whole chain.
 	Blocks int    `json:"blocks"`
 	Tip    uint64 `json:"tip,string"`
 }

@@ -85,9 +85,8 @@ func cheaper(p Pace, m Model, short, long float64) (ttl time.Duration, why strin
 	return m.TTLs[0], why
 }
 
-// Lifetimes returns the lifetimes of the entries that live at now, of the
-// furthest one in tools and system and of the furthest one in the messages; 0
-// where none lives.
+// Lifetimes returns the lifetimes of the entries that live at now, of the furthest one in tools
+// and system and of the furthest one in the messages; 0 if none lives.
 func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	for i := range l.Marks {
 		m := &l.Marks[i]

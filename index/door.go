@@ -28,8 +28,7 @@ type door struct {
 
 // handles are the connections to one incarnation of the file.
 type handles struct {
-	// read serves searches, write the rest; write is nil if the index is
-	// opened for reading.
+	// read serves searches. write serves the rest and is nil if the index is opened for reading.
 	read, write *sql.DB
 	// file reports whether another file has taken this one's place; nil for an index
 	// in memory.
@@ -56,8 +55,8 @@ type handles struct {
 	owners owners
 }
 
-// maxReaders bounds the connections for searches, idleReaders those that are kept:
-// each may fill a page cache, and a search needs two.
+// maxReaders bounds the connections for searches. idleReaders bounds those that are kept: each
+// may fill a page cache, and a search needs two.
 const (
 	maxReaders  = 4
 	idleReaders = 2
@@ -221,7 +220,7 @@ func (h *handles) retire() error {
 	return h.close()
 }
 
-// close shuts the door; those inside leave first.
+// close closes the door after its users are done.
 func (d *door) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,9 +27,8 @@ const applicationID = 0x6d6b6978
 // allocated with the first. Small blocks are several times faster to write.
 const vecBlock = 256
 
-// schema is a new file's tables, but for chunks_fts, which fts5 makes, and
-// chunks_vec, which is made when the first model, and with it the length of its
-// vectors, is known.
+// schema is a new file's tables, except chunks_fts, which fts5 makes, and chunks_vec, which is
+// made when the first model, and with it the length of its vectors, is known.
 var schema = []string{
 	`CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE TABLE files(

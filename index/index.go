@@ -39,9 +39,9 @@ type Options struct {
 	// Aside, if not nil, is called by Rebuild with the path where the old file is kept, and with
 	// its fault.
 	Aside func(path string, why error)
-	// ExactVectors is up to how many vectors a search compares every one; of more,
-	// those that a table of codes leaves, if that was found to do as well. Default
-	// 10,000; negative: always every one. Only writers use it.
+	// ExactVectors is the largest number of vectors of which a search compares every one. Of
+	// more, it compares those that a table of codes leaves, if that was found to do as well. The
+	// default is 10,000; a negative value means always every one. Only writers use it.
 	ExactVectors int
 }
 

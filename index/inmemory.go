@@ -15,8 +15,8 @@ const memoryPath = ":memory:"
 var inMemory atomic.Int64
 
 // InMemory makes an empty index that no file keeps: Close forgets it. It is for searches where
-// nothing may be written. No other process sees it, only one Sync of it may run at a time, and
-// Check, Intact and Rebuild are for files alone.
+// nothing may be written. No other process sees it. Callers must run only one Sync of it at a
+// time. Check, Intact and Rebuild are only for files.
 func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 	o := opts.orDefaults()
 	o.ReadOnly, o.Immutable = false, false

@@ -52,11 +52,10 @@ func terms(ix *Index, v *view, question string) ([]string, error) {
 	return a.Query(question, v.langs), nil
 }
 
-// Keyword finds the k chunks that match the words best: every chunk with any of
-// them is a candidate, and BM25 orders them. Words are taken as they are, as
-// Terms returns them. want, if not nil, reports whether a file's chunks may be
-// among the hits. A hit's Raw is −bm25 (k1 1.2, b 0.75, as FTS5 has them), its
-// Score Raw/(Raw+10).
+// Keyword finds the k chunks that match the words best: every chunk with any of them is a
+// candidate, and BM25 orders them. Words are not analysed: callers must pass them as Terms
+// returns them. want, if not nil, reports whether a file's chunks may be among the hits. A hit's
+// Raw is −bm25 (k1 1.2, b 0.75, as in FTS5). Its Score is Raw/(Raw+10).
 func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (t readTx) QueryContext(ctx context.Context, query string, args ...any) (*s
 	return t.Tx.QueryContext(ctx, query, args...)
 }
 
-// reader begins one. The caller ends its transaction.
+// reader begins one. The caller must end its transaction.
 func (h *handles) reader(ctx context.Context) (*reader, error) {
 	begun, err := h.read.BeginTx(ctx, nil)
 	if err != nil {

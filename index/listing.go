@@ -28,7 +28,7 @@ func (e FileError) Unwrap() error { return e.Err }
 
 // Listing is the result of listing a source of files.
 type Listing struct {
-	// Files are sorted by path, each once.
+	// Files are sorted by path. Each occurs once.
 	Files []FileStat
 	// Stamp is the sum of their hashes: equal sums, equal files.
 	Stamp uint64

@@ -44,8 +44,8 @@ const (
 	leastPart   = 3
 	leastJoined = 5
 	mostJoined  = 24
-	// mostUnknown is how many words of a question are looked into, mostAsked how many are
-	// asked for one of them.
+	// mostUnknown is how many unknown words of a question are looked up. mostAsked is how many
+	// words are searched for one of them.
 	mostUnknown = 3
 	mostAsked   = 2
 )

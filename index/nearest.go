@@ -14,7 +14,7 @@ import (
 // vectorSearch is one search by vectors.
 type vectorSearch struct {
 	*reader
-	// q is the question as it is stored, unit the same in numbers.
+	// q is the question in stored form. unit is the same in numbers.
 	q    []byte
 	unit []float32
 	k    int

@@ -69,8 +69,8 @@ func Unit(v []float32) ([]float32, error) {
 func Problem(op, place string, kind, cause error) error { return problem(op, place, kind, cause) }
 
 // Steps yields the results of read, step by step, so that nothing stays open between two of them.
-// read is given where the last step ended, first to begin with; a step that ends where it began
-// is the last.
+// read gets the end of the last step, at first first. A step that ends where it began is the
+// last.
 func Steps[T any, At comparable](first At, read func(after At) (step []T, last At, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for at := first; ; {

@@ -12,14 +12,15 @@ type Stats struct {
 	// Unread are files that could not be read when last tried, or were written
 	// too recently to be sure of.
 	Unread int64
-	// TextBytes is the chunks' text, FileBytes the index on disk with its log.
+	// TextBytes is the size of the chunks' text. FileBytes is that of the index on disk with its
+	// log.
 	TextBytes, FileBytes int64
 	// Tokens by the chunker's counter.
 	Tokens int64
 	// Languages counts chunks by language; "" are those without Latin letters.
 	Languages map[string]int64
-	// Model and Dim describe the vectors in use; Vectors counts the chunks that
-	// have one, Cached the vectors kept for all models.
+	// Model and Dim describe the vectors in use. Vectors counts the chunks that have one. Cached
+	// counts the vectors kept for all models.
 	Model           string
 	Dim             int
 	Vectors, Cached int64

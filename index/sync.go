@@ -95,9 +95,9 @@ func rate(n float64, d time.Duration) float64 {
 	return n / d.Seconds()
 }
 
-// Reader reads a listed file and cuts it into chunks, in order. It is called
-// for one file at a time, in the order of paths. A file that is gone is
-// fs.ErrNotExist, one without anything to index ErrSkip.
+// Reader reads a listed file and cuts it into chunks, in order. Sync calls it for one file at a
+// time, in the order of paths. A Reader must return fs.ErrNotExist for a missing file, and
+// ErrSkip for one without anything to index.
 type Reader func(path string) ([]Chunk, error)
 
 // Sync brings the index up to date with the files that source lists. If source yields an error

@@ -173,7 +173,7 @@ type Hit struct {
 	Seq int
 	// Trail is the headings above it, outermost first.
 	Trail []string
-	// Date is YYYY-MM-DD or "", ModTime the file's.
+	// Date is YYYY-MM-DD or "". ModTime is the file's.
 	Date    string
 	ModTime time.Time
 	// Tokens as the chunker counted them.

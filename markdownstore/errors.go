@@ -14,7 +14,7 @@ var ErrReadOnly = errors.New("not writable")
 // former content.
 var ErrFull = errors.New("the disk is full")
 
-// unwritable marks the errors of places that may not be written, or are full.
+// unwritable marks the errors of places that are read-only or full.
 func unwritable(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):

@@ -217,8 +217,8 @@ func splitFile(text string) []string {
 	return strings.Split(strings.TrimPrefix(text, bom), "\n")
 }
 
-// FactFiles lists the files of facts in a workspace, by the path of the file that they are of. It
-// opens none of them; if there are none it returns nil.
+// FactFiles lists the files of facts in a workspace, by the path of the file that the facts
+// describe. It opens none of them; if there are none it returns nil.
 func FactFiles(s *Store) map[string]fs.FileInfo {
 	w := walker{files: s.files}
 	entries, err := w.readDir(factsDir)

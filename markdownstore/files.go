@@ -56,7 +56,7 @@ type Writer interface {
 	// file's text afterwards; settled is false if another program has put another file in the
 	// place of the one that was written to, and the caller must then repeat the append.
 	Append(path string, add func(old string) (string, error)) (now string, settled bool, err error)
-	// Create makes a file that does not exist yet, else the error is a *ConflictError.
+	// Create makes a file that does not exist yet. If it exists, Create returns a *ConflictError.
 	Create(path, text string) error
 	// Swap replaces a file's text by the result of change, at once and as a whole. If another
 	// program changed the file meanwhile, it returns a *ConflictError and keeps that program's

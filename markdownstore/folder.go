@@ -24,7 +24,8 @@ type folder struct {
 	root     *os.Root
 	lockFile string
 
-	// writing is held by the one writer of this process, lock by that of all.
+	// The writer of this process must hold writing. The only writer of all processes must hold
+	// lock.
 	writing chan struct{}
 	lock    *flock.Flock
 }
@@ -306,8 +307,8 @@ func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) er
 	return nil
 }
 
-// putBack looks at the file that was removed, which is still open: if an editor wrote into
-// it meanwhile it comes back, and the removal is a conflict.
+// putBack looks at the file that was removed, which is still open: if an editor wrote into it
+// meanwhile, the file is restored, and the removal is a conflict.
 func (d folderWriter) putBack(p string, f *os.File, want string, fi fs.FileInfo) error {
 	old, err := readFrom(f)
 	if err != nil {

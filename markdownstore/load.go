@@ -33,9 +33,9 @@ type Loaded struct {
 	Unsettled bool
 }
 
-// ReadFile loads any file that Walk lists, also those that are not memory; it
-// is the kernel's own door, not the model's. A file that does not exist is an
-// fs.ErrNotExist, one above the limit an ErrTooLarge.
+// ReadFile loads any file that Walk lists, also one that is not memory. It is for the kernel's
+// own use, not for a model's requests. It returns fs.ErrNotExist for a missing file and
+// ErrTooLarge for one above the limit.
 func (s *Store) ReadFile(path string) (Loaded, error) {
 	pl, err := s.locate(path)
 	if err != nil {

@@ -42,10 +42,10 @@ type Content struct {
 // mostHashed is the size up to which a file is read whole to be hashed.
 const mostHashed = 1 << 20
 
-// Read returns lines of a memory file: from is the first line, 0 meaning 1, lines how many, 0
+// Read returns lines of a memory file. from is the first line, 0 meaning 1. lines is how many, 0
 // meaning all. It streams: a large file costs no more than the returned part. The bytes are those
-// of the file, but for the byte-order mark and UTF-16, which is read as UTF-8. For a file that is
-// not memory it returns a *DeniedError.
+// of the file, except for the byte-order mark and UTF-16, which is read as UTF-8. For a file that
+// is not memory it returns a *DeniedError.
 func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if from < 0 || lines < 0 {
 		return Content{}, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, lines)

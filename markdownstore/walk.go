@@ -22,8 +22,8 @@ import (
 // silence; in a shared session so are the private ones.
 //
 // Files that Options.Include takes in are listed too, except those that .gitignore files leave
-// out. Links to them are not followed. More than Options.MaxEntries files and folders are an
-// ErrTooMany without a path.
+// out. Links to them are not followed. For more than Options.MaxEntries files and folders Walk
+// yields ErrTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	if !s.Includes() {
 		return s.known(ctx)

@@ -78,8 +78,8 @@ type EvidenceFields struct {
 	// Kind is the kind of the content, see ContentKind. Shape lists the keys and types of JSON.
 	Kind  string `json:"kind"`
 	Shape string `json:"shape,omitempty"`
-	// Lines counts the lines that are not blank, Bytes the stored content,
-	// PathCount its distinct paths, ErrorCount the lines that speak of errors.
+	// Lines counts the lines that are not blank. Bytes is the size of the stored content.
+	// PathCount counts its distinct paths. ErrorCount counts the lines that name errors.
 	Lines      int   `json:"lines"`
 	Bytes      int64 `json:"bytes"`
 	PathCount  int   `json:"path_count,omitempty"`
@@ -118,7 +118,7 @@ type ConversationFields struct {
 	// is known.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
-	// Messages and Calls are counts, Bytes the size of the whole.
+	// Messages and Calls are counts. Bytes is the size of the whole.
 	Messages int `json:"messages"`
 	Calls    int `json:"calls,omitempty"`
 	Bytes    int `json:"bytes"`

@@ -37,7 +37,6 @@
 // [github.com/memkernel/memkernel/pagevm/mask] takes secrets out of what is stored, and
 // [github.com/memkernel/memkernel/pagevm/toolcall] determines what a call does.
 //
-// Pagevm never counts tokens, reads a clock, or calls a model: token counts,
-// times and the state of the cache are handed in as numbers. Sizes are bytes,
-// costs are tokens.
+// Pagevm never counts tokens, reads a clock, or calls a model: token counts, times and the state
+// of the cache come in as numbers from the caller. Sizes are bytes, costs are tokens.
 package pagevm

@@ -21,17 +21,16 @@ const DefaultMinBest = 0.25
 // in any: a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for
 // one that none does, and scores are only held against each other.
 type Grounds struct {
-	// Held is the largest share of the question's words that a hit holds, Unknown the share
-	// of those that nothing in the index holds, Kin of those that no hit holds but in
+	// Held is the largest share of the question's words that a hit holds. Unknown is the share of
+	// those that nothing in the index holds. Kin is the share of those that hits hold only in
 	// another form.
 	Held, Unknown, Kin float64
 	// Verbatim is the longest run of the question's words that a hit contains in the same order,
 	// as a logarithm. Typed is 1 if the best hit contains the question, or a name or number in
 	// it, verbatim.
 	Verbatim, Typed float64
-	// Lead is how far the best score is above the tenth's, Words how many words are asked
-	// for, Few how far the index is from having the usual number of chunks, all as
-	// logarithms.
+	// Lead is how far the best score is above the tenth. Words is the number of searched words.
+	// Few is how far the index is from the usual number of chunks. All three are logarithms.
 	Lead, Words, Few float64
 	// Names is the share of the names and numbers in the question that no hit holds: words
 	// with a capital that don't begin it, and those with a digit.
@@ -44,7 +43,7 @@ type Grounds struct {
 	Rare float64
 }
 
-// Values are those that have a weight, in the order of Weights.
+// Values are the measures that have a weight, in the order of Weights.
 func (g Grounds) Values() []float64 {
 	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names, g.Rare}
 }
@@ -52,8 +51,8 @@ func (g Grounds) Values() []float64 {
 // Weights are the constant and the weights of Values.
 func (Grounds) Weights() []float64 { return confidenceWeights[:] }
 
-// Chance is how likely it is that the hits answer, where half of all questions have an
-// answer: 0 to 1.
+// Chance is the probability that the hits answer, where half of all questions have an answer: 0
+// to 1.
 func (g Grounds) Chance() float64 {
 	if g.Held == 0 {
 		return g.Near
@@ -100,7 +99,7 @@ type termWords struct {
 	words []int
 }
 
-// askedWords returns those of the question, by the terms that it was searched by.
+// askedWords returns the words of the question, by the terms that were searched.
 func (s *search) askedWords() []sought {
 	n := float64(s.chunks) + confidencePrior
 	terms := s.asked[:min(len(s.asked), maxTerms)]
@@ -270,8 +269,8 @@ func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
 	return c.held
 }
 
-// leastUnspaced is the first character of the scripts that have no spaces between words, but
-// for those of Chinese and Japanese.
+// leastUnspaced is the first character of the scripts that have no spaces between words, except
+// those of Chinese and Japanese.
 const leastUnspaced = 0x0E00
 
 // run is a question cut into words, and into characters where words have no spaces.

@@ -129,8 +129,8 @@ func (r *refiner) rateSessions() {
 }
 
 // lent is the part that remains of the shares from a passage's surroundings, outside of
-// conversations: the more of the question's words the best passage holds, the less do others
-// speak for it, down to [Signals.Apart]. A word counts once, whatever its terms in several
+// conversations: the more of the question's words the best passage holds, the less its
+// surroundings count, down to [Signals.Apart]. A word counts once, whatever its terms in several
 // languages are.
 func (r *refiner) lent() float64 {
 	words := r.words

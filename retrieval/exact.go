@@ -23,8 +23,8 @@ type asTyped struct {
 	marks []string
 	// typed is whole before it was spelled in one way.
 	typed string
-	// pairs are those of whole, inner those of them without a space, markPairs those of each
-	// of marks.
+	// pairs are the pairs of whole. inner are those of them without a space. markPairs are the
+	// pairs of each of marks.
 	pairs, inner pairMask
 	markPairs    []pairMask
 }

@@ -15,8 +15,8 @@ import (
 // of the gain.
 
 const (
-	// feedbackFrom is how many of the best passages lend words, feedbackWords how
-	// many they lend.
+	// feedbackFrom is how many of the best passages lend words. feedbackWords is how many words
+	// they lend.
 	feedbackFrom  = 3
 	feedbackWords = 8
 	// feedbackCommon is the part of the passages in which a word is too common.

@@ -171,8 +171,8 @@ func (w *compound) add(c byte) {
 	w.whole.add(c)
 }
 
-// lower takes a small letter. The last of several capitals before it begins a
-// part, but for a plural's s as in APIs.
+// lower takes a small letter. The last of several capitals before it begins a part, except a
+// plural's s as in APIs.
 func (w *compound) lower(text string, i int) {
 	if w.capitals > 1 && (text[i] != 's' || follows(text, i+1)) {
 		w.cut(w.beforeLast)

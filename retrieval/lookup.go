@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// The constants of BM25 are those that the index has from FTS5, and so are the
-// weight of a heading, which a span's label is, and the score of one half.
+// The constants of BM25 are those that the index has from FTS5, and so are the weight of a
+// heading, as which a span's label counts, and the score of one half.
 const (
 	k1          = 1.2
 	lengthShare = 0.75

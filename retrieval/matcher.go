@@ -15,7 +15,7 @@ type matcher struct {
 	a     *analysis.Analyzer
 	lang  string
 	terms []string
-	// bit has the terms by their hashes, known the words met, as bits.
+	// bit holds the terms by their hashes. known holds the words met, as bits.
 	bit   map[uint32]uint64
 	known known
 	// slots are the first three symbols that are worth a look, as bits.
@@ -44,9 +44,8 @@ func newMatcher(a *analysis.Analyzer, terms []string, lang string) *matcher {
 	return m
 }
 
-// add takes a term in. Its words begin as it does, but for a last letter that
-// stemming may have changed; whether they hold digits or are an emoji is known
-// from the key alone.
+// add takes a term in. Its words begin as it does, except a last letter that stemming may have
+// changed; whether they hold digits or are an emoji is known from the key alone.
 func (m *matcher) add(term string, bit uint64) {
 	k, letters := keyOf(term)
 	if k == 0 {
@@ -67,8 +66,7 @@ func (m *matcher) add(term string, bit uint64) {
 	}
 }
 
-// keyOf returns the key of a term, 0 if it has none, and whether it is of
-// nothing but letters.
+// keyOf returns the key of a term, 0 if it has none, and whether it has only letters.
 func keyOf(term string) (k key, letters bool) {
 	if r, n := utf8.DecodeRuneInString(term); n == len(term) && emoji(r) {
 		return emojiKey(r), false

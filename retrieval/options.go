@@ -42,8 +42,8 @@ type Options struct {
 	// VectorWeight and KeywordWeight mix the scores of the two searches. If
 	// only one is set, the other search is switched off.
 	VectorWeight, KeywordWeight float64
-	// Pool is how many candidates each search contributes, and how many of
-	// them all diversity looks at; at least a Query's Limit.
+	// Pool is how many candidates each search contributes, and at how many of all diversity
+	// looks. It is at least a Query's Limit.
 	Pool int
 	// HalfLife is the age at which decay has done half of its work; negative
 	// switches decay off.

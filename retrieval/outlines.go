@@ -87,7 +87,7 @@ func withFacts(key index.Hash, c *candidate) index.Hash {
 	return sha256.Sum256(b)
 }
 
-// seen returns an outline that is kept, else nil, and whether it was asked for lately.
+// seen returns a kept outline, else nil, and whether it was requested lately.
 func (o *outlines) seen(key index.Hash) (got *outline, young bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -22,7 +22,7 @@ type packer struct {
 	// fence is how many tokens the block has without its notes, tokens about
 	// how many with them.
 	fence, tokens int
-	// counted is how many bytes were counted, to how many tokens.
+	// counted holds the number of counted bytes and of their tokens.
 	counted, counts int
 	// cut reports whether a hit has been cut down.
 	cut  bool

@@ -24,8 +24,8 @@ type passage struct {
 	own int
 	// label is the speaker's name, as its analysed words, nil if there is none.
 	label *digest
-	// body is its words without the label's, about those of the headings in the
-	// chunk that it is under, which trail has in full.
+	// body holds the passage's words without the label's. about holds those of its headings in
+	// the chunk, which trail has in full.
 	body  digest
 	about *digest
 	// title is the words of the headings that are among its lines; nil without.
@@ -45,8 +45,8 @@ type passage struct {
 	pairs pairMask
 	// others is shared by the passages that speak of none.
 	*others
-	// begin is where its text begins in the chunk's, ownBegin its own lines do, and end
-	// where both end.
+	// begin is the offset of its text in the chunk's, ownBegin that of its own lines. end is the
+	// end of both.
 	begin, ownBegin, end int32
 	read
 }

@@ -12,9 +12,9 @@ type Summary struct {
 	RightShare float64 `json:"right_share"`
 	Cold       int     `json:"cold_calls"`
 	Foreseen   int     `json:"cold_foreseen"`
-	// PastTTL is how many of the cold ones came when the lifetime was over.
-	// Recall is the share of these that was predicted, Precision the share of the
-	// predicted that were cold; nil if there were none.
+	// PastTTL is how many of the cold calls came when the lifetime was over. Recall is the share
+	// of these that was predicted. Precision is the share of the predicted that were cold. Both
+	// are nil if there were none.
 	PastTTL int `json:"cold_past_ttl"`
 	// Spared are predicted cold and billed warm.
 	Spared int `json:"spared"`
@@ -56,7 +56,7 @@ type Explained struct {
 type GrowthErrors struct {
 	Calls     int     `json:"calls"`
 	Predicted float64 `json:"predicted_error_median"`
-	// Counted is the error of the counter alone, Quarter that of bytes over four.
+	// Counted is the error of the counter alone. Quarter is that of bytes over four.
 	Counted float64 `json:"counted_error_median"`
 	Quarter float64 `json:"quarter_error_median"`
 }

@@ -12,7 +12,7 @@ type word struct {
 	text string
 	// stop holds, as bits, the languages in which it is a function word.
 	stop uint32
-	// hint holds, likewise, those that its letters hint at.
+	// hint holds, likewise, the languages that its letters hint at.
 	hint uint32
 	// script is an index into recipes for words whose letters identify their
 	// language, roman for those in Latin letters, plain for the rest.

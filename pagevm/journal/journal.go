@@ -41,8 +41,8 @@ import (
 // ends, blank lines and a missing last line break are accepted: other tools may have
 // touched the file.
 
-// journalVersion is the version of the lines that are written, plainVersion that of
-// lines without a sum, of before and of traces.
+// journalVersion is the version of the lines that are written. plainVersion is that of lines
+// without a sum: older ones and those of traces.
 //
 //	1: first version
 //	2: with a sum
@@ -80,8 +80,7 @@ var ErrNewer = errors.New("written by a newer version")
 // DamageError reports a journal that is broken before its tail.
 type DamageError struct {
 	File string
-	// Line is the 1-based number of the first broken line, Offset its first
-	// byte.
+	// Line is the 1-based number of the first broken line. Offset is that of its first byte.
 	Line   int
 	Offset int64
 	// Reason is the fault of the line.
@@ -115,7 +114,7 @@ type Options struct {
 type Stats struct {
 	Records int
 	Bytes   int64
-	// Syncs counts fsync calls, SyncTime the time inside them.
+	// Syncs counts fsync calls. SyncTime is the time inside them.
 	Syncs    int
 	SyncTime time.Duration
 }
@@ -153,7 +152,7 @@ type Journal struct {
 	broken   error    // set once an append could not be taken back
 }
 
-// lineHead is how a line begins and where: enough, with the checksum in it, to
+// lineHead is the beginning of a line and its place. With the checksum in it, this is enough to
 // show that the file up to there is still the one that was read.
 type lineHead struct {
 	at    int64

@@ -172,8 +172,8 @@ func (l *lineReader) follow(e *envelope) error {
 	return nil
 }
 
-// readLine returns the next line without its line break, and the bytes that
-// it takes in the file. The slice is valid until the next call.
+// readLine returns the next line without its line break, and the bytes that it takes in the file.
+// Callers must not use the slice after the next call.
 func (l *lineReader) readLine() (line []byte, n int, err error) {
 	l.buf = l.buf[:0]
 	for {

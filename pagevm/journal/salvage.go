@@ -17,8 +17,8 @@ import (
 
 // Lost is a stretch of a journal that can't be used.
 type Lost struct {
-	// Line is its first line, counted from 1, Offset its first byte; Bytes is how long
-	// it is, or how many bytes are missing.
+	// Line is its first line, counted from 1. Offset is its first byte. Bytes is its length, or
+	// the number of missing bytes.
 	Line   int   `json:"line"`
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`

@@ -26,7 +26,7 @@ import (
 //	1: first format
 const traceFormat = 1
 
-// opTrace is the operation of a header, traceID its id.
+// opTrace is the operation of a header. traceID is its id.
 const (
 	opTrace = "trace"
 	traceID = "memkernel"
@@ -247,9 +247,9 @@ func (t *Trace) rotate() error {
 // TraceBefore returns the name that a trace gets when it is put aside.
 func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
-// Append writes a line with one write call and no sync, the header before it in a
-// new file. Begin goes before every Append. After an error the line is not there,
-// and the next Begin returns fresh.
+// Append writes a line with one write call and no sync, with the header before it in a new file.
+// The caller must call Begin before every Append. After an error the line is not there, and the
+// next Begin returns fresh.
 func (t *Trace) Append(r Record) error {
 	var buf bytes.Buffer
 	if t.off == 0 {

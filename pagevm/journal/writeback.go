@@ -37,7 +37,7 @@ const (
 	// CodeProvenance: the evidence names nothing that exists, rests on itself, or
 	// the page that the update is for is gone.
 	CodeProvenance = "PROVENANCE_DANGLING"
-	// CodeScope: the principal may not write there.
+	// CodeScope: the principal must not write there.
 	CodeScope = "SCOPE_DENIED"
 	// CodeDestructive: a committed entry would be lost, or the version that the
 	// update was made from is not the last one.
@@ -147,8 +147,8 @@ type Receipt struct {
 	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
 	Seq   int         `json:"seq,omitempty"`
 	Point CommitPoint `json:"point,omitempty"`
-	// Accepted are the updates that were committed, Rejected the others with their codes.
-	// A duplicate has those of the first delivery.
+	// Accepted are the updates that were committed. Rejected are the others with their codes. A
+	// duplicate has those of the first delivery.
 	Accepted []string    `json:"accepted,omitempty"`
 	Rejected []Rejection `json:"rejected,omitempty"`
 	// Stats are the costs.

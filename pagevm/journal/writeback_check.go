@@ -17,8 +17,8 @@ type Resolver interface {
 	// Provenance returns the references that ref itself rests on, none for a tool
 	// call or a span of the transcript; ok is false if ref names nothing.
 	Provenance(ref string) (from []string, ok bool)
-	// Gone reports whether the page was there and is no more, so that nothing may be
-	// written to it. A page that never was is not gone.
+	// Gone reports whether the page existed and no longer does, so that nothing may be written to
+	// it. A page that never was is not gone.
 	Gone(page Address) bool
 }
 
@@ -45,7 +45,7 @@ func (p policyFunc) Refuse(q Proposal) string { return p.refuse(q) }
 type Proposal struct {
 	Update Update
 	At     Address
-	// Type is the page's, also where the update names none.
+	// Type is the page's type, also if the update names none.
 	Type  pagevm.Type
 	By    Principal
 	Point CommitPoint

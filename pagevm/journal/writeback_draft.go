@@ -54,7 +54,7 @@ func (s *State) draft(tx string) *draft {
 		types: make(map[Address]pagevm.Type), refs: make(map[string]Address)}
 }
 
-// address returns where an update writes; it need not be allowed there.
+// address returns the place where an update writes, whether or not the update is allowed there.
 func (u *Update) address(by Principal) Address {
 	a := Address{Scope: u.Scope, Key: u.Key}
 	if u.Scope != memkernel.ScopeProject {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// FieldKind is how a field grows, and by which operation.
+// FieldKind says how a field grows, and by which operation.
 type FieldKind string
 
 const (
@@ -51,8 +51,8 @@ const (
 	ValueArray   ValueType = "array"
 )
 
-// Limits that hold where a schema names none, and those of names. A value of
-// 64 KiB is about 16k tokens: more than a curated memory may be.
+// Limits that hold if a schema names none, and the limits of names. A value of 64 KiB is about
+// 16k tokens: more than a curated memory may be.
 const (
 	defaultMaxBytes   = 64 << 10
 	defaultMaxEntries = 10_000
@@ -63,8 +63,8 @@ const (
 type FieldSpec struct {
 	Kind  FieldKind `json:"kind"`
 	Value ValueType `json:"value"`
-	// MaxBytes bounds one value's JSON, MaxEntries how many entries a list or map
-	// may have; 0 is the default.
+	// MaxBytes bounds one value's JSON. MaxEntries bounds the entries of a list or map. 0 is the
+	// default for both.
 	MaxBytes   int `json:"max_bytes,omitempty"`
 	MaxEntries int `json:"max_entries,omitempty"`
 	// Guarded: on a hard-pinned page a committed entry is never replaced.

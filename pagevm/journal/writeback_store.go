@@ -13,9 +13,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// State is the committed state of a journal: every page that was written, by scope
-// and key, with every version that its entries ever had. It follows its journal
-// and is safe for concurrent use. JSON values that it returns must not be changed.
+// State is the committed state of a journal: every page that was written, by scope and key, with
+// every version that its entries ever had. It follows its journal and is safe for concurrent use.
+// Callers must not change the JSON values that it returns.
 type State struct {
 	mu    sync.RWMutex
 	seq   int

@@ -77,9 +77,8 @@ func (e *Engine) lose(s *session, why Cause) {
 	s.dirty = s.dirty[:0]
 }
 
-// destroy takes everything out of the context but work in flight. A reset starts
-// anew, so the host loads the rules as at any start; after a compaction it does
-// not.
+// destroy takes everything out of the context except work in flight. After a reset the host loads
+// the rules as at any start; after a compaction it does not.
 func (e *Engine) destroy(s *session, ev Event) {
 	s.compacted = ev == EventCompaction
 	for i := range s.entries {

@@ -108,8 +108,7 @@ func grouped(held []json.RawMessage, group members) []entry {
 	return es
 }
 
-// elements returns those of a list, also of a list within a list, or the value
-// alone.
+// elements returns the elements of a list, also of a list within a list, or the value alone.
 func elements(raw json.RawMessage) []json.RawMessage {
 	l := list(raw)
 	switch {

@@ -119,9 +119,8 @@ func common(mode Mode, busy time.Duration) url.Values {
 		v.Set("_synchronous", "NORMAL")
 	}
 	if mode == ReadWrite || mode == Memory {
-		// A transaction that reads first and then writes fails at once if
-		// somebody else wrote in between, whatever the timeout: take the lock
-		// at its start.
+		// A transaction that reads first and then writes fails at once if somebody else wrote in
+		// between, whatever the timeout: callers must take the lock at its start.
 		v.Set("_txlock", "immediate")
 	}
 	return v

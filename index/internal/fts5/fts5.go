@@ -1,8 +1,8 @@
-// Package fts5 is the full-text table of an index, chunks_fts, and the one place
-// that knows how SQLite's FTS5 lays it out. It finds the rows that answer words
-// best, in two ways that give the same rows and scores: by reading the word lists
-// in the file, and through SQL. It uses no other table, and never writes to the
-// word lists itself but for the totals that older versions of SQLite get wrong.
+// Package fts5 is the full-text table of an index, chunks_fts, and the one place that knows how
+// SQLite's FTS5 lays it out. It finds the rows that answer words best, in two ways that give the
+// same rows and scores: by reading the word lists in the file, and through SQL. It uses no other
+// table, and never writes to the word lists itself except for the totals that older versions of
+// SQLite get wrong.
 //
 // The word lists are read in the format that fts5_index.c of SQLite describes at its head and has
 // kept since version 4 (the version is in chunks_fts_config): every term's rows and places, in

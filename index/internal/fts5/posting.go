@@ -6,8 +6,7 @@ const termMark = '0'
 
 // decoder reads the rows of one term from one segment, page by page.
 type decoder struct {
-	// yield is called with each row and how often the term is there, by the
-	// weights of the columns.
+	// yield gets each row and how often the term is in it, weighted by column.
 	yield func(row int64, freq float64)
 	row   int64
 	// places collects those of the row in hand; need is how many bytes of

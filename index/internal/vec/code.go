@@ -15,8 +15,8 @@ import (
 type coder struct {
 	rot    *rotation
 	centre []float32
-	// planes is how many bits a number has in a code, words how many uint64 a
-	// plane takes.
+	// planes is the number of bits that a number has in a code. words is the number of uint64
+	// that a plane takes.
 	planes, words int
 }
 
@@ -88,7 +88,7 @@ const queryPlanes = 4
 // asked is a query vector in the form in which it is compared with codes.
 type asked struct {
 	signs []uint64
-	// planes are those of the levels, word by word, the lowest first.
+	// planes are the planes of the levels, word by word, the lowest first.
 	planes [][queryPlanes]uint64
 	// A number is low + width·level; sum is that of all numbers.
 	low, width, sum float32

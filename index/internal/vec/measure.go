@@ -21,8 +21,8 @@ var trials = []Meta{
 // 16 bits.
 const MaxCoded = 1 << 15
 
-// Each calls f with stored vectors, in the order of their rows: all, or those of some
-// rows. f must not keep the bytes.
+// Each calls f with stored vectors, in the order of their rows: all, or those of some rows. f
+// must not keep the bytes after it returns.
 type Each func(rows []int64, f func(row, file, id int64, v []byte) error) error
 
 // Measure makes codes of the vectors of some rows, all of length dim, and finds the

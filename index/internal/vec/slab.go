@@ -26,7 +26,7 @@ type slab struct {
 	ids   []int64
 	// square, scale and sum are those of codes, three to an entry.
 	numbers []float32
-	// signs are the highest planes, fine the others.
+	// signs are the highest planes. fine are the others.
 	signs, fine []uint64
 }
 

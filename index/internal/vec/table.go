@@ -31,7 +31,7 @@ type Meta struct {
 	among, rescore int
 	// exactly: signs are compared with the question's numbers, not with their signs.
 	exactly bool
-	// Of counts the vectors at the time of measuring, Now those in chunk_codes.
+	// Of counts the vectors at the time of measuring. Now counts those in chunk_codes.
 	Of, Now int64
 	// recall is the measured recall.
 	recall float64
@@ -233,8 +233,8 @@ func Edit(ctx context.Context, tx drv.Conn, m *Meta) (*Edits, error) {
 	return &Edits{c, map[int64][]slabEdit{}}, err
 }
 
-// Put notes that a row has a vector now, Drop that it has none. Both do nothing
-// where there are no codes.
+// Put notes that a row has a vector now. Drop notes that it has none. Both do nothing if there
+// are no codes.
 func (e *Edits) Put(row, file, id int64, vector []byte) {
 	if e != nil {
 		e.add(slabEntry{row, file, id, e.coder.encode(Floats(vector))})

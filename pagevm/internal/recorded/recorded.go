@@ -1,5 +1,5 @@
-// Package recorded reads tool results out of recorded sessions, for the tests of
-// pagevm's rooms. It never writes, and no program imports it.
+// Package recorded reads tool results out of recorded sessions, for the tests of pagevm's
+// packages. It never writes, and no program imports it.
 package recorded
 
 import (
