@@ -31,7 +31,7 @@ type Get struct {
 	SessionKey string `json:"session_key"`
 	// Sessions are those that have it, where none was named.
 	Sessions []string `json:"sessions,omitempty"`
-	// ID is what was asked for.
+	// ID is the requested identifier.
 	ID string `json:"id"`
 	// Reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
 	// not memory, AMBIGUOUS where several sessions have an id with different content and
@@ -55,7 +55,7 @@ type Get struct {
 	// Version is that of the whole file, for who edits it; "" for a page and a file of more
 	// than a mebibyte.
 	Version string `json:"version"`
-	// References are what of a page is stored as blobs.
+	// References are the parts of a page that are stored as blobs.
 	References []api.Reference `json:"references"`
 }
 
@@ -67,7 +67,7 @@ func got(id, reason, detail, text string) Get {
 	return doc
 }
 
-// OfPage is what a pointer of a session stands for.
+// OfPage returns the document of the page that a pointer of a session names.
 func OfPage(session string, c *api.Content) Get {
 	doc := got(c.ID, c.Reason, c.Detail, c.Text)
 	doc.SessionKey, doc.Pages, doc.References = session, List(c.Pages), List(c.References)
@@ -101,19 +101,19 @@ type Search struct {
 	// Detail says why there are no results, or which part of the search is missing; "" for
 	// nothing.
 	Detail string `json:"detail"`
-	// Behind says by how much the index is behind, absent if it is not.
+	// Behind is how far the index lags, absent if it is up to date.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is how far the index is, with INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
-	// Weak reports whether the results are likely beside the question, absent if not.
+	// Weak reports whether the results are probably unrelated to the question, absent if not.
 	Weak bool `json:"weak,omitempty"`
-	// Also is what was asked for beside words of the question.
+	// Also are the other texts that were searched for in addition to the words of the question.
 	Also []retrieval.Also `json:"also_asked,omitempty"`
 }
 
-// OfSearch is what was found on a question.
+// OfSearch returns the document of the results of a question.
 func OfSearch(query string, r *retrieval.Result) Search {
 	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld, r.Weak, r.Also}
 }
@@ -125,7 +125,7 @@ type Forget struct {
 	*api.Forgotten
 }
 
-// OfForgotten is what is forgotten of a session, or would be.
+// OfForgotten returns the document of the parts of a session that are forgotten, or would be.
 func OfForgotten(session string, f *api.Forgotten) Forget {
 	return Forget{"memkernel/forget/v1", session, f}
 }
@@ -149,7 +149,7 @@ type Status struct {
 	*api.Status
 }
 
-// OfStatus is what is stored.
+// OfStatus returns the document of the stored data.
 func OfStatus(st *api.Status) Status {
 	st.Sessions = List(st.Sessions)
 	for i := range st.Sessions {
@@ -164,7 +164,7 @@ type Retain struct {
 	*api.Retained
 }
 
-// OfRetained is what was, or would be, removed for its age.
+// OfRetained returns the document of the data that was, or would be, removed for its age.
 func OfRetained(r *api.Retained) Retain {
 	r.Sessions = List(r.Sessions)
 	return Retain{"memkernel/retain/v1", r}

@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// Economy is what a kernel cost and showed under each [cachelayout.Economy], measured on
+// Economy is the cost and the recall of a kernel under each [cachelayout.Economy], measured on
 // recorded sessions.
 type Economy struct {
-	// Made is the day of the measurement, Command what made it.
+	// Made is the day of the measurement, Command the command line that made it.
 	Made    string `json:"made"`
 	Command string `json:"command"`
-	// Sessions and Calls count what was replayed, Regime names the prices.
+	// Sessions and Calls count the replayed ones, Regime names the prices.
 	Sessions int          `json:"sessions"`
 	Calls    int          `json:"calls"`
 	Regime   string       `json:"regime"`

@@ -13,7 +13,7 @@ type Check struct {
 	Findings []health.Finding `json:"findings"`
 }
 
-// OfCheck is what a check of a state folder found.
+// OfCheck returns the document of the findings in a state folder.
 func OfCheck(stateDir string, found []health.Finding) Check {
 	return Check{"memkernel/check/v1", stateDir, len(found) == 0, List(found)}
 }
@@ -37,7 +37,7 @@ type DoctorRow struct {
 	Hint string `json:"hint"`
 }
 
-// OfDoctor is what a doctor found.
+// OfDoctor returns the document of a doctor's findings.
 func OfDoctor(r *health.Report) Doctor {
 	doc := Doctor{"memkernel/doctor/v1", r.Count(health.Error) == 0, []DoctorRow{}}
 	for i := range r.Findings {
@@ -76,29 +76,29 @@ type Audit struct {
 // auditFinding is a finding with every member there.
 type auditFinding struct {
 	Check string `json:"check"`
-	// Severity is error, warning, note, or ok for what need not be mended, such as links in
-	// logs of days that are over.
+	// Severity is error, warning or note. It is ok for findings that need no repair, such as
+	// links in logs of past days.
 	Severity string `json:"severity"`
 	auditPlace
 	What string `json:"what"`
-	// Hint is what to do.
+	// Hint is the way to repair it.
 	Hint string `json:"hint"`
-	// Others are the other places of duplicates and contradictions, and of what has the
-	// same cause.
+	// Others are the other places of duplicates and contradictions, and of findings with the same
+	// cause.
 	Others []auditPlace `json:"others"`
 	// Dropped are the sections that a host drops.
 	Dropped []health.Section `json:"dropped"`
 }
 
 type auditPlace struct {
-	// Path is relative to the workspace, "" for what is in none of its files.
+	// Path is relative to the workspace, "" for a finding in none of its files.
 	Path string `json:"path"`
 	// StartLine is 0 where the whole file is meant.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
 }
 
-// OfAudit is what an audit of a workspace found.
+// OfAudit returns the document of the findings in a workspace.
 func OfAudit(workspace string, r *health.Report) Audit {
 	doc := Audit{"memkernel/audit/v1", workspace, r.Faults() == 0, r.Files, r.Entries, r.Checks, []auditFinding{}}
 	for i := range r.Findings {

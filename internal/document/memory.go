@@ -10,7 +10,7 @@ type History struct {
 	*api.History
 }
 
-// OfHistory is what a file or an entry of memory was.
+// OfHistory returns the document of the earlier versions of a file or an entry of memory.
 func OfHistory(h *api.History) History { return History{"memkernel/history/v1", h} }
 
 // Why is the document of why.
@@ -19,7 +19,7 @@ type Why struct {
 	*api.Grounds
 }
 
-// OfGrounds is what speaks for an entry of memory.
+// OfGrounds returns the document of the grounds for an entry of memory.
 func OfGrounds(g *api.Grounds) Why { return Why{"memkernel/why/v1", g} }
 
 // Undo is the document of prune --undo.
@@ -28,5 +28,5 @@ type Undo struct {
 	*api.PruneUndone
 }
 
-// OfUndone is what an undo brought back.
+// OfUndone returns the document of the entries that an undo brought back.
 func OfUndone(u *api.PruneUndone) Undo { return Undo{"memkernel/undo/v1", u} }

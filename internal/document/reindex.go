@@ -48,7 +48,7 @@ type LeftOut struct {
 	Text string `json:"-"`
 }
 
-// ofLeftOut is what was left out.
+// ofLeftOut returns the document of the files that were left out.
 func ofLeftOut(l markdownstore.LeftOut) LeftOut {
 	return LeftOut{Files: l.Files, More: l.More, Reasons: List(l.Reasons), First: List(l.First), Text: l.String()}
 }
@@ -99,14 +99,13 @@ type ReindexVectors struct {
 	RefusedReason string `json:"refused_reason"`
 	// Total is how many chunks have a vector afterwards.
 	Total int64 `json:"total"`
-	// Estimate is what had to be embedded, as counted before; null without a
-	// provider.
+	// Estimate is the amount of text to embed, as counted before; null without a provider.
 	Estimate *Estimate `json:"estimate"`
 	// Error is why vectors are missing, "" if none are.
 	Error string `json:"error"`
 }
 
-// Estimate is what lacked a vector, and what it costs.
+// Estimate counts the texts without a vector, and the price of their vectors.
 type Estimate struct {
 	Texts int `json:"texts"`
 	// Tokens is about how many there are.
@@ -134,7 +133,7 @@ func ofEstimate(e *api.EmbedEstimate) *Estimate {
 	return doc
 }
 
-// OfReindex is what a run came to, of the index at path.
+// OfReindex returns the document of a run on the index at path.
 func OfReindex(r *api.Reindexed, path string) *Reindex {
 	doc := &Reindex{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
 		Files:    ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},

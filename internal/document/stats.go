@@ -45,7 +45,7 @@ type StatsCall struct {
 	// the provider told of the request.
 	Reasoning *cachelayout.Reasoning `json:"reasoning"`
 	Reported  *memkernel.Reported    `json:"reported"`
-	// Broke is what the host broke of a warm cache, null for nothing.
+	// Broke is the part of a warm cache that the host broke, null for nothing.
 	Broke *cachelayout.Broke `json:"broke"`
 }
 

@@ -144,7 +144,7 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 			delete(calls, m.Author.Name)
 		case role == "user":
 			out.Role, out.Parts = memkernel.RoleUser, typed(parts)
-		default: // what the program put there, and results of calls that nobody shows
+		default: // insertions of the program, and results of calls that nobody shows
 			out.Role, out.Origin, out.Parts = memkernel.RoleUser, memkernel.OriginMeta, parts
 		}
 		if out.Role == memkernel.RoleAssistant && out.Model != "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// file reads a file of whatever format it is. What is of none is told if it was named, or
-// looks like a session by its name.
+// file reads a file of any known format. A file of unknown format is reported if it was named, or
+// if its name looks like that of a session.
 func (r *reader) file(path string, named bool) error {
 	if !named && !known(path) {
 		return nil
@@ -48,7 +48,7 @@ func (r *reader) file(path string, named bool) error {
 	return r.told(&c, r.read(&c))
 }
 
-// told tells what is wrong with a file, and passes on what ends all.
+// told reports the fault of a file. It returns errors that end the whole reading.
 func (r *reader) told(c *candidate, err error) error {
 	var s stop
 	switch {
@@ -222,7 +222,7 @@ func (r *reader) transcript(c *candidate) error {
 	return r.session(s, of, true)
 }
 
-// tooLarge says that a file is, and what may be done.
+// tooLarge returns the error for a file above the limit, with the way out.
 func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %d bytes; at most %d are read of one session", size, most)
 }

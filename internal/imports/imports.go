@@ -1,15 +1,15 @@
-// Package imports reads what other programs keep of conversations and memory: session
-// files of coding agents, exports of chat services, stores of memory systems. It finds out
-// which is which by what is in a file, hands out sessions and facts one at a time, and
-// names every record that it could not read.
+// Package imports reads the conversations and memory of other programs: session files of coding
+// agents, exports of chat services, stores of memory systems. It recognizes a format by the
+// contents of a file, hands out sessions and facts one at a time, and names every record that it
+// could not read.
 //
 //	PATH… ── walked, archives opened ──► a format ──► Session … or Fact …
 //	                                        │
 //	                                     Lost, Left   what was not read, and why
 //
-// It follows no symbolic link, reads streams of any length in bounded memory, and refuses
-// what has to be read whole above a limit. It writes nothing; [Ledger] keeps what was
-// brought in. It neither masks nor judges: that is done where it is stored.
+// It follows no symbolic link, reads streams of any length in bounded memory, and refuses files
+// above a limit that it must read whole. It writes nothing; [Ledger] records the imported
+// sessions and facts. It neither masks nor judges: the store of the memory does that.
 package imports
 
 import (
@@ -58,7 +58,7 @@ type Session struct {
 	// ID is the program's own; with a host in front it is the session's key. "" if File is
 	// to be asked.
 	ID string
-	// Title is what the program calls it, "" if it does not.
+	// Title is the program's title of the session, "" if there is none.
 	Title string
 	// Place is where it is, for people.
 	Place string
@@ -90,9 +90,9 @@ func (s *Session) Key() string {
 // Fact is something that a store remembers.
 type Fact struct {
 	Format Format
-	// Topic is what it is about, "" if the store doesn't say.
+	// Topic is the subject of the fact, "" if the store doesn't give one.
 	Topic string
-	// Text is Markdown: a sentence, or as it stands in a note if Note is set.
+	// Text is Markdown: a sentence, or the unchanged text of a note if Note is set.
 	Text string
 	Note bool
 	// Source is its place in the store.
@@ -101,12 +101,12 @@ type Fact struct {
 	Day string
 }
 
-// Found takes what is found. Its functions are called one at a time; an error of Session
-// or Fact ends the reading.
+// Found takes the results. Its functions are called one at a time. An error of Session or Fact
+// ends the reading.
 type Found struct {
 	Session func(*Session) error
 	Fact    func(*Fact) error
-	// Lost is a record that can't be read; what stands beside it is read.
+	// Lost is called with each record that can't be read. The other records are still read.
 	Lost func(f Format, err error)
 	// Left is a file, or a part of one, that is not read, and why. f is "" if it is of no
 	// known format.
@@ -115,16 +115,18 @@ type Found struct {
 	Elsewhere func(f Format)
 }
 
-// Options say what counts.
+// Options say which sessions and folders count.
 type Options struct {
-	// Workspace is the folder whose sessions count, All that every folder's do.
+	// Workspace is the folder whose sessions count. With All, the sessions of every folder count.
 	Workspace string
 	All       bool
-	// Own are folders that are never looked into: what is there is here already.
+	// Own are folders that are never looked into, because their contents are in the workspace
+	// already.
 	Own []string
 }
 
-// limits of what is read whole, in bytes. Beyond them it is named and left.
+// The limits of files and records that are read whole, in bytes. Larger ones are named and
+// skipped.
 const (
 	// maxSession is the largest transcript, MaxGemini the largest session of Gemini CLI.
 	maxSession = 512 << 20
@@ -139,8 +141,8 @@ const (
 // sniffBytes is how much of a file its format is known by.
 const sniffBytes = 64 << 10
 
-// Read reads a file, or all files of a folder and below. An error is one of the path
-// itself, of found, or of ctx: what is wrong with a single file is told to found.
+// Read reads a file, or all files of a folder and below. It returns errors of the path itself, of
+// found, and of ctx. Faults of a single file are passed to found.
 func Read(ctx context.Context, path string, o *Options, found *Found) error {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -254,7 +256,7 @@ func (r *reader) elsewhere(f Format) {
 	}
 }
 
-// stops reports whether an error ends the reading of all: that of who takes what is found.
+// stop is an error that ends the whole reading: that of the taker of the results.
 type stop struct{ error }
 
 func (s stop) Unwrap() error { return s.error }
@@ -308,8 +310,8 @@ func (r *reader) isHere(folder string) bool {
 // stateDir is where a workspace keeps its state unless it is told otherwise.
 const stateDir = ".memkernel"
 
-// plain is a text as it may stand in memory: without control characters and comments, which
-// could pose as marks, and if it is no note on one line.
+// plain returns a text in a form that memory may hold: without control characters and comments,
+// which could pose as marks, and on one line unless it is a note.
 func plain(text string, note bool) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(text)

@@ -11,16 +11,16 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Ledger is what was brought into a workspace: it makes a second import bring what is new,
-// and keeps away what was forgotten since. It holds hashes and no contents, but for the
-// batch of facts that was being written.
+// Ledger records the imports into a workspace. With it, a second import brings only new sessions
+// and facts, and leaves out those that were forgotten since. It holds hashes and no contents,
+// except for the batch of facts that was being written.
 type Ledger struct {
 	in       store.Store
 	sessions map[string]string // prints, by key
 	stores   map[Format]*kept
 }
 
-// kept is what is known of a store.
+// kept is the known state of a store.
 type kept struct {
 	Format int `json:"format"`
 	// Known are the ids of facts that were brought in.
@@ -102,7 +102,8 @@ func (l *Ledger) Knew(s *Session) bool { return l.sessions[s.Key()] != "" }
 // Took notes that a session is in; Save makes it last.
 func (l *Ledger) Took(s *Session) { l.sessions[s.Key()] = s.Print }
 
-// Save writes down which sessions are in. What is lost of it is read again, and recognised.
+// Save writes down which sessions are in. Sessions that are lost from it are read again, and
+// recognized.
 func (l *Ledger) Save() error {
 	return l.put("sessions.json", sessionsDoc{ledgerFormat, l.sessions})
 }
@@ -123,7 +124,7 @@ func (l *Ledger) store(f Format) (*kept, error) {
 	return k, nil
 }
 
-// ID is that of a fact: what it says, wherever it stands.
+// ID returns the ID of a fact, which depends on its text and not on its place.
 func (f *Fact) ID() string {
 	return hash(string(f.Format) + "\x00" + f.Topic + "\x00" + f.Text)[:24]
 }
@@ -146,7 +147,7 @@ func (l *Ledger) Pending(f Format) (*Batch, error) {
 // partBytes is the size from which a file of facts is followed by another.
 const partBytes = 512 << 10
 
-// Folder is where facts stand in memory.
+// Folder is the folder of memory that holds facts.
 const Folder = "memory/imported/"
 
 // Promise makes facts of one store and day a batch, and keeps it, before it is written: a
@@ -194,8 +195,8 @@ func (l *Ledger) Wrote(f Format, b *Batch) error {
 	return l.put("facts-"+string(f)+".json", k)
 }
 
-// markdown writes facts as memory has them: items under the heading of what they are about,
-// each with where it comes from; notes as they are, with a line above that says so.
+// markdown writes facts in the form of memory. Facts are items under the heading of their topic,
+// each with its origin. Notes are unchanged, after a line with their origin.
 func markdown(facts []*Fact) string {
 	var b strings.Builder
 	topic, note := "", false

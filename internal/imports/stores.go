@@ -87,8 +87,8 @@ func (r *reader) mcpFacts(m *mcpRecord, source string) error {
 	return nil
 }
 
-// isMem0 reports whether a head is that of what mem0 answers when it is asked for all
-// memories: a list of them, or one under results.
+// isMem0 reports whether a head is that of mem0's answer to a request for all memories: a list of
+// them, or one under results.
 func isMem0(head []byte) bool {
 	if !bytes.Contains(head, []byte(`"memory"`)) || !bytes.Contains(head, []byte(`"id"`)) {
 		return false
@@ -143,7 +143,7 @@ func (r *reader) mem0(c *candidate) error {
 	return nil
 }
 
-// mem0History hands out the memories that stand at the end of mem0's history of them.
+// mem0History hands out the memories that are present at the end of mem0's history of them.
 func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 	rows, err := db.QueryContext(r.ctx, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`)
 	if err != nil {
@@ -186,8 +186,8 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 	return end()
 }
 
-// basicMemory hands out a note of Basic Memory, which its front matter tells by a permalink,
-// block by block: what is new of a note is a block that was not there.
+// basicMemory hands out a note of Basic Memory block by block. A permalink in the front matter
+// identifies such a note. Only new blocks of a note are new facts.
 func (r *reader) basicMemory(c *candidate) error {
 	head := strings.ReplaceAll(string(c.head), "\r\n", "\n")
 	front, _, ok := strings.Cut(strings.TrimPrefix(head, "---\n"), "\n---")

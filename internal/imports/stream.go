@@ -34,8 +34,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// elements reads the elements of a JSON list one at a time, however long it is. f gets the
-// number of each, from 1; what it can't read it returns an error of, which is told to lost.
+// elements reads the elements of a JSON list one at a time, however long the list is. f gets the
+// number of each, from 1. If f returns an error, elements passes it to lost.
 func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error) error {
 	in := &bounded{Reader: c, left: maxValue}
 	d := json.NewDecoder(in)
@@ -67,7 +67,7 @@ func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error
 	return nil
 }
 
-// orEnd says of an end where there should be none what it is.
+// orEnd replaces an end of file that comes too early by an error that says so.
 func orEnd(err error) error {
 	if err == nil {
 		return errors.New("it begins with something else")
