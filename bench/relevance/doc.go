@@ -3,7 +3,7 @@
 // A set is a folder: Markdown files as a workspace has them, and qa.jsonl with a
 // question and its evidence lines in each row. A hit covers an evidence line if
 // it is of that file and its line range contains the line, so any way of cutting
-// files into chunks can be judged. Questions without evidence are passed over.
+// files into chunks can be judged. Questions without evidence are skipped.
 //
 //	recall_at_k           the share of a question's evidence lines that its
 //	                      first k hits cover

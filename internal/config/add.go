@@ -12,11 +12,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Add adds a setting to the text of a file that does not have it, and changes nothing
-// else: comments, order, indentation and line ends stay. The key is a setting's full name,
-// the value as a file has it on one line. A text that is no configuration, and one to which
-// it can't be added, are an [*Error] with the line that is in the way and what to add by
-// hand; name is the file's. What the text says of the setting already stays.
+// Add adds a setting to the text of a file that does not have it. It changes nothing else:
+// comments, order, indentation, line ends and other settings stay. key must be a setting's full
+// name, and value its spelling on one line of a file. name is the file's name. If the text is no
+// configuration, or the setting can't be added, Add returns an [*Error] with the line in the way
+// and the text to add by hand. A setting that the text already has stays.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
@@ -41,11 +41,10 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 	return nil, e
 }
 
-// place is where a setting belongs: the mapping that stands nearest to it, and the names
-// from there on.
+// place is the place of a setting: the nearest mapping, and the names from there on.
 type place struct {
-	// root is the whole document, nil if there is none. key and in are the last section on
-	// the way that is there and what it holds; nil if there is none.
+	// root is the whole document, nil if there is none. key and in are the key and the value of
+	// the last existing section on the way; nil if there is none.
 	root, key, in *yaml.Node
 	rest          []string
 }
@@ -163,7 +162,7 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 	if len(m.Content) > 0 {
 		entry += ", "
 	}
-	// Columns count characters; the brace of the mapping is the first at or behind it.
+	// Columns count characters. The brace of the mapping is the first one from there on.
 	skip := len(string([]rune(string(text[at:]))[:cmp.Or(m.Column-1, 0)]))
 	if j := bytes.IndexByte(text[at+skip:], '{'); j >= 0 {
 		i = skip + j

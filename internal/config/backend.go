@@ -41,7 +41,7 @@ func (d *DSN) Set(s string) error {
 	return nil
 }
 
-// checkChoice holds what says which Markdown is memory to its forms.
+// checkChoice checks the form of the settings that choose which Markdown is memory.
 func (c *Config) checkChoice() error {
 	for key, globs := range map[string][]string{"index.include": c.Index.Include, "index.exclude": c.Index.Exclude} {
 		for _, g := range globs {
@@ -67,8 +67,8 @@ func (c *Config) checkChoice() error {
 	return nil
 }
 
-// folderName is a name that stands before a path in a citation. One letter would be a
-// drive, two characters at least are none.
+// folderName is a name that precedes a path in a citation. It has at least two characters,
+// because one letter would be a drive.
 var folderName = textutil.LazyRegexp(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
 
 // FolderOf takes an entry of index.folders apart. Without a name it is the folder's own.

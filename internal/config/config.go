@@ -74,7 +74,7 @@ type Chunking struct {
 	Overlap Tokens `key:"overlap" experimental:"yes" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
 }
 
-// Retrieval holds what is searched and how hits are ranked.
+// Retrieval holds the settings of search: the searched texts and the ranking of hits.
 type Retrieval struct {
 	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
 	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets."`
@@ -122,7 +122,7 @@ type Index struct {
 	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search updates its words as well."`
 }
 
-// Sync holds what brings the index up to date.
+// Sync holds the settings that keep the index up to date.
 type Sync struct {
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
@@ -130,7 +130,7 @@ type Sync struct {
 	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. If the system can't watch so many folders, a timer does."`
 }
 
-// IndexPostgres holds which database keeps the index, and whose index it is.
+// IndexPostgres names the database that keeps the index, and the owner of the index.
 type IndexPostgres struct {
 	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
 	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
@@ -159,7 +159,7 @@ type StoreBlobs struct {
 	S3 StoreS3 `key:"s3" doc:"A bucket for the large tool results and media of store.backend postgres (doc/scaling.md)."`
 }
 
-// StoreS3 holds which bucket that is, and who asks.
+// StoreS3 names the bucket and the credentials.
 type StoreS3 struct {
 	Bucket          string  `key:"bucket" experimental:"yes" empty:"no bucket" doc:"The bucket's name."`
 	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's of the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
@@ -195,7 +195,7 @@ type WorkingBuffer struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
 }
 
-// Summary holds who makes notes beside the mechanical summary.
+// Summary holds who makes notes in addition to the mechanical summary.
 type Summary struct {
 	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider but none is sent what was said, and the entries and logs that curate reads, secrets masked."`
 }
@@ -209,7 +209,7 @@ type SummaryModel struct {
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Redact holds what is no secret here.
+// Redact holds the texts that are no secrets here.
 type Redact struct {
 	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked: literals, or expressions between slashes, such as /^test-/."`
 	DisableRules []string `key:"disable_rules" empty:"none" doc:"Rules that are not used, by name."`

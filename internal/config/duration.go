@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Duration is a span of time, spelled 30d, 12h, 1d12h or 500ms. A day is 24
-// hours, whatever the calendar. It is never negative.
+// Duration is a span of time, spelled 30d, 12h, 1d12h or 500ms. A day is always 24 hours. It is
+// never negative.
 type Duration time.Duration
 
 const day = 24 * time.Hour
 
-// Set reads days, then what time.ParseDuration reads.
+// Set reads days, followed by a span in the form of time.ParseDuration.
 func (d *Duration) Set(s string) error {
 	days, rest, hasDays := strings.Cut(s, "d")
 	if !hasDays {

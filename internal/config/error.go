@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return strings.Join(append(parts, e.Err.Error()), ": ")
 }
 
-// Unwrap returns what went wrong, without the place.
+// Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
 // errorAt returns a mistake at the first of some keys. Its place is that of the first

@@ -22,9 +22,9 @@ type Key struct {
 	// [Experiments]. Its name does not show that.
 	Experimental bool
 
-	// Project is what the file in a project's own folder may make of it: "" whatever is
-	// allowed, never nothing; else the only values that it may give,
-	// each of which trusts less than the one before it.
+	// Project says which values the file in a project's own folder may give: all for "", and none
+	// for "never". Otherwise it lists the only values that the file may give. Each of them trusts
+	// less than the one before it.
 	Project string
 
 	def, limits string
@@ -41,7 +41,7 @@ func ForServer() { server = true }
 // never is a word of [Key.Project].
 const never = "never"
 
-// projectDoc says what a tag allows.
+// projectDoc describes the values that a tag allows.
 func projectDoc(tag, it string) string {
 	switch tag {
 	case "":
@@ -85,8 +85,8 @@ const experimentsDoc = "Settings of experiments, which are right as they are: we
 // Keys lists all settings in the order of the documentation.
 func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "").all() }
 
-// tree returns what a file looks like: all sections, and last the experimental settings, in
-// sections that mirror these.
+// tree returns the form of a file: all sections, and last the experimental settings, in sections
+// that mirror these.
 func (c *Config) tree() section {
 	s := sectionOf(reflect.ValueOf(c).Elem(), "", "", "")
 	tried := s.experiments()
@@ -218,17 +218,16 @@ func (c *Config) Take(from *Config, name string) error {
 // numbers in Unit.
 func (k Key) Value() any { return plain(k.value) }
 
-// Unit returns what a number counts: tokens, bytes, seconds, or "".
+// Unit returns the unit of a number: tokens, bytes, seconds, or "".
 func (k Key) Unit() string { return kindOf(k.value).unit }
 
-// Unsaid reports whether the value is one that means something else: [Key.Empty] is
-// what it means.
+// Unsaid reports whether the value is one with a special meaning, which [Key.Empty] describes.
 func (k Key) Unsaid() bool { return k.Empty != "" && isEmpty(k.value) }
 
 // String returns the value as a file has it, without quotes.
 func (k Key) String() string { return format(k.value) }
 
-// Accepts returns in a few words what the setting may be.
+// Accepts describes in a few words the values that the setting may have.
 func (k Key) Accepts() string {
 	if k.Of != nil {
 		return strings.Join(k.Of, ", ")
@@ -240,8 +239,8 @@ func (k Key) Accepts() string {
 	return noun
 }
 
-// parse gives the setting the value that a text spells. Where "" has a meaning of
-// its own, it need not have the form of the others.
+// parse sets the setting to the value that a text spells. If "" has a meaning of its own, it need
+// not have the form of the other values.
 func (k Key) parse(text string) error {
 	if text == "" && k.Empty != "" {
 		k.value.SetZero()

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Path is a file. In a configuration file it is relative to that file's folder;
-// what [Load] returns is relative to the current folder, or absolute.
+// Path is a file. In a configuration file it is relative to that file's folder. [Load] returns it
+// relative to the current folder, or absolute.
 type Path string
 
 // Set takes any path.

@@ -34,8 +34,8 @@ type Writer int
 const (
 	// User is the person whose machine it is: every setting counts.
 	User Writer = iota
-	// Project is whoever wrote the project that the file lies in. Of its settings count
-	// those that trust nobody more than the settings before it; see [Config.Ignored].
+	// Project is the author of the project that the file lies in. Only those of its settings
+	// count that trust nobody more than the settings before it; see [Config.Ignored].
 	Project
 )
 
@@ -261,7 +261,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// describe returns what is in a file. Text is not repeated, since it may be a
+// describe names the kind of a file's content. It does not repeat text, since that may be a
 // secret in the wrong place.
 func describe(n *yaml.Node) string {
 	switch {

@@ -7,7 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// removed has the settings and masking rules that earlier versions had, by full name, with what holds now.
+// removed has the settings and masking rules of earlier versions, by full name, with their
+// replacements.
 var removed = map[string]string{
 	"repeats": "results are always shown whole",
 

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// kind is what all settings of one Go type share.
+// kind is the data that all settings of one Go type share.
 type kind struct {
-	// noun names the values; unit is what their number counts.
+	// noun names the values; unit is the unit of their number.
 	noun, unit string
 	// tags are the YAML types that are read.
 	tags []string
@@ -125,7 +125,7 @@ func number(v reflect.Value) float64 {
 	return v.Float()
 }
 
-// isEmpty reports whether v is what "", 0 or [] gives.
+// isEmpty reports whether v is the value that "", 0 or [] gives.
 func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }

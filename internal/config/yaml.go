@@ -28,8 +28,8 @@ func (c *Config) YAML() string {
 	return b.String()
 }
 
-// Sample returns a file to start from: every section, and every setting with its
-// meaning and its default behind a #. As it is, it changes nothing.
+// Sample returns a file to start from: every section, and every setting with its meaning and its
+// default after a #. As it is, it changes nothing.
 func Sample() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
@@ -86,7 +86,7 @@ func prose(b *strings.Builder, indent, text string) {
 	b.WriteString(line + "\n")
 }
 
-// comment keeps a text on one line, without what a terminal would obey.
+// comment keeps a text on one line, without characters that a terminal would obey.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -96,7 +96,7 @@ func comment(s string) string {
 	}, s)
 }
 
-// meaning returns the doc with what the zero value means.
+// meaning returns the doc with the meaning of the zero value.
 func (k Key) meaning() string {
 	if k.Empty == "" {
 		return k.Doc

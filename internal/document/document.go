@@ -101,7 +101,7 @@ type Search struct {
 	// Detail says why there are no results, or which part of the search is missing; "" for
 	// nothing.
 	Detail string `json:"detail"`
-	// Behind is how far the index lags, absent if it is up to date.
+	// Behind is how far the index lags. It is absent if the index is up to date.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is how far the index is, with INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`

@@ -64,8 +64,8 @@ var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, erro
 	return out, nil
 }}
 
-// memo keeps what read made of texts, and forgets it all when there are too many. What is read
-// once is shared by all requests that hold it: nothing changes the bytes of a segment.
+// memo keeps the results of read by text, and drops all of them when there are too many. All
+// requests with the same text share one result, so nothing may change the bytes of a segment.
 type memo struct {
 	most int
 	read func(raw []byte) ([]Segment, error)

@@ -32,19 +32,19 @@ import (
 // bindingBeta is the beta of Anthropic's controls.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-// thought is what a reasoning item is bound to.
+// thought is the prefix to which a reasoning item is bound.
 type thought struct {
 	id     string   // of the item, "" where the API gives none
-	prefix string   // a hash of what was before it
+	prefix string   // a hash of everything before it
 	before []string // the items that the model was shown before it, by their signatures
 }
 
 // Removal is a reasoning item that the server withheld from the model, and where it was.
 type Removal struct{ Where, ID string }
 
-// bind checks the reasoning that a request holds and takes out what is not to be shown. It
-// returns a refusal, or that of status 0 for none, and what the answer's own reasoning is
-// bound to.
+// bind checks the reasoning that a request holds and removes the items that must not be shown. It
+// returns a refusal, with status 0 for none, and the prefix to which the answer's own reasoning
+// is bound.
 func (s *Server) bind(req *Request) (refused Reply, next thought) {
 	if !s.opt.Thinks {
 		return Reply{}, thought{}
@@ -103,7 +103,7 @@ func (r Request) bindingOf() (refuses bool, wrong string) {
 	return b == nil || b.Mismatch != "drop_block", ""
 }
 
-// reports reports whether the answer lists what was removed.
+// reports reports whether the answer lists the removed items.
 func (r Request) reports() bool {
 	if _, ok := r.api.(responses); ok {
 		return true
@@ -152,7 +152,7 @@ func (s *Server) Reasoning() (refused, removed int) {
 	return refused, removed
 }
 
-// thinkingText is what the model thinks.
+// thinkingText returns the text of the model's thinking.
 func (r Request) thinkingText() string {
 	return fmt.Sprintf("Request %d: %s", r.N, strings.Repeat("I look at what I have before I go on. ", 12))
 }

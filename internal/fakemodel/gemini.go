@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// gemini is Gemini's generateContent. The model and whether the answer is streamed stand in
-// the path.
+// gemini is Gemini's generateContent. The path holds the model and says whether the answer is
+// streamed.
 type gemini struct {
 	model        string
 	streams, sse bool
 	count        bool
-	repeats      bool // results that stand twice are taken
+	repeats      bool // repeated results are accepted
 }
 
 // geminiOf reads the path of a call; ok is false for another's.
@@ -94,7 +94,7 @@ func (g gemini) segments(body []byte, contents []json.RawMessage) ([]Segment, er
 	for i := range list {
 		for j, p := range list[i].parts {
 			s := segment(fmt.Sprintf("contents[%d].parts[%d]", i, j), list[i].Parts[j])
-			if j == 0 { // where a content begins the model sees who speaks
+			if j == 0 { // the model sees the speaker at the beginning of a content
 				s.Bytes = append([]byte(list[i].role()+"\n"), s.Bytes...)
 			}
 			s.role = list[i].role()
@@ -112,7 +112,7 @@ func (g gemini) segments(body []byte, contents []json.RawMessage) ([]Segment, er
 	return out, nil
 }
 
-// geminiResult returns what a function gave.
+// geminiResult returns the result of a function.
 func geminiResult(raw json.RawMessage) string {
 	var r struct{ Output, Error string }
 	if json.Unmarshal(raw, &r) != nil || r.Output+r.Error == "" {
@@ -182,9 +182,9 @@ func (c *geminiContent) responses() (out []geminiFunction) {
 	return out
 }
 
-// rules are those of a conversation: user and model take turns, results stand right behind
-// their calls, as many as these and of the same names, and what a model thought goes with
-// the first call of each step of the current turn.
+// rules checks the rules of a conversation. User and model must take turns. Results must directly
+// follow their calls, in the same number and with the same names. The model's thought must come
+// with the first call of each step of the current turn.
 func (g gemini) rules(list []geminiContent) error {
 	for i := range list {
 		c := &list[i]
@@ -240,7 +240,7 @@ func (g gemini) signatures(list []geminiContent) error {
 	return nil
 }
 
-// geminiSigned begins the signatures that the server gives, which end with what they are of.
+// geminiSigned begins the server's signatures, which end with a sum of the signed name.
 const geminiSigned = "c2lnbmVk"
 
 // geminiSum is base64, as the API's signatures are: clients decode them.

@@ -43,9 +43,9 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 	return out, nil
 }
 
-// openaiMessage returns a message with its content as one list of items, however it came: a
-// text that is alone once, and in a list of one with a breakpoint behind it the next
-// time, is the same to a model.
+// openaiMessage returns a message with its content as one list of items. A text may come alone
+// once, and in a list of one with a breakpoint after it the next time: to a model these are the
+// same.
 func openaiMessage(where string, raw, content json.RawMessage) Segment {
 	s := Segment{Where: where, Bytes: without(raw, "content")}
 	if string(content) == "null" {
@@ -83,7 +83,7 @@ func (openai) bill(c *cache, r Request, reply Reply) Usage {
 	return u
 }
 
-// paidWrites are the models of which OpenAI bills what is written to the cache apart, since GPT-5.6.
+// paidWrites are the models for which OpenAI bills cache writes separately, since GPT-5.6.
 var paidWrites = regexp.MustCompile(`^gpt-(5\.[6-9]|[6-9])`)
 
 // details are the parts of an answer's bill.

@@ -12,7 +12,7 @@ import (
 
 // Segment is one piece of a request, in the order in which a model reads it.
 type Segment struct {
-	// Where names it: "tools[0]", "system[1]", "messages[4].content[0]".
+	// Where names its place: "tools[0]", "system[1]", "messages[4].content[0]".
 	Where string
 	// Bytes are those that were sent, without a cache_control member.
 	Bytes []byte
@@ -22,9 +22,9 @@ type Segment struct {
 	Call, Result string
 	// thought is the signature of reasoning.
 	thought string
-	// role and text are what a script sees.
+	// role and text are the parts that a script sees.
 	role, text string
-	// extra are tokens beside the bytes: definitions that a search found. found are their
+	// extra are tokens in addition to the bytes: definitions that a search found. found are their
 	// names.
 	extra int
 	found []string
@@ -74,8 +74,8 @@ func (r Request) Parts(before Request) string {
 	return ""
 }
 
-// Pairs returns an error if a tool call has not exactly one result behind it, or a result
-// no call before it: what the providers refuse.
+// Pairs returns an error if a tool call has not exactly one result after it, or if a result has
+// no call before it. Providers refuse such requests.
 func (r Request) Pairs() error {
 	open := map[string]string{}
 	for _, s := range r.Segments {

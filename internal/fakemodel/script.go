@@ -2,18 +2,17 @@ package fakemodel
 
 import "encoding/json"
 
-// Script is what the model answers. It is called under the server's lock, one
-// request at a time.
+// Script returns the model's answer. The server calls it under its lock, one request at a time.
 type Script func(Turn) Reply
 
-// Turn is what a script sees of a request.
+// Turn is the part of a request that a script sees.
 type Turn struct {
 	// N counts the answered requests before this one.
 	N int
 	// Model is the model that was asked for.
 	Model string
-	// User is all user text behind the model's last answer, a line for each block: what
-	// the user said, and what somebody put before or behind it.
+	// User is all user text after the model's last answer, a line for each block: the user's
+	// words, and any text that was put before or after them.
 	User string
 	// Results are the tool results of the newest message, in order.
 	Results []string

@@ -11,7 +11,7 @@ import (
 // defer_loading is no part of the prompt; where a client's search found it, it comes with
 // the search's result. The server makes no searches of its own.
 const (
-	// searchTokens is what a search tool weighs. No document says it.
+	// searchTokens is the token count of a search tool. No document gives it.
 	searchTokens = 600
 	maxMarkers   = 4
 )
@@ -31,14 +31,14 @@ func (d *toolDef) search() bool { return strings.HasPrefix(d.Type, "tool_search_
 func readDefs(tools []json.RawMessage) []toolDef {
 	out := make([]toolDef, len(tools))
 	for i, raw := range tools {
-		_ = json.Unmarshal(raw, &out[i]) // what is no definition has no name
+		_ = json.Unmarshal(raw, &out[i]) // an invalid definition has no name
 		out[i].part = segment(fmt.Sprintf("tools[%d]", i), raw)
 		out[i].tokens = out[i].part.tokens()
 	}
 	return out
 }
 
-// toolSegments are the definitions that stand in the prompt.
+// toolSegments returns the definitions that are in the prompt.
 func toolSegments(defs []toolDef) (out []Segment) {
 	for i := range defs {
 		if defs[i].Deferred {
@@ -82,7 +82,7 @@ func (r *Request) Waits(name string) bool {
 	return !slices.Contains(r.found, name) && slices.ContainsFunc(r.defs, func(d toolDef) bool { return d.Deferred && d.Name == name })
 }
 
-// expand puts the definitions behind the results that found them, and notes what was found.
+// expand puts the definitions after the results that found them, and notes their names.
 func (r *Request) expand() {
 	for i := range r.Segments {
 		s := &r.Segments[i]

@@ -13,15 +13,15 @@ import (
 type Options struct {
 	// Script answers; nil answers "ok" to everything.
 	Script Script
-	// Window is the most input tokens that a request may have; 0 has no end. What is
-	// larger is refused in the words of the API that was called.
+	// Window is the most input tokens that a request may have; 0 has no limit. A larger request
+	// is refused in the words of its API.
 	Window int
 	// TTL is how long a cached prefix lives after it was last used; 0 is five minutes.
 	TTL time.Duration
 	// Now is the server's clock; nil is [time.Now].
 	Now func() time.Time
-	// RepeatedResults takes results of Gemini's functions that stand twice, as Gemini CLI 0.61
-	// sends them where it resumes a session.
+	// RepeatedResults accepts repeated results of Gemini's functions, which Gemini CLI 0.61 sends
+	// when it resumes a session.
 	RepeatedResults bool
 	// Thinks has answers of the Messages and the Responses API begin with reasoning that is
 	// bound to its prefix.

@@ -384,8 +384,8 @@ func (r *reader) claudePath(s *Session, conv *claudeConversation) (shown []*clau
 	return shown
 }
 
-// claudeMessages are those that a message comes to: what an assistant's says behind the
-// results of its calls is another one.
+// claudeMessages returns the messages of one of Claude's. Content of an assistant's message
+// after the results of its calls becomes another message.
 func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Message {
 	role, origin := memkernel.RoleUser, memkernel.OriginMeta
 	switch m.Sender {

@@ -67,7 +67,7 @@ func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error
 	return nil
 }
 
-// orEnd replaces an end of file that comes too early by an error that says so.
+// orEnd returns an error in words for a wrong beginning (nil) and for an early end of file.
 func orEnd(err error) error {
 	if err == nil {
 		return errors.New("it begins with something else")
