@@ -127,8 +127,8 @@ type Span struct {
 	Worked string `json:"worked,omitempty"`
 }
 
-// Call is the part of a call that is remembered besides the messages, so that a compaction knows
-// the call that it makes room for.
+// Call is the part of a call that is remembered in addition to the messages, so that a compaction
+// knows the call that it makes room for.
 type Call struct {
 	ContextWindow int                 `json:"context_window,omitempty"`
 	Reserve       int                 `json:"reserve,omitempty"`

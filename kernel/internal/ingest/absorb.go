@@ -90,9 +90,9 @@ func (g *Maker) unindex(msgs []memkernel.Message) {
 	}
 }
 
-// indexAhead remembers the calls of all msgs at once, if every result then finds the same call as
-// when messages are taken one by one: no id is used twice, and none before its call. Otherwise it
-// remembers only calls that taking them one by one would correct.
+// indexAhead remembers the calls of all msgs at once. It returns true if every result then finds
+// the same call as when messages are taken one by one: no id is used twice, and none before its
+// call. If it returns false, taking the messages one by one corrects the remembered calls.
 func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {

@@ -226,7 +226,7 @@ func (c *conversation) calledSince(from int) bool {
 	return false
 }
 
-// identity returns the values that the provider's cache depends on besides the blocks of p.
+// identity returns the values, other than the blocks of p, on which the provider's cache depends.
 func (c *conversation) identity(p *pagevm.Projection) cachelayout.Identity {
 	id := cachelayout.Identity{Model: c.req.Model, ToolChoice: c.req.ToolChoice, Thinking: c.req.Thinking, Effort: c.req.Effort}
 	for i := range p.Items {

@@ -111,7 +111,7 @@ func captureAhead(d *deciding) (wait func()) {
 	}
 	ws, err := d.session.WorkState()
 	if err != nil {
-		return func() {} // whoever needs it tells of it
+		return func() {} // the first reader reports it
 	}
 	var st checkpoint.State
 	made := longwork.Aside(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
@@ -221,8 +221,8 @@ func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 }
 
-// anew returns the text to go on from if the host's messages differ from the first on: they are
-// another conversation of the session. It returns nil if the host compacted the same
+// anew returns the text to continue from if the host's messages differ from the first on: they
+// are another conversation of the session. It returns nil if the host compacted the same
 // conversation.
 func anew(d *deciding) []pagevm.Block {
 	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
