@@ -127,7 +127,7 @@ func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 	return t
 }
 
-// Whole is the text of a page's parts, without calls and media.
+// Whole returns the text of a page's parts, without calls and media.
 func Whole(p *pagevm.Page, stored string) sessions.Turn {
 	var said []string
 	dec := json.NewDecoder(strings.NewReader(stored))

@@ -22,7 +22,7 @@ const (
 )
 
 // pieces cuts the text of a page into runs of lines that a search finds one by one. They are
-// parts of the text, which is masked as a whole: a secret may reach over the end of a piece.
+// parts of the text, which is masked as a whole, because a secret may cross the end of a piece.
 func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	text = strings.TrimRight(textutil.Head(text, archiveBytes), "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
@@ -45,7 +45,7 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	return out
 }
 
-// pieceAt is where the piece that begins at from ends, and how many lines it has.
+// pieceAt returns the end of the piece that begins at from, and the number of its lines.
 func pieceAt(text string, from int) (to, lines int) {
 	for to = from; to < len(text) && to-from < pieceBytes; lines++ {
 		if n := strings.IndexByte(text[to:], '\n'); n >= 0 {

@@ -11,7 +11,7 @@ import (
 // previewChars is how much of a text a reference shows.
 const previewChars = 500
 
-// References are the blobs of a page whose content is text.
+// References returns the blobs of a page whose content is text.
 func References(p *pagevm.Page, text string) []api.Reference {
 	var out []api.Reference
 	add := func(kind, hash, media, preview string, bytes int64) {
@@ -33,7 +33,7 @@ func References(p *pagevm.Page, text string) []api.Reference {
 	return out
 }
 
-// mediaRef is the type of a reference to a medium.
+// mediaRef returns the type of a reference to a medium.
 func mediaRef(media string) string {
 	switch kind, _, _ := strings.Cut(media, "/"); kind {
 	case "image":
@@ -46,7 +46,7 @@ func mediaRef(media string) string {
 	return api.RefDocument
 }
 
-// head is the first n characters of a text, as valid UTF-8.
+// head returns the first n characters of a text, as valid UTF-8.
 func head(text string, n int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 4*n)], "\uFFFD")
 	for i := range text {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// BlobsOf are the blobs that a page holds.
+// BlobsOf returns the blobs that a page holds.
 func BlobsOf(p *pagevm.Page) []string {
 	var out []string
 	if p.Blob != "" {
@@ -110,7 +110,7 @@ func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[st
 	return needed, nil
 }
 
-// holders are the blobs that the pages of a journal hold, by page.
+// holders returns the blobs that the pages of a journal hold, by page.
 func holders(dir store.Store) (map[string][]string, error) {
 	j, err := journal.OpenJournalIn(dir, folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {

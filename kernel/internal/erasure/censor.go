@@ -55,8 +55,8 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 	return true, q.Nets(ctx)
 }
 
-// censored is a record's body with all its texts cleaned, and whether that changed it. Pages
-// and promises are left as they are.
+// censored returns a record's body with all its texts cleaned, and reports whether that changed
+// it. Pages and promises are left as they are.
 func censored(r *journal.Record, clean func(string) string) (json.RawMessage, bool) {
 	switch r.Op {
 	case ingest.Op, OpForget, OpForgotten:

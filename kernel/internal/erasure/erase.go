@@ -124,7 +124,7 @@ func (e *eraser) edit(r *journal.Record) (bool, error) {
 	return true, nil
 }
 
-// ingest drops the pages that were forgotten; a record with no other goes.
+// ingest drops the pages that were forgotten; a record without other pages is removed.
 func (e *eraser) ingest(r *journal.Record) (bool, error) {
 	var b ingest.Body
 	if err := decode(*r, &b); err != nil {

@@ -38,7 +38,7 @@ type Promise struct {
 	// Retire: contents go by retention. Pages stay, and the same content may come
 	// back.
 	Retire bool `json:"retire,omitempty"`
-	// Whole: all of the session goes; Prompts: its projections go too.
+	// Whole: the whole session is removed. Prompts: its projections are removed too.
 	Whole   bool        `json:"whole,omitempty"`
 	Prompts bool        `json:"prompts,omitempty"`
 	Pages   []Tombstone `json:"pages"`
@@ -50,12 +50,12 @@ type Promise struct {
 type Tombstone struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash"`
-	// Key is the host message that it came from.
+	// Key is the host message from which the page was made.
 	Key   string `json:"key,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
 
-// PromiseOf is the promise for some pages. whole says that all of the session goes.
+// PromiseOf returns the promise for some pages. whole says that the whole session is removed.
 func PromiseOf(pages []*pagevm.Page, whole bool, reason string) *Promise {
 	b := &Promise{Whole: whole, Pages: []Tombstone{}, Reason: reason}
 	for _, p := range pages {
@@ -101,7 +101,7 @@ type Ledger struct {
 	unerased  map[string]Promise
 }
 
-// NewLedger is a ledger of nothing.
+// NewLedger returns an empty ledger.
 func NewLedger() Ledger {
 	return Ledger{forgotten: map[string]Grave{}, forgottenHash: map[string]bool{}, retired: map[string]Grave{}, goneBlobs: map[string]bool{},
 		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
@@ -122,8 +122,8 @@ func (l *Ledger) Retired(page string) bool {
 	return ok
 }
 
-// Burial is how a page was forgotten, false if it was not. Retirement is how its content
-// went by retention, the zero value if it did not.
+// Burial returns how a page was forgotten, false if it was not. Retirement returns how retention
+// removed its content, the zero value if it did not.
 func (l *Ledger) Burial(page string) (Grave, bool) {
 	g, ok := l.forgotten[page]
 	return g, ok

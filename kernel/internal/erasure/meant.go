@@ -18,9 +18,8 @@ type Held struct {
 	Gone  *Ledger
 }
 
-// Meant are the pages that some ids name, or all of them, in order: ids of pages and
-// spans, and hashes of blobs. Ids that something is known of are noted in known; already
-// are pages that were forgotten before.
+// Meant returns the pages that some ids name, or all of them, in order: ids of pages and spans,
+// and hashes of blobs. It notes known ids in known. already are pages that were forgotten before.
 func (h Held) Meant(named []string, all bool, known map[string]bool) (pages []*pagevm.Page, already []string) {
 	set := map[string]*pagevm.Page{}
 	if all {
@@ -56,7 +55,7 @@ func (h Held) Meant(named []string, all bool, known map[string]bool) (pages []*p
 	return pages, already
 }
 
-// Same are the pages that have the same content as some, and are none of them.
+// Same returns other pages with the same content as some.
 func (h Held) Same(pages []*pagevm.Page) (out []string) {
 	hashes, meant := map[string]bool{}, map[string]bool{}
 	for _, p := range pages {
@@ -71,7 +70,7 @@ func (h Held) Same(pages []*pagevm.Page) (out []string) {
 	return out
 }
 
-// Holds reports whether a page has a blob that is to be there.
+// Holds reports whether a page holds a blob that must be there.
 func (h Held) Holds(hash string) bool {
 	for id, p := range h.Pages {
 		if !h.Gone.Retired(id) && slices.Contains(BlobsOf(p), hash) {
@@ -81,9 +80,8 @@ func (h Held) Holds(hash string) bool {
 	return false
 }
 
-// Expired is the promise for the pages whose blobs may go: those that were made before
-// a time, but for those that are pointed to, they or their blobs, or cited, which are
-// counted.
+// Expired returns the promise for the pages whose blobs may be removed: those made before a time.
+// It keeps, and counts in kept, pages that are cited or that are pointed to, by page or blob.
 func (h Held) Expired(before time.Time, pointed, cited map[string]bool) (b *Promise, kept int) {
 	b = &Promise{Retire: true, Pages: []Tombstone{}, Reason: "retention"}
 	for _, id := range sortedKeys(h.Pages) {

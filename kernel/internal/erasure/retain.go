@@ -43,8 +43,7 @@ func Show(out map[string]bool, lines iter.Seq[*branch.State]) {
 	}
 }
 
-// ExpireUsage counts the calls that were logged before a time, and drops them if it is to
-// be done.
+// ExpireUsage counts the calls that were logged before a time and, with apply, drops them.
 func ExpireUsage(dir store.Store, before time.Time, apply bool) (int, error) {
 	if size, err := folder.Size(dir, folder.UsageFile); size == 0 || err != nil {
 		return 0, err
@@ -71,8 +70,8 @@ func ExpireUsage(dir store.Store, before time.Time, apply bool) (int, error) {
 	return n, err
 }
 
-// ExpireTrace removes a trace that was put aside before a time, if it is to be done, and
-// gives its size.
+// ExpireTrace returns the size of a trace that was put aside before a time and, with apply,
+// removes it.
 func ExpireTrace(dir store.Store, before time.Time, apply bool) (int64, error) {
 	name := journal.TraceBefore(trace.File)
 	fi, err := dir.Stat(name)

@@ -67,7 +67,7 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 	return c, nil
 }
 
-// lost is the answer for content that is known and can't be read.
+// lost returns the answer for content that is known and can't be read.
 func lost(id string, err error) *api.Content {
 	return &api.Content{ID: id, Reason: api.GetBackendError, Detail: err.Error(),
 		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}
@@ -144,7 +144,7 @@ func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	return c, nil
 }
 
-// gone is the answer for content that was forgotten or removed by retention.
+// gone returns the answer for content that was forgotten or removed by retention.
 func gone(id string, g erasure.Grave, what string) *api.Content {
 	detail := what
 	if !g.Time.IsZero() {
@@ -159,7 +159,8 @@ func gone(id string, g erasure.Grave, what string) *api.Content {
 // pageForm is how the ids of pages and spans look.
 var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 
-// ended is the answer for content of a session of that key that has ended, nil if none ended.
+// ended returns the answer for content of a session of that key that has ended, nil if none
+// ended.
 func ended(state store.Store, key, id string) (*api.Content, error) {
 	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
@@ -171,8 +172,8 @@ func ended(state store.Store, key, id string) (*api.Content, error) {
 	return gone(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }
 
-// list gives the whole list that a capped summary points back to: the id
-// is the summary's page, a dot, and the list's name.
+// list returns the whole list that a capped summary points back to: the id is the summary's page,
+// a dot, and the list's name.
 func list(s *session.Session, id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.Branches.All {
@@ -187,7 +188,7 @@ func list(s *session.Session, id string) (string, bool) {
 	return "", false
 }
 
-// checkpoint is a checkpoint as its file says it, or one section in full.
+// checkpoint returns a checkpoint as its file has it, or one section in full.
 func checkpoint(s *session.Session, id string) (*api.Content, error) {
 	text, note, ok, err := workstate.CheckpointText(s.Files, id)
 	if err != nil || !ok {

@@ -18,7 +18,7 @@ import (
 func Headless(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
-		return nil // is told line by line
+		return nil // is reported line by line
 	}
 	defer j.Close()
 	return j.HeadErr()
@@ -94,7 +94,7 @@ func wholeLine(f io.ReadSeeker) bool {
 	return err == nil || errors.Is(err, bufio.ErrBufferFull)
 }
 
-// SalvageHint is the way out of damage to a session.
+// SalvageHint returns advice on how to repair a session.
 func SalvageHint(name string) string {
 	of := "--session " + name
 	if name == Project {
@@ -103,7 +103,7 @@ func SalvageHint(name string) string {
 	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
 }
 
-// Unreadable is the finding of a session that can't be read.
+// Unreadable returns the finding for a session that can't be read.
 func Unreadable(name string, err error) health.Finding {
 	f := health.Wrong(name, err.Error(), SalvageHint(name))
 	f.Code = health.Journals

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// A session that nobody has used for as long as sessions are kept ends as a whole:
+// A session that was unused for as long as sessions are kept ends as a whole:
 //
 //	ended.jsonl          a tombstone: the key, when it was used last, when and why it
 //	                     ended; synced
@@ -30,8 +30,7 @@ const (
 	opEnded     = "ended"
 )
 
-// Tombstone says of a session that ended whose it was, when it was used last, and why
-// it ended.
+// Tombstone records the key of a session that ended, its last use, and why it ended.
 type Tombstone struct {
 	Key    string    `json:"key"`
 	Bytes  []byte    `json:"key_bytes,omitempty"` // a key that is no UTF-8; see session.json
@@ -69,7 +68,7 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 	return last, bytes
 }
 
-// Ended are the document and the folder of sessions that ended.
+// Ended returns the document and the folder of sessions that ended.
 func Ended() []string { return []string{endedFile, endedFolder} }
 
 // End ends a session that this process does not use, unless another does, or it was
@@ -88,7 +87,7 @@ func End(ctx context.Context, state store.Store, name string, t Tombstone, befor
 	if err != nil {
 		return false, err
 	}
-	release() // nobody takes it while this process holds the other lock
+	release() // no process takes it while this one holds the other lock
 	if last, _ := LastWrite(dir, now); !last.Before(before) {
 		return false, nil
 	}
@@ -138,8 +137,7 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 	return err
 }
 
-// EndOf is the newest tombstone of a key and when it was written, nil if no session of
-// the key ended.
+// EndOf returns the newest tombstone of a key and its time, nil if no session of the key ended.
 func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err error) {
 	if size, err := Size(state, endedFile); size == 0 || err != nil {
 		return nil, at, err

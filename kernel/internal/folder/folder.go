@@ -37,7 +37,7 @@ const (
 	// derived.
 	RecordsFile = "projection.jsonl"
 	UsageFile   = "usage.jsonl"
-	// WhoseFile says whose the folder is.
+	// WhoseFile names the folder's owner.
 	WhoseFile = "session.json"
 )
 
@@ -45,7 +45,7 @@ const (
 // session's, with a lock of its own; no session's folder can have the name.
 const Project = "/project"
 
-// In is the folder of a name in a state directory.
+// In returns the folder of a name in a state directory.
 func In(state store.Store, name string) store.Store {
 	if name == Project {
 		return state.In("project")
@@ -71,8 +71,8 @@ func All(state store.Store) ([]string, error) {
 	return out, nil
 }
 
-// Find is the folder of a session, "" if there is none, though it may not say any more whose it
-// is: a folder's own name will do.
+// Find returns the folder of a session, "" if there is none. A folder that no longer names its
+// owner is found by its own name.
 func Find(state store.Store, key string) (string, error) {
 	name, err := Of(state, key)
 	if store.OutOfReach(err) {
@@ -93,7 +93,7 @@ func Find(state store.Store, key string) (string, error) {
 	return "", nil
 }
 
-// Size is the size of a file, 0 if there is none that may be used.
+// Size returns the size of a file, 0 if there is no usable file.
 func Size(dir store.Store, name string) (int64, error) {
 	st, err := dir.Stat(name)
 	if store.OutOfReach(err) {

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// sessionsLock is shared by who takes a session's lock, and held alone by who ends
-// sessions: a lock that is removed is then one that nobody waits for.
+// sessionsLock is shared by processes that take a session's lock, and held alone by a process
+// that ends sessions: no process then waits for a lock that is removed.
 const sessionsLock = "sessions.lock"
 
 const blobsLock = "blobs.lock"
 
-// StateLocks are the locks by which one who holds them alone keeps all others from taking
-// a session and from adding blobs.
+// StateLocks returns the locks whose sole holder keeps all others from taking a session and from
+// adding blobs.
 func StateLocks() []string { return []string{sessionsLock, blobsLock} }
 
 // LockBlobs keeps the removal of blobs apart from writers of a blob and of the journal line that
@@ -38,8 +38,7 @@ func lockState(ctx context.Context, state store.Store, name string, share store.
 // is tried again: each time twice as long.
 const firstRetry, lastRetry = 2 * time.Millisecond, 8 * time.Millisecond
 
-// Lock takes the lock of a session's folder among processes, waiting as long as ctx lets
-// it.
+// Lock takes the lock of a session's folder among processes. It waits until ctx ends.
 func Lock(ctx context.Context, state store.Store, name string) (release func(), err error) {
 	for retry := firstRetry; ; retry = min(2*retry, lastRetry) {
 		release, err := tryLock(ctx, state, name)
@@ -52,7 +51,7 @@ func Lock(ctx context.Context, state store.Store, name string) (release func(), 
 	}
 }
 
-// tryLock takes the lock if nobody has it. Sessions don't end meanwhile.
+// tryLock takes the lock if it is free. Sessions don't end meanwhile.
 func tryLock(ctx context.Context, state store.Store, name string) (release func(), err error) {
 	unlock, err := lockState(ctx, state, sessionsLock, store.Shared)
 	if err != nil {

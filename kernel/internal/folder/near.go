@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Near are the keys of all sessions, those most like a key first.
+// Near returns the keys of all sessions, those most like a key first.
 func Near(state store.Store, key string) ([]string, error) {
 	keys, err := Keys(state)
 	if err != nil {
@@ -23,8 +23,8 @@ func Near(state store.Store, key string) ([]string, error) {
 	return keys, nil
 }
 
-// Keys are the keys of all sessions, in the order of their folders. One that doesn't say
-// whose it is goes by the name of its folder, as check and status have it.
+// Keys returns the keys of all sessions, in the order of their folders. A session without a known
+// key has the name of its folder, as in check and status.
 func Keys(state store.Store) (keys []string, err error) {
 	folders, err := All(state)
 	for _, f := range folders {
@@ -37,8 +37,8 @@ func Keys(state store.Store) (keys []string, err error) {
 	return keys, err
 }
 
-// distance is how many letters make two keys differ, none where one is in the other.
-// Case makes no difference.
+// distance returns the number of letters in which two keys differ, 0 if one contains the other.
+// It ignores case.
 func distance(a, b string) int {
 	x, y := strings.ToLower(a), strings.ToLower(b)
 	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {

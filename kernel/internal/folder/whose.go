@@ -30,7 +30,7 @@ type whose struct {
 	Bytes []byte `json:"key_bytes,omitempty"`
 }
 
-// readWhose reads the key that a folder says, false if it says none.
+// readWhose reads the key that a folder names, false if it names none.
 func readWhose(dir store.Store, name string) (string, bool, error) {
 	path := dir.Where(WhoseFile)
 	data, err := dir.Get(WhoseFile)
@@ -67,7 +67,7 @@ func writeWhose(dir store.Store, key string) error {
 	return err
 }
 
-// asBytes is a key that is no UTF-8, which a string of JSON can't say; nil if it is.
+// asBytes returns a key that is no UTF-8, which a JSON string can't hold; nil if it is UTF-8.
 func asBytes(key string) []byte {
 	if utf8.ValidString(key) {
 		return nil
@@ -75,7 +75,7 @@ func asBytes(key string) []byte {
 	return []byte(key)
 }
 
-// Of is the name of a session's folder in a state directory.
+// Of returns the name of a session's folder in a state directory.
 func Of(state store.Store, key string) (string, error) {
 	name, old := textutil.SafeName(key), textutil.SafeNameBefore(key)
 	if name == old {
@@ -124,8 +124,8 @@ func listed(state store.Store, name string) (bool, error) {
 // traceNames is where a trace names the session.
 var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"\\]|\\.)*")`)
 
-// keysNamed are the keys that a folder which does not say whose it is names in its
-// traces and its newest checkpoint.
+// keysNamed returns the keys in the traces and the newest checkpoint of a folder that does not
+// name its owner.
 func keysNamed(dir store.Store) ([]string, error) {
 	var out []string
 	for _, name := range []string{trace.File, trace.OldFile} {
@@ -163,8 +163,7 @@ func beginning(dir store.Store, name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 }
 
-// KeyIn is the key of a session's folder, as far as it can be told; else the folder's
-// name.
+// KeyIn returns the key of a session's folder if it is known, else the folder's name.
 func KeyIn(state store.Store, name string) (string, error) {
 	dir := In(state, name)
 	if textutil.SafeName(name) == name && !textutil.IsHashedName(name) {
@@ -200,7 +199,7 @@ var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
 const maxColons = 12
 
 // KeyOf returns the key of a session from its folder's name. In keys that name an agent the
-// folder has the colons replaced. The hash that follows tells where they were. If that fails, the
+// folder has the colons replaced. The hash that follows shows their places. If that fails, the
 // session's owner is unknown.
 func KeyOf(folder string) (string, error) {
 	if !namesAgent.MatchString(folder) {
@@ -227,8 +226,8 @@ func KeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// Damaged is why a folder's word for whose it is can't be used, nil if it can, or if it
-// says nothing.
+// Damaged returns why a folder's record of its owner can't be used, nil if it can, or if there is
+// none.
 func Damaged(dir store.Store, name string) error {
 	if name == Project {
 		return nil
@@ -237,17 +236,17 @@ func Damaged(dir store.Store, name string) error {
 	return err
 }
 
-// Owner says whose a folder is that is in use.
+// Owner knows the owner of a folder that is in use.
 type Owner struct {
-	said  bool // the folder says so
-	signs bool // the folder is to say so
+	said  bool // the folder names its owner
+	signs bool // the folder must name its owner
 }
 
 // Unread forgets the folder's owner, which the next call reads again.
 func (o *Owner) Unread() { o.said = false }
 
-// Identify settles whose the folder of a name is, which was taken to be known's, and
-// gives its key. A key that is "" is to be told by the folder.
+// Identify determines the owner of the folder of a name, which was taken to be known's, and
+// returns its key. If key is "", the folder must name it.
 func (o *Owner) Identify(state store.Store, name, known, key string) (string, error) {
 	if name == Project {
 		return known, nil

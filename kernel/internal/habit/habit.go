@@ -22,7 +22,7 @@ type Book struct {
 	slot chan struct{}
 }
 
-// In is the book of a state directory.
+// In returns the book of a state directory.
 func In(state store.Store) *Book { return &Book{state: state, slot: make(chan struct{}, 1)} }
 
 // Did is a session's record so far.
@@ -55,16 +55,16 @@ type agent struct {
 }
 
 type session struct {
-	// ID is the hash of a session's name: nobody's words are kept.
+	// ID is the hash of a session's name, so that the name itself is not kept.
 	ID string `json:"id"`
 	Did
 }
 
-// idOf is how a session is known here.
+// idOf returns a session's id in the book.
 func idOf(session string) string { return ids.Hash(session)[:16] }
 
-// read is the file, an empty one if there is none that is sound. It is an error if it can't be
-// read now.
+// read returns the file, an empty one if there is no sound file. It returns an error if the file
+// can't be read now.
 func (b *Book) read() (f file, newer bool, err error) {
 	raw, err := b.state.Get(Name)
 	if store.OutOfReach(err) {
@@ -131,10 +131,10 @@ func (b *Book) write(f file) error {
 	return err
 }
 
-// newest are the last n.
+// newest returns the last n.
 func newest[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 
-// PausesOf are those of a pace.
+// PausesOf returns the pauses of a pace.
 func PausesOf(p cachelayout.Pace) []int {
 	var out []int
 	for _, g := range p.Idle {

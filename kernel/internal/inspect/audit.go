@@ -20,7 +20,7 @@ import (
 // belong to a line that is just being written.
 const orphanAge = time.Hour
 
-// Kept are an audit's checks of the state that is kept next to memory.
+// Kept returns an audit's checks of the state that is kept next to memory.
 func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
 	kept := map[health.Code]consolidation.Kept{}
 	for code, find := range auditState {
@@ -41,7 +41,7 @@ var auditState = map[health.Code]func(context.Context, *Inspector, *health.Repor
 	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
 }
 
-// readable are the pages that memory names which can be read in a session. Each session is
+// readable returns the pages that memory names and that can be read in a session. Each session is
 // opened once, and none if memory names no page.
 func readable(ctx context.Context, in *Inspector) map[string]bool {
 	out := map[string]bool{}

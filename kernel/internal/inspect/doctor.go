@@ -293,7 +293,7 @@ func (d *doctor) embedding() {
 func (d *doctor) vectorLength(p embed.Provider, length int) {
 	ix, err := d.in.Memory.Index(d.ctx)
 	if err != nil {
-		return // which index says
+		return // the check of the index reports that
 	}
 	if model, dim, err := ix.Model(d.ctx); err == nil && model == p.Model() && dim != length {
 		d.tell(health.Warning, fmt.Sprintf("the index has vectors of %d numbers by the same name: search is by words alone", dim),
@@ -306,7 +306,7 @@ func (d *doctor) dayBudget(b *embed.Budget) {
 	if b == nil {
 		return
 	}
-	if n, tokens, err := d.in.Memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
+	if n, tokens, err := d.in.Memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // another check reports an index that can't be read
 		d.tell(health.Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
 			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
 	}
@@ -375,7 +375,7 @@ func (d *doctor) secrets() {
 		"what is no secret can be named in redact.allow, a rule in redact.disable_rules")
 }
 
-// existing is the lowest folder on the way to dir that is there.
+// existing returns the lowest existing folder on the way to dir.
 func existing(dir string) string {
 	for {
 		up := filepath.Dir(dir)

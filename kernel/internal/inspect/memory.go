@@ -14,7 +14,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	if m == nil {
 		return st
 	}
-	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
+	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // the index reports itself that it can't be read
 	st.Index = in.IndexStatus(ctx)
 	watching, last := m.Sync.Status()
 	st.Sync.Watch, st.Sync.Last = api.WatchStatus(watching), (*api.SyncRun)(last)

@@ -74,7 +74,7 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 	return st, ctx.Err()
 }
 
-// Session gives the status of one session that is open. It writes nothing.
+// Session returns the status of one open session. It writes nothing.
 func (in *Inspector) Session(s *session.Session) api.SessionStatus {
 	return sessionStatus(s, in.Now())
 }
@@ -131,7 +131,7 @@ func sessionStatus(s *session.Session, now time.Time) api.SessionStatus {
 	return st
 }
 
-// shown is the size of a file, 0 if it can't be told: nothing is decided by it.
+// shown returns the size of a file, 0 if it is unknown: it decides nothing.
 func shown(dir store.Store, name string) int64 {
 	n, _ := folder.Size(dir, name)
 	return n
@@ -247,7 +247,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// modelSummaries is the state of the notes on each branch of this epoch.
+// modelSummaries returns the state of the notes on each branch of this epoch.
 func modelSummaries(s *session.Session) []api.ModelSummary {
 	out := []api.ModelSummary{}
 	if s.Journal == nil {
@@ -269,7 +269,7 @@ func modelSummaries(s *session.Session) []api.ModelSummary {
 	return out
 }
 
-// cooldowns are those of all models that were asked, by name.
+// cooldowns returns those of all models that were asked, by name.
 func cooldowns(state store.Store) []api.Cooldown {
 	out := []api.Cooldown{}
 	for _, c := range notes.OpenCooldowns(state).All() {

@@ -22,9 +22,9 @@ const (
 	namedShare = 0.5
 )
 
-// Use says how often a text of memory was recalled, in the sessions that are kept, and how often
-// the agent then named it: an answer of the same turn holds half of its long words or more. Turns
-// that were forgotten or removed by retention do not count.
+// Use counts how often a text of memory was recalled, in the sessions that are kept, and how
+// often the agent then named it: an answer of the same turn holds half of its long words or more.
+// Turns that were forgotten or removed by retention do not count.
 func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 	var u api.Use
 	key := consolidation.Key(text)

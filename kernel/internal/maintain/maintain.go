@@ -135,7 +135,7 @@ func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curate
 	return c, ctx.Err()
 }
 
-// nowOr is a moment, or if it is zero that of the kernel's clock.
+// nowOr returns t, or the time of the kernel's clock if t is zero.
 func nowOr(k *Keeper, t time.Time) time.Time {
 	if t.IsZero() {
 		return k.Now()
@@ -143,8 +143,8 @@ func nowOr(k *Keeper, t time.Time) time.Time {
 	return t
 }
 
-// checkpointed are the decisions and learnings of the newest checkpoint of each
-// session that was written on a day.
+// checkpointed returns the decisions and learnings of the newest checkpoint of each session that
+// was written on a day.
 func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.Extra, error) {
 	folders, err := folder.All(k.State)
 	if err != nil {
@@ -170,7 +170,7 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 	return out, nil
 }
 
-// filled are the thresholds with their defaults, as package consolidation has them.
+// filled returns the thresholds with their defaults, as package consolidation has them.
 func filled(o api.PruneOptions) consolidation.PruneOptions {
 	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, api.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }

@@ -101,7 +101,7 @@ func nothing(ctx context.Context, k *Keeper) (bool, error) {
 	return len(folders) == 0, err
 }
 
-// busy says which session was written to within a time, "" if none was.
+// busy names a session that was written to within a time, "" if there is none.
 func busy(k *Keeper, idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
 		return "", nil

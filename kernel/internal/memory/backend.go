@@ -35,7 +35,8 @@ type reading struct {
 	retriever *retrieval.Retriever
 }
 
-// options are those by which the index is opened, to be changed at will.
+// options returns a copy of the options by which the index is opened, which the caller may
+// change.
 func (x *opened) options() *index.Options {
 	o := x.rules
 	return &o
@@ -75,7 +76,7 @@ func (x *opened) close() error {
 	return err
 }
 
-// Index is the index, open to be read; who gets it does not close it.
+// Index returns the index, open for reading. The caller must not close it.
 func (m *Memory) Index(ctx context.Context) (api.MemoryIndex, error) {
 	r, err := m.index.get(ctx)
 	if err != nil {

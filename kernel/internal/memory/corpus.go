@@ -71,7 +71,7 @@ func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.
 	}
 }
 
-// markdown lists the memory files. It is false if yield wants no more.
+// markdown lists the memory files. It returns false if yield wants no more.
 func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	if len(c.extras) == 0 {
 		return listMarkdown(ctx, c.store, "", skipped, yield)
@@ -121,7 +121,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 	return true
 }
 
-// both is a time that changes with either of two: to the millisecond the later one.
+// both returns a time that changes with either of two: to the millisecond the later one.
 func both(a, b time.Time) time.Time {
 	later := a
 	if b.After(a) {
@@ -132,8 +132,8 @@ func both(a, b time.Time) time.Time {
 	return later.Truncate(time.Millisecond).Add(time.Duration(h.Sum64() % uint64(time.Millisecond)))
 }
 
-// mediaUnder lists the media in a folder of the workspace. It is false if yield
-// wants no more.
+// mediaUnder lists the media in a folder of the workspace. It returns false if yield wants no
+// more.
 func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {

@@ -67,8 +67,8 @@ func fill(ctx context.Context, f *filling) error {
 	return err
 }
 
-// once fills the index. check looks whether the model still gives vectors of the
-// length that is in use.
+// once fills the index. check asks whether the model still returns vectors of the length that is
+// in use.
 func (f *filling) once(ctx context.Context, check bool) error {
 	used, dim, err := f.ix.Model(ctx)
 	if err == nil && used == "" && f.opts.delta && !embed.Describe(f.p).Free {
@@ -203,7 +203,7 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 	return f.put(context.WithoutCancel(ctx), []embed.Vector[index.Hash]{{Key: t.Hash, Vector: v}})
 }
 
-// missingTexts are the texts without a vector; files of media come apart.
+// missingTexts returns the texts without a vector, except media files.
 func missingTexts(ctx context.Context, ix api.MemoryIndex, model string) iter.Seq2[embed.Text[index.Hash], error] {
 	return func(yield func(embed.Text[index.Hash], error) bool) {
 		for t, err := range ix.MissingEmbeddings(ctx, model) {

@@ -24,7 +24,7 @@ type extra struct {
 	private, shared *markdownstore.Store
 }
 
-// newExtras are the folders as the workspace's settings have them.
+// newExtras returns the additional folders of the workspace's settings.
 func newExtras(all []api.MemoryFolder, workspace string, o markdownstore.Options) []*extra {
 	var out []*extra
 	o.Include, o.Settle, o.Own, o.Private, o.PrivateNotes = markdownstore.Everything(), nil, "", true, false
@@ -71,8 +71,8 @@ func (x *extra) close() error {
 	return x.private.Close()
 }
 
-// list lists the folder's files by their names in the index. It is false if yield wants
-// no more.
+// list lists the folder's files by their names in the index. It returns false if yield wants no
+// more.
 func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	st, err := x.store(true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,8 @@ func (c *corpus) folderOf(path string) (x *extra, rest string) {
 	return nil, path
 }
 
-// storeOf is where a file is, as a session may see it, and its path there.
+// storeOf returns the store that holds a file, as a session may see it, and the file's path
+// there.
 func (c *corpus) storeOf(path string, private bool) (*markdownstore.Store, string, error) {
 	if x, rest := c.folderOf(path); x != nil {
 		st, err := x.store(private)
@@ -107,7 +108,7 @@ func (c *corpus) storeOf(path string, private bool) (*markdownstore.Store, strin
 	return c.shared, path, nil
 }
 
-// classify is the class of a file by its name in the index, as a session may see it.
+// classify returns the class of a file by its name in the index, as a session may see it.
 func (c *corpus) classify(path string, private bool) (markdownstore.Class, bool) {
 	st, rest, err := c.storeOf(path, private)
 	if err != nil {

@@ -26,7 +26,7 @@ func (m *Memory) LeftOut(ctx context.Context) (markdownstore.LeftOut, error) {
 	return m.Private.LeftOut(ctx)
 }
 
-// surveyed is LeftOut, kept for searches that find nothing: these have no time to look
+// surveyed returns LeftOut, kept for searches that find nothing, which have no time to look
 // through a workspace.
 func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	left, err := m.LeftOut(ctx)

@@ -68,9 +68,8 @@ const (
 	maxMediaFile = 64 << 20
 )
 
-// media is a file as it is embedded, and the one line by which it is found and
-// shown: kind, path, caption and a part of its hash, so that another content is
-// another chunk.
+// media returns a file as it is embedded, and the one line by which it is found and shown: kind,
+// path, caption and a part of its hash, so that another content is another chunk.
 func (c *corpus) media(name string) (file embed.Media, line string, err error) {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {

@@ -58,12 +58,12 @@ type Options struct {
 	// Folders are searched in addition to the workspace.
 	Folders  []api.MemoryFolder
 	Sessions SessionOptions
-	// Wait is how long searches wait for the index to be made, or brought up to date;
-	// default DefaultWait, negative if they are to search it as it is.
+	// Wait is how long searches wait for the index to be made, or brought up to date. It defaults
+	// to DefaultWait; if negative, they search the index as it is.
 	Wait time.Duration
 	// After makes the timers of that; default [time.After].
 	After func(time.Duration) <-chan time.Time
-	// Sync says when the index is brought up to date by itself. The function of a run, and the
+	// Sync decides when the index is brought up to date by itself. The function of a run, and the
 	// watched folders except the Debounce, are filled in here.
 	Sync syncer.Options
 }
@@ -171,7 +171,7 @@ func (m *Memory) syncOptions() syncer.Options {
 		w := *o.Watch
 		w.Tree = watched(m.Private)
 		for _, x := range m.corpus.extras {
-			if st, err := x.store(true); err == nil { // one that comes later is seen by the clock
+			if st, err := x.store(true); err == nil { // the clock sees a folder that is made later
 				w.Also = append(w.Also, watched(st))
 			}
 		}
@@ -202,7 +202,7 @@ func watched(st *markdownstore.Store) watch.Tree {
 	return t
 }
 
-// Close ends the background's work, then gives the files back.
+// Close ends the background's work, then closes the files.
 func (m *Memory) Close() error {
 	err := m.endRuns()
 	m.Sync.Close()
@@ -213,7 +213,7 @@ func (m *Memory) Close() error {
 	return errors.Join(errs...)
 }
 
-// Store is the workspace as a session sees it.
+// Store returns the workspace as a session sees it.
 func (m *Memory) Store(private bool) *markdownstore.Store {
 	if private {
 		return m.Private
@@ -221,7 +221,7 @@ func (m *Memory) Store(private bool) *markdownstore.Store {
 	return m.Shared
 }
 
-// location is where the user's days begin.
+// location returns the time zone of the user's days.
 func (m *Memory) location() *time.Location {
 	if loc := m.o.Store.Timezone; loc != nil {
 		return loc
@@ -282,7 +282,7 @@ func (m *Memory) File(private bool, path string) (file File, ok bool, err error)
 	return r.File, strings.TrimSpace(text) != "", nil
 }
 
-// Remembered is the file of curated memory.
+// Remembered returns the file of curated memory.
 func (m *Memory) Remembered() string {
 	if f, err := m.Private.Stat("MEMORY.md"); err == nil && f.ModTime.IsZero() {
 		return "memory.md"
@@ -290,7 +290,7 @@ func (m *Memory) Remembered() string {
 	return "MEMORY.md"
 }
 
-// DailyLogs are the logs of today and yesterday; see [markdownstore.Store.DailyLogs].
+// DailyLogs returns the logs of today and yesterday; see [markdownstore.Store.DailyLogs].
 func (m *Memory) DailyLogs(private bool, now time.Time) (today, yesterday markdownstore.File) {
 	return m.Store(private).DailyLogs(now)
 }

@@ -19,7 +19,7 @@ import (
 // defaultWait is how long searches wait for the index to be made, or brought up to date.
 const defaultWait = 2 * time.Second
 
-// Patience says how a search waits for the index.
+// Patience configures how a search waits for the index.
 type Patience struct {
 	// Wait is for how long: 0 is [Options.Wait], negative as long as the context lasts.
 	Wait time.Duration
@@ -30,7 +30,7 @@ type Patience struct {
 	// Peek writes nothing: files without an index are searched themselves, if they are
 	// few, and an index as it is.
 	Peek bool
-	// Progress, if not nil, is told how far the index is.
+	// Progress, if not nil, is called with the index's progress.
 	Progress func(api.ReindexProgress)
 }
 
@@ -110,7 +110,7 @@ func (m *Memory) begin(wait, busy time.Duration) *run {
 	return r
 }
 
-// do is one run. A statement of it waits for another program's lock for busy.
+// do performs one run. A statement of it waits for another program's lock for busy.
 func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	defer r.cancel()
 	report, err := m.reindex(ctx, &how{ReindexOptions: api.ReindexOptions{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect, busy: busy})
@@ -159,7 +159,7 @@ func (m *Memory) endRuns() error {
 	return err
 }
 
-// wanted reports whether an index that lags by so much is to be brought up to date.
+// wanted reports whether an index that lags by so much must be brought up to date.
 func (b *bringer) wanted(wait time.Duration, lag index.Lag) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// how says how the index is brought up to date.
+// how configures how the index is brought up to date.
 type how struct {
 	api.ReindexOptions
 	// delta leaves past sessions alone of which little is new.

@@ -35,7 +35,7 @@ type Scope struct {
 	own string
 }
 
-// Scope is that of a session. Without an agent it is the session's.
+// Scope returns the scope of a session. Without an agent it is the session's.
 func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 	if agent == "" {
 		agent = m.Agent(session)
@@ -135,7 +135,7 @@ func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
 		return
 	}
 	var r api.Reindexed
-	// An error keeps the documents as they were; the next reindex says it.
+	// An error keeps the documents as they were; the next reindex reports it.
 	if m.heard.read(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
 		m.Sync.Look(ctx)
 	}
@@ -228,7 +228,7 @@ func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	return res
 }
 
-// behindBy says a lag in words, "" for none.
+// behindBy describes a lag in words, "" for none.
 func behindBy(l index.Lag) string {
 	switch {
 	case l.Rules:
@@ -289,7 +289,7 @@ func (sc *Scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
 
-// refusal is why past sessions, asked for by name, may not be searched.
+// refusal returns why past sessions, asked for by name, may not be searched.
 func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
 	switch {
 	case sc.Source != api.SourceSessions:
@@ -312,7 +312,7 @@ func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	}
 	_, path = index.SplitOwner(path)
 	if mediaType(path) != "" {
-		return time.Time{}, false // a file's date says nothing of when it was taken
+		return time.Time{}, false // a file's date does not show when it was taken
 	}
 	c, _ := m.corpus.classify(path, true)
 	f := markdownstore.File{Path: path, ModTime: mod, Class: c}

@@ -58,7 +58,7 @@ type Options struct {
 	Names []string
 	// RemoveSource takes them out of the source when all of them are in the target.
 	RemoveSource bool
-	// Wait is how long it waits for who is writing.
+	// Wait is how long it waits for a writer.
 	Wait     time.Duration
 	Progress func(what string, done, all int)
 	Now      time.Time
@@ -192,7 +192,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		if r, err = take(folder.In(s, name), folder.LockFile); err != nil {
 			break
 		}
-		r() // nobody takes it while this process holds the lock of all
+		r() // no process takes it while this one holds the lock of all
 	}
 	if err != nil {
 		release()
@@ -201,7 +201,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 	return release, nil
 }
 
-// listed are the documents under some names, with their sizes. Locks are none.
+// listed returns the documents under some names, with their sizes. It leaves out locks.
 func listed(s store.Store, names []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	for _, name := range names {

@@ -35,7 +35,7 @@ const (
 	longestCooldown = 6 * time.Hour
 )
 
-// cooldown is how long a model is left alone after so many failures in a row.
+// cooldown returns how long a model is left alone after so many failures in a row.
 func cooldown(failures int, asked time.Duration) time.Duration {
 	d := longestCooldown
 	if failures < 10 {
@@ -51,7 +51,7 @@ type Cooldowns struct {
 	mu    sync.Mutex
 }
 
-// OpenCooldowns gives those of a state directory. Nothing is read or written yet.
+// OpenCooldowns returns the cool-downs of a state directory. It reads and writes nothing yet.
 func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
 
 // CooldownsFile holds the cool-downs of a state directory.
@@ -62,8 +62,8 @@ type cooldownFile struct {
 	Models  map[string]Cooldown `json:"models"`
 }
 
-// read is the file as it is, since other processes write it too. ok is false
-// if a newer version wrote it, or it can't be read now: it is left alone.
+// read returns the present file, since other processes write it too. ok is false if a newer
+// version wrote it, or it can't be read now: it is then left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.state.Get(CooldownsFile)
 	if store.OutOfReach(err) {
@@ -82,7 +82,7 @@ func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	return f, true
 }
 
-// Cooling reports whether a model is to be left alone.
+// Cooling reports whether a model must be left alone.
 func (c *Cooldowns) Cooling(model string, now time.Time) bool {
 	f, _ := c.read()
 	return now.Before(f.Models[model].Until)
@@ -124,7 +124,7 @@ func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cool
 	return m
 }
 
-// All are the models that were asked, by name.
+// All returns the models that were asked, by name.
 func (c *Cooldowns) All() []Cooldown {
 	f, _ := c.read()
 	out := []Cooldown{}

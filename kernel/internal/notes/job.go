@@ -51,7 +51,7 @@ type Job struct {
 	prompt   summary.Prompt
 }
 
-// Session is where a job comes from, and where its answer goes.
+// Session is the source of a job and the receiver of its answer.
 type Session interface {
 	// Current reports whether a job is made from the journal's present state.
 	Current(ctx context.Context, job *Job) bool
@@ -126,7 +126,7 @@ func rootedIn(msgs []memkernel.Message) func(string) bool {
 	return func(key string) bool { return keys[key] }
 }
 
-// due reports whether a delta is to be asked about.
+// due reports whether the model is due to be asked about a delta.
 func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now time.Time) bool {
 	tokens := 0
 	for i := range hosts {
@@ -143,7 +143,7 @@ func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now
 	return false
 }
 
-// pageOf is the first page of a message, "" if it has none.
+// pageOf returns the first page of a message, "" if it has none.
 func pageOf(hosts []pagevm.HostMessage, key string) string {
 	for i := range hosts {
 		if hosts[i].Key == key && len(hosts[i].Segments) > 0 {
@@ -153,8 +153,8 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 	return ""
 }
 
-// lockName is held among processes while a session's delta is asked about. The
-// kernel of the machine gives it back when its holder dies.
+// lockName is held among processes while a session's delta is asked about. The operating system
+// releases it when its holder dies.
 const lockName = "summary.lock"
 
 // ask sends a delta to the model and hands over the answer.

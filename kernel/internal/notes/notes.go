@@ -26,7 +26,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Options say who is asked, and when.
+// Options name the model, and decide when it is asked.
 type Options struct {
 	Model summary.Model
 	// Tokens is the size of a delta from which it is asked about; After is the age
@@ -46,7 +46,7 @@ type Options struct {
 // maxAsking is how many requests of one kernel may be under way.
 const maxAsking = 2
 
-// Taker asks the model in the background. A nil Taker asks nobody.
+// Taker asks the model in the background. A nil Taker asks no model.
 type Taker struct {
 	opt   Options
 	now   func() time.Time
@@ -60,8 +60,8 @@ type Taker struct {
 	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
 }
 
-// NewTaker gives one that keeps cool-downs in a state directory. All options are
-// taken as they are.
+// NewTaker returns a Taker that keeps cool-downs in a state directory. All options are taken as
+// they are.
 func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
 	n := &Taker{opt: o, now: now, calm: OpenCooldowns(state), asking: map[string]bool{}}
 	n.ctx, n.abort = context.WithCancel(context.Background())

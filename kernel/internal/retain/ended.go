@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// endSessions finds the sessions that are over and, if it is to be done, ends them. It notes in
-// gone the folders of the sessions that go, or would go.
+// endSessions finds the sessions that are over and, with req.Apply, ends them. It notes in gone
+// the folders of the sessions that go, or would go.
 func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited, gone map[string]bool) error {
 	if req.Sessions <= 0 {
 		return nil

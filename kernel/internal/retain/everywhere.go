@@ -170,8 +170,8 @@ func held(s *session.Session, p *pagevm.Page, w *words) bool {
 	return err == nil && w.in(text)
 }
 
-// forgetLines takes the lines that hold words out of memory's own files, also of logs that
-// are closed. Notes are left to the person who wrote them; the scan names them.
+// forgetLines takes the lines that hold words out of memory's own files, also of logs that are
+// closed. It leaves notes to their author; the scan names them.
 func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
@@ -339,7 +339,7 @@ func lookFor(s string) words {
 // in reports whether a text holds the words.
 func (w *words) in(text string) bool { return strings.Contains(fold(text), w.folded) }
 
-// without is a text without the lines that hold the words.
+// without returns a text without the lines that hold the words.
 func (w *words) without(text string) string {
 	if !w.in(text) {
 		return text
@@ -357,8 +357,8 @@ func (w *words) without(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// lines are those of a text by which it holds the words, from 0: one each, or several that
-// hold them together.
+// lines returns the numbers, from 0, of the lines by which a text holds the words: one line each,
+// or several that hold them together.
 func (w *words) lines(text string) (out []int) {
 	lines := strings.Split(text, "\n")
 	const together = 4

@@ -23,8 +23,8 @@ import (
 )
 
 // Forget removes pages, spans, blobs or a whole session from all that is kept, and keeps
-// tombstones: Get answers FORGOTTEN, and the same message does not come back when the host sends
-// it again, in whose place a prompt then says so. The next plan of the session begins its
+// tombstones. Get then answers FORGOTTEN. If the host sends the same message again, it does not
+// come back, and a prompt says so in its place. The next plan of the session begins its
 // projection anew, at the price of a cache miss. It does not touch the host's own data or the
 // workspace's files.
 func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
@@ -86,7 +86,7 @@ func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
 		if key, err := folder.KeyIn(k.State, req.SessionKey); err == nil && key == req.SessionKey {
-			own = req.SessionKey // nobody knows whose the folder is, so status has its name
+			own = req.SessionKey // the folder's owner is unknown, so status has its name
 		}
 	}
 	folders := []string{own}
@@ -250,8 +250,8 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	return out
 }
 
-// forgetPast forgets the conversations of a session, or says which would be. It
-// comes before all else of the session goes, since from here on nobody finds them.
+// forgetPast forgets the conversations of a session, or reports which would be. It must run
+// before the rest of the session is removed, since nothing finds them afterwards.
 func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *api.Forgotten) error {
 	m := k.Memory
 	out.Transcripts = []sessions.Forgotten{}

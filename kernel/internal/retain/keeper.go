@@ -1,7 +1,7 @@
-// Package retain goes through the sessions of a state directory and removes contents that are to
-// be forgotten, that are older than they have to be kept, or that are damaged. A session's
-// journal first promises the removal, which follows. The package never decides for how long
-// things are kept, and never removes content that a prompt or memory points to.
+// Package retain goes through the sessions of a state directory and removes forgotten, expired
+// and damaged contents. A session's journal first promises the removal, which follows. The
+// package never decides for how long things are kept, and never removes content that a prompt or
+// memory points to.
 package retain
 
 import (

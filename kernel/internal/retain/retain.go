@@ -129,7 +129,7 @@ func (k *Keeper) retainSession(ctx context.Context, name string, req *api.Retain
 	return row, s.PromiseErasure(b, req.Now)
 }
 
-// expired are the pages whose blobs may go.
+// expired returns the pages whose blobs may go.
 func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSession, cited map[string]bool) *erasure.Promise {
 	if req.Blobs <= 0 {
 		return &erasure.Promise{}
@@ -149,7 +149,7 @@ func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSessio
 	return b
 }
 
-// lastStart is when one of some conversations was planned last.
+// lastStart returns when one of some conversations was last planned.
 func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	for _, l := range lines {
 		if t := l.Ledger.LastStart; t.After(last) {

@@ -48,7 +48,7 @@ type Boundary struct {
 	// Last is the newest message that had been taken in.
 	Last string    `json:"last,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Pending: the conversation was not known, so that the next plan is to cut.
+	// Pending: the conversation was not known, so the next plan must cut.
 	Pending bool `json:"pending,omitempty"`
 }
 
@@ -200,7 +200,7 @@ func (a *Account) beginEpoch() {
 	a.Observed = map[string]summary.State{}
 }
 
-// SummaryPage is the page of a branch's summary in this epoch.
+// SummaryPage returns the page of a branch's summary in this epoch.
 func (a *Account) SummaryPage(branch string) string {
 	return fmt.Sprintf("summary/%d/%s", a.Epoch, branch)
 }

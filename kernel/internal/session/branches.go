@@ -36,7 +36,7 @@ func (b *Branches) lose(cause error) {
 	b.drop()
 }
 
-// Of is the state of a conversation, a new one if there is none yet.
+// Of returns the state of a conversation, a new one if there is none yet.
 func (b *Branches) Of(name, model string) *branch.State {
 	if l := b.All[branch.Key{Branch: name, Model: model}]; l != nil {
 		return l
@@ -44,8 +44,8 @@ func (b *Branches) Of(name, model string) *branch.State {
 	return branch.New(b.session, name, model)
 }
 
-// Switched is the conversation of a branch that had the newest request, if a model has had none
-// and that was another one's; nil otherwise.
+// Switched returns the conversation of a branch that had the newest request, if a model has had
+// none and that was another one's; nil otherwise.
 func (b *Branches) Switched(name, model string) *branch.State {
 	if b.All[branch.Key{Branch: name, Model: model}] != nil {
 		return nil
@@ -59,7 +59,7 @@ func (b *Branches) Switched(name, model string) *branch.State {
 	return last
 }
 
-// Newest is the conversation of a branch; without a model, the one that got furthest.
+// Newest returns the conversation of a branch; without a model, the one that got furthest.
 func (b *Branches) Newest(name, model string) *branch.State {
 	if model != "" {
 		return b.Of(name, model)

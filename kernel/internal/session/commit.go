@@ -47,7 +47,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 		if err != nil {
 			return w, err
 		}
-		defer s.done(unlock) // until the line that names them is there, nobody may remove them
+		defer s.done(unlock) // until a journal line names the blobs, no process may remove them
 	}
 	batch := s.Blobs.NewBatch()
 	for _, b := range pages.Blobs {

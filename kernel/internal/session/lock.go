@@ -20,8 +20,8 @@ func (l lock) TryLock() bool {
 	}
 }
 
-// LockContext is Lock, or the error of a context that ends first. A lock that is free
-// is taken whatever the context says.
+// LockContext is Lock, but returns the error of a context that ends first. It takes a free lock
+// even if the context has ended.
 func (l lock) LockContext(ctx context.Context) error {
 	if l.TryLock() {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Masked checks that updates are of one scope and of types that are not the
-// kernel's own, gives each an id, and masks secrets.
+// Masked checks that updates are of one scope and of types that are not the kernel's own, assigns
+// each an id, and masks secrets.
 func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Scope, error) {
 	var scope memkernel.Scope
 	out := make([]journal.Update, len(in))

@@ -155,7 +155,7 @@ func MemoryUpdate(id string, e workstate.Entry, evidence string) (journal.Update
 		Scope: memkernel.ScopeSession, EvidenceRef: evidence}, err
 }
 
-// Promised are the entries of memory as the journal has them.
+// Promised returns the entries of memory as the journal has them.
 func (s *Session) Promised() []journal.Entry {
 	p, _ := s.Page(memoryKey)
 	f, _ := p.Field(memoryField)

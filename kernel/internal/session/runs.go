@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// RunsIn are the runs over memory's files that the project's session holds.
+// RunsIn returns the runs over memory's files that the project's session holds.
 func RunsIn(s *Session) upkeep.Journal { return runs{s} }
 
 type runs struct{ s *Session }

@@ -40,7 +40,7 @@ type Options struct {
 	Memory   *memory.Memory // the workspace's Markdown, nil if it is off
 	Upkeep   *upkeep.Keeper // finishes runs over memory's files, and knows their backups
 	Life     workstate.Options
-	Tracer   func(dir store.Store) *trace.Writer // gives nil if there is to be none
+	Tracer   func(dir store.Store) *trace.Writer // returns nil to have no trace
 	Now      func() time.Time
 	// Keep is how many sessions are held in memory.
 	Keep int
@@ -72,7 +72,7 @@ type Session struct {
 	Branches     Branches
 	Spans        map[string]branch.Span
 	Calibrations *Calibrations
-	// Account says how far the journal's pages have been read.
+	// Account records how far the journal's pages have been read.
 	Account Account
 	// Life keeps the working state.
 	Life     *workstate.Keeper
@@ -165,7 +165,7 @@ func refresh(s *Session, write bool) error {
 	return nil
 }
 
-// closeFile closes a journal that is to be read again.
+// closeFile closes a journal, so that it is read again.
 func closeFile(j **journal.Journal) {
 	if *j != nil {
 		(*j).Close()
@@ -174,7 +174,7 @@ func closeFile(j **journal.Journal) {
 }
 
 // follow opens a journal, or looks for appended records, and passes every new record to each.
-// again says that the journal was opened for reading and is now to be written, too.
+// again says that the journal was opened for reading and must now be opened for writing, too.
 func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
 	if *j == nil {
 		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: each})
@@ -324,7 +324,7 @@ func (s *Session) Reader() *archive.Reader {
 	return &archive.Reader{Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Retired: s.Graves.Retired}
 }
 
-// Archived is everything that left the session's prompts, read from disk.
+// Archived returns everything that left the session's prompts, read from disk.
 func (s *Session) Archived() (*retrieval.Spans, error) {
 	var pages []string
 	for _, id := range slices.Sorted(maps.Keys(s.Spans)) {
@@ -337,7 +337,7 @@ func (s *Session) Archived() (*retrieval.Spans, error) {
 	return spans, nil
 }
 
-// Page is a private page of the session, if the journal has it.
+// Page returns a private page of the session, if the journal has it.
 func (s *Session) Page(key string) (journal.StoredPage, bool) {
 	if s.Journal == nil {
 		return journal.StoredPage{}, false
@@ -345,7 +345,7 @@ func (s *Session) Page(key string) (journal.StoredPage, bool) {
 	return s.Journal.Store().Page(addressIn(s.Name, key))
 }
 
-// Stored are the pages that hosts wrote.
+// Stored returns the pages that hosts wrote.
 func (s *Session) Stored() []journal.StoredPage {
 	if s.Journal == nil {
 		return nil

@@ -23,7 +23,7 @@ var errInUse = errors.New("the session is in use")
 type Table struct {
 	o Options
 
-	mu     sync.Mutex // nobody waits for a session under it
+	mu     sync.Mutex // it is never held while waiting for a session
 	all    map[string]*Session
 	closed bool
 }
@@ -35,10 +35,10 @@ func NewTable(o Options) *Table { return &Table{o: o, all: map[string]*Session{}
 // rewriting.
 const journalLooks = 4
 
-// Open gives the session of a folder, read from disk as far as this process has not seen
-// it; nobody else has it until unlock is called. A key of "" is told by the folder. Opened
-// to be written it is locked among processes, too; where nothing can be written it is
-// opened to be read. It repairs nothing: [Table.Use] does.
+// Open returns the session of a folder, and reads the data on disk that this process has not
+// seen. No other caller has the session until unlock is called. If key is "", the folder names
+// it. With write it is locked among processes, too; if nothing can be written, it is opened for
+// reading. It repairs nothing: [Table.Use] does.
 func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
 	if !write {
 		return t.open(ctx, key, name, nil)
@@ -46,7 +46,7 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	return t.open(ctx, key, name, lockFolder)
 }
 
-// open is Open with a way to lock the folder; nil opens it to be read.
+// open is Open with a function to lock the folder; nil opens it for reading.
 func (t *Table) open(ctx context.Context, key, name string, lock func(context.Context, *Session) (release func(), err error)) (s *Session, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -123,7 +123,7 @@ func ended(s *Session, err error) {
 	}
 }
 
-// KeyOr is a key, or that of the session that has none.
+// KeyOr returns key, or the key of the session without one.
 func KeyOr(key string) string { return cmp.Or(key, api.DefaultSession) }
 
 // UseKey is Use by the session's key.
@@ -136,8 +136,8 @@ func (t *Table) UseKey(ctx context.Context, key string, write bool) (*Session, f
 	return t.Use(ctx, key, name, write)
 }
 
-// Use is Open for a call that works on the session: one that is opened to be written is
-// recovered first, and those that were not used for longest leave memory.
+// Use is Open for a call that works on the session. With write the session is recovered first.
+// The sessions that were unused for longest leave memory.
 func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
 	s, unlock, err := t.Open(ctx, key, name, write)
 	if err != nil {
@@ -153,9 +153,10 @@ func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session
 	return s, unlock, nil
 }
 
-// UseDeferred is Use to write for a call whose writes wait for its end, as [Deferral.Defer] says. With
-// resume it is not asked before then either whether another machine has been at work in the
-// session since this one was: if so lost hears of it, and the call is made again without.
+// UseDeferred is Use to write for a call whose writes wait for its end, as [Deferral.Defer] says.
+// With resume it does not ask before the end, either, whether another machine has written to the
+// session since this one did. If so, it calls lost, and the caller must repeat the call without
+// resume.
 func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost func(error)) (*Session, func(), error) {
 	key = KeyOr(key)
 	name, err := folder.Of(t.o.State, key)
@@ -207,7 +208,7 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	return write, err
 }
 
-// lockFolder takes a session's lock among processes, waiting as long as ctx lets it.
+// lockFolder takes a session's lock among processes. It waits until ctx ends.
 func lockFolder(ctx context.Context, s *Session) (release func(), err error) {
 	if release, err = folder.Lock(ctx, s.o.State, s.Name); err != nil {
 		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
@@ -217,7 +218,7 @@ func lockFolder(ctx context.Context, s *Session) (release func(), err error) {
 
 var errNotResumed = errors.New("the lock has to be taken")
 
-// resumeFolder resumes a session's lock, as [store.Resume] says.
+// resumeFolder resumes a session's lock, see [store.Resume].
 func resumeFolder(_ context.Context, s *Session) (release func(), err error) {
 	if release = store.Resume(s.Files, folder.LockFile); release == nil {
 		return nil, errNotResumed
@@ -259,8 +260,8 @@ func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Sessio
 	return s, func() { release(); unlock() }, nil
 }
 
-// TakeUnread takes a session of which nothing is in memory, so that nobody else can read
-// it; ok is false where somebody has it, or where this process has nothing to do with it.
+// TakeUnread takes a session of which nothing is in memory, so that no other caller can read it.
+// ok is false if another caller has it, or if this process does not know it.
 func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
 	s := t.find(name)
 	if s == nil || !s.mu.TryLock() {
@@ -273,7 +274,7 @@ func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
 	return s.mu.Unlock, true
 }
 
-// take gives a session, made if it is new.
+// take returns a session, made if it is new.
 func (t *Table) take(key, name string) (*Session, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -288,7 +289,7 @@ func (t *Table) take(key, name string) (*Session, error) {
 	return s, nil
 }
 
-// find gives a session, nil if this process has had nothing to do with it.
+// find returns a session, nil if this process does not know it.
 func (t *Table) find(name string) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -313,7 +314,7 @@ func (t *Table) Keeps(name string) bool {
 	return s.Keeps()
 }
 
-// Len is how many sessions are in memory.
+// Len returns how many sessions are in memory.
 func (t *Table) Len() int { return len(t.held()) }
 
 // held lists the sessions of which something was read.
@@ -328,8 +329,8 @@ func (t *Table) held() (out []*Session) {
 	return out
 }
 
-// releaseOldest releases those sessions that were not used for longest, other than the
-// one that is being used, where more are in memory than are to be kept.
+// releaseOldest releases the sessions that were unused for longest, except the one in use, if
+// more are in memory than allowed.
 func (t *Table) releaseOldest(but *Session) {
 	all := t.held()
 	for n := len(all) - t.o.Keep; n > 0; n-- {
@@ -356,7 +357,7 @@ func (t *Table) Release(name string) {
 	}
 }
 
-// ReleaseIdle releases the sessions that nobody has used for so long, and says how many.
+// ReleaseIdle releases the sessions that were unused for so long, and returns their number.
 func (t *Table) ReleaseIdle(idle time.Duration) (n int) {
 	for _, s := range t.held() {
 		if time.Since(time.Unix(0, s.used.Load())) >= idle && s.release() {

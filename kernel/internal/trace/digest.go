@@ -19,12 +19,12 @@ type projectionDigest struct {
 
 type blockHash = [sha256.Size]byte
 
-// digestBlock is how many entries of a list are hashed together. Another number
-// gives other hashes: it takes a new journal.TraceFormat.
+// digestBlock is how many entries of a list are hashed together. Another number changes the
+// hashes, so it needs a new journal.TraceFormat.
 const digestBlock = 16
 
-// sum is the hash of all that decides a prompt's bytes. keepSeen and keepItems lead
-// over from the projection summed before.
+// sum returns the hash of all that decides a prompt's bytes. keepSeen and keepItems count the
+// entries that are unchanged since the projection summed before.
 func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) string {
 	all := sha256.New()
 	d.seen = d.list(all, d.seen, keepSeen, len(p.Seen), func(i int) {

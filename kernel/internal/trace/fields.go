@@ -12,7 +12,7 @@ import (
 // fields are some fields of a struct by their names in JSON.
 type fields map[string]json.RawMessage
 
-// changedFields are the exported fields of now that differ from base.
+// changedFields returns the exported fields of now that differ from base.
 func changedFields[T any](base, now *T) (fields, error) {
 	a, b := reflect.ValueOf(base).Elem(), reflect.ValueOf(now).Elem()
 	var out fields
@@ -33,8 +33,8 @@ func changedFields[T any](base, now *T) (fields, error) {
 	return out, nil
 }
 
-// withFields is base with some of its fields replaced. A field that the struct does
-// not have is an error.
+// withFields returns base with some of its fields replaced. A field that the struct does not have
+// is an error.
 func withFields[T any](base T, f fields) (T, error) {
 	v := reflect.ValueOf(&base).Elem()
 	byName := map[string]int{}
@@ -57,7 +57,7 @@ func withFields[T any](base T, f fields) (T, error) {
 	return base, nil
 }
 
-// fieldName is a field's name in JSON.
+// fieldName returns a field's name in JSON.
 func fieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" || name == "-" {

@@ -106,7 +106,7 @@ func (b *base) talk(l *line) error {
 	return nil
 }
 
-// cutWas has the cut planner asked as a step says.
+// cutWas asks the cut planner with the input of a step.
 func (b *base) cutWas(s *step) error {
 	var f cutIn
 	err := json.Unmarshal(s.In, &f)

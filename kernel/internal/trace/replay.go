@@ -14,9 +14,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Replay decides again all that the decision trace in r says was decided, and
-// compares. Errors name the file as name; one that wraps [journal.ErrNoTrace] says
-// that it is none.
+// Replay decides again all recorded decisions of the decision trace in r, and compares. Errors
+// name the file as name; an error that wraps [journal.ErrNoTrace] means that it is no trace.
 func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 	t, err := journal.ReadTrace(name, r)
 	if err != nil {
@@ -128,13 +127,13 @@ type planAgain struct {
 	grown *pagevm.Projection // the result of the first Next
 	proj  *pagevm.Projection // the result of the chosen Next
 	wish  *pagevm.CutWish    // the selector's newest, as recorded
-	// others are the decisions of other versions that came out otherwise. foreign:
-	// one of them is the reason why the plan can't be decided to its end.
+	// others are the decisions of other versions that differ now. foreign: one of them is the
+	// reason why the plan can't be decided to its end.
 	others  []*api.TraceDifference
 	foreign bool
 }
 
-// run decides and gives the first field that differs, nil if none does.
+// run decides and returns the first field that differs, nil if none does.
 func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 	a.align = pagevm.Align(a.base.proj, a.base.hosts)
 	d, err := differ("align", a.rec.Align, a.align)
@@ -232,7 +231,7 @@ func (a *planAgain) choose(field string, s *step) (*api.TraceDifference, error) 
 	return differ(field, s.Out, pagevm.Select(sel))
 }
 
-// patched are messages with segments as the selector saw them.
+// patched returns messages with segments as the selector saw them.
 func patched(hosts []pagevm.HostMessage, patches []segmentPatch) ([]pagevm.HostMessage, error) {
 	out := slices.Clone(hosts)
 	for _, p := range patches {
@@ -270,8 +269,8 @@ func (a *planAgain) next(field string, s *step, chosen bool) (*api.TraceDifferen
 	return differ(field, s.Out, dec)
 }
 
-// differ compares two values as JSON and gives the first field that is not the
-// same, in the order of their names; nil if none is.
+// differ compares two values as JSON and returns the first field that differs, in the order of
+// their names; nil if none does.
 func differ(field string, recorded, now any) (*api.TraceDifference, error) {
 	a, err := tree(recorded)
 	if err != nil {
@@ -284,7 +283,7 @@ func differ(field string, recorded, now any) (*api.TraceDifference, error) {
 	return firstDifference(field, a, b), nil
 }
 
-// tree is a value as JSON has it, numbers to their last digit.
+// tree returns a value as JSON has it, numbers to their last digit.
 func tree(v any) (out any, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

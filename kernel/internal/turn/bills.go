@@ -33,8 +33,8 @@ type bill struct {
 	news []memkernel.Message
 }
 
-// bills are those of the conversation's messages, and the delivery's own where it is of
-// no plan. newest is the last call's, which a plan may have been made for.
+// billsOf returns the bills of the conversation's messages, and the delivery's own if it has no
+// plan. newest is the last call's, for which a plan may have been made.
 func billsOf(t *api.Turn) (out []bill, newest bill) {
 	ends, start, from := transcript.TurnEnds(t.Messages), 0, 0
 	last := -1
@@ -66,7 +66,7 @@ func billsOf(t *api.Turn) (out []bill, newest bill) {
 	return out, newest
 }
 
-// answers reports whether nobody has spoken since an answer.
+// answers reports whether no one has spoken since an answer.
 func answers(t *api.Turn, i int) bool {
 	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
@@ -184,7 +184,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 	return out
 }
 
-// row is a bill without a plan.
+// row returns the row of a bill without a plan.
 func (b *bill) row(prices *cachelayout.Book, t *api.Turn) billing.Call {
 	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time}
 	if r.Model == "" {
@@ -203,7 +203,7 @@ const (
 	sentFlush = "flush" // a flush turn of memkernel's
 )
 
-// unplanned returns the row of a call without a plan of its own, nil if nobody was billed.
+// unplanned returns the row of a call without a plan of its own, nil if there is no bill.
 func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Call {
 	if t.Usage == nil || t.Usage.InputTotal() == 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Pass takes in the messages of a boundary, commits, and does what it asks for.
+// Pass takes in the messages of a boundary, commits, and carries out its requests.
 func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
 	b := boundary{Boundary: of}
 	t := b.turn()
@@ -135,7 +135,7 @@ func commitBoundary(s *session.Session, out *api.Passed, b boundary, point journ
 // compacts it, in bytes.
 const compactOver = 4 << 20
 
-// compactJournal compacts a large journal where nobody waits for the answer.
+// compactJournal compacts a large journal at a boundary where no caller waits for the answer.
 func compactJournal(s *session.Session, point journal.CommitPoint) error {
 	if point != journal.PointReset && point != journal.PointSessionEnd || s.Journal == nil || s.Journal.Size() < compactOver {
 		return nil
@@ -144,7 +144,7 @@ func compactJournal(s *session.Session, point journal.CommitPoint) error {
 	return err
 }
 
-// lastReading is the gauge of the branch's last plan, as far as it is known.
+// lastReading returns the gauge of the branch's last plan, as far as it is known.
 func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}

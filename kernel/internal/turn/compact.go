@@ -159,8 +159,8 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 	return d.compaction(w), nil
 }
 
-// compactedBefore says that the boundary's cut was made when it was first passed, by a call whose
-// answer was lost.
+// compactedBefore returns the answer that the boundary's cut was made when it was first passed,
+// by a call whose answer was lost.
 func compactedBefore(l *branch.State) *api.Compaction {
 	c := newCompaction(api.CompactOK, "the cut was made before, when this boundary was passed")
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
@@ -168,7 +168,7 @@ func compactedBefore(l *branch.State) *api.Compaction {
 	return c
 }
 
-// compactLater says that the next plan cuts.
+// compactLater returns the answer that the next plan cuts.
 func compactLater(s *session.Session, l *branch.State) *api.Compaction {
 	c := newCompaction(api.CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
 	if len(l.Proj.Seen) == 0 {

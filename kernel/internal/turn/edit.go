@@ -69,7 +69,7 @@ func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (*api.EditUnd
 	return d.Upkeep.UndoEdit(ctx, e, req.Edit)
 }
 
-// Content is a file of memory as an agent sees it.
+// Content returns a file of memory as an agent sees it.
 func Content(ctx context.Context, d *Desk, path string, private bool) (*api.MemoryFile, error) {
 	if d.Memory == nil {
 		return nil, fmt.Errorf("read %s: %w", path, errMemoryOff)

@@ -114,12 +114,12 @@ func factUpdate(s *session.Session, m *memory.Memory, job *notes.Job, f summary.
 	return u, err
 }
 
-// NotesPage is the page of the notes on a branch in this epoch.
+// NotesPage returns the page of the notes on a branch in this epoch.
 func NotesPage(s *session.Session, branch string) string {
 	return "notes" + s.Account.SummaryPage(branch)[len("summary"):]
 }
 
-// NotesOf are all notes that the journal holds on a branch.
+// NotesOf returns all notes that the journal holds on a branch.
 func NotesOf(s *session.Session, branch string) (summary.Notes, error) {
 	return notesOn(s, NotesPage(s, branch))
 }
@@ -129,8 +129,8 @@ func notesOn(s *session.Session, page string) (summary.Notes, error) {
 	return summary.ReadNotes(p)
 }
 
-// boundaryNotes is the delta up to a boundary, however little that is; nil if there
-// is none, or nobody to ask.
+// boundaryNotes returns the delta up to a boundary, however small; nil if there is none, or no
+// model.
 func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, st summary.State) *notes.Job {
 	if w == nil || b.Reason == StartReason || d.Notes.Busy(s.Files) {
 		return nil
@@ -138,15 +138,15 @@ func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, st summa
 	return d.noteJob(s, w, b.turn(), st, true)
 }
 
-// stateFacts asks for facts of the day's log in the background, once something was written
-// into it that is to outlive a conversation.
+// stateFacts asks for facts of the day's log in the background, after a write to the log that
+// must outlive a conversation.
 func (d *Desk) stateFacts(written int, now time.Time) {
 	if written > 0 && d.Facts != nil {
 		d.Notes.Also("facts", func(ctx context.Context) { d.Facts(ctx, now) })
 	}
 }
 
-// askAtBoundary asks about it in the background: nobody waits.
+// askAtBoundary asks about it in the background, and no caller waits.
 func (d *Desk) askAtBoundary(s *session.Session, job *notes.Job, ended bool) {
 	if job == nil {
 		return

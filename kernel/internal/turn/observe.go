@@ -180,8 +180,8 @@ func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs
 	return nil
 }
 
-// turnStart is the index of the plain user message that began the turn which
-// ends before end.
+// turnStart returns the index of the plain user message that began the turn which ends before
+// end.
 func turnStart(msgs []memkernel.Message, end int) int {
 	for i := end - 1; i > 0; i-- {
 		if transcript.PlainUser(msgs[i]) {
@@ -191,8 +191,8 @@ func turnStart(msgs []memkernel.Message, end int) int {
 	return 0
 }
 
-// turnEnd is the number of leading messages that belong to ended turns: a turn
-// has ended when the assistant spoke without calling a tool. 0 if none has.
+// turnEnd returns the number of leading messages that belong to ended turns: a turn has ended
+// when the assistant spoke without calling a tool. 0 if none has.
 func turnEnd(msgs []memkernel.Message) int {
 	for i := len(msgs); i > 0; i-- {
 		m := &msgs[i-1]

@@ -55,8 +55,8 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanReques
 	return pl, nil
 }
 
-// noteUnfit keeps that system prompt and tools alone don't fit, for the doctor to say. It is
-// lost where it can't be written: the error of the plan says the same.
+// noteUnfit records, for the doctor, that system prompt and tools alone don't fit. A failed write
+// is ignored, because the plan's error reports the same.
 func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	var small *budget.TooSmallError
 	if !errors.As(err, &small) || !small.Always() {
@@ -128,10 +128,10 @@ type Planned struct {
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld
 
-	demand bool // it comes with no call
+	demand bool // there is no call
 }
 
-// how says how a plan is made.
+// how configures how a plan is made.
 type how struct {
 	// peek: the index is not to be written.
 	peek bool
@@ -274,7 +274,7 @@ type workspaceReader struct {
 	private bool
 	key     string
 	loaded  []string
-	peek    bool // nothing is to be written
+	peek    bool // nothing may be written
 	told    func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
@@ -330,8 +330,8 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 	return total > pl.Window-pl.Reserve
 }
 
-// Shared are the pages that all sessions share. A workspace without any has no journal
-// for them.
+// Shared returns the pages that all sessions share. A workspace without any has no journal for
+// them.
 func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 	if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -109,8 +109,8 @@ func commitCut(s *session.Session, pl *Planned) error {
 	return err
 }
 
-// learnForGood keeps the model's window, trains its calibration on a refusal that named
-// figures, and lets go of a request that did not fit once one like it does.
+// learnForGood keeps the model's window, trains its calibration on a refusal that named figures,
+// and drops the record of a request that did not fit once a similar one fits.
 func learnForGood(s *session.Session, pl *Planned) {
 	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
 	window, from := pl.LearnedWindow()
@@ -141,8 +141,8 @@ func learnForGood(s *session.Session, pl *Planned) {
 	}
 }
 
-// writeTrace writes down how a plan that was recorded was decided. If it can't, the plan
-// says so and the next line needs none before it.
+// writeTrace records how a recorded plan was decided. If that fails, the plan reports it and the
+// next line needs none before it.
 func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	if s.Tracer == nil {
 		return

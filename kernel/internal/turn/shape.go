@@ -9,7 +9,7 @@ import (
 )
 
 // Shape stores a result that its host's model has not seen yet, and returns the text that the
-// model is to see instead, "" for the result as it is. Pages that the text names are on disk when
+// model must see instead, "" for the result as it is. Pages that the text names are on disk when
 // Shape returns. resolver is the command by which the model reads them. If shown is not 0 the
 // host shows no more than so many bytes of the result, and the text has no more.
 func Shape(ctx context.Context, d *Desk, key, resolver string, call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) (string, error) {

@@ -32,15 +32,14 @@ type Desk struct {
 	State     store.Store // the state directory
 	Prices    *cachelayout.Book
 	Counts    *budget.Cache
-	Counter   Counter // nil asks nobody
+	Counter   Counter // nil counts nothing
 	Represent *represent.Options
 	Memory    *memory.Memory    // nil if it is off
 	Carry     plan.Memory       // the part of it that prompts show
 	Life      plan.Life         // the working state, as plans look at it,
 	Keeping   workstate.Options // and as it is kept
 	Notes     *notes.Taker      // nil without a model
-	// Facts asks that model for facts of the logs at a moment; it may take long. Nil asks
-	// nobody.
+	// Facts asks that model for facts of the logs at a moment; it may take long. It may be nil.
 	Facts    func(ctx context.Context, now time.Time)
 	Habits   *habit.Book    // pauses of agents' sessions
 	Upkeep   *upkeep.Keeper // records the authors of lines in memory's files
@@ -50,7 +49,7 @@ type Desk struct {
 	// Economy is that of calls that name none.
 	Economy cachelayout.Economy
 	Now     func() time.Time
-	// Recalled is told of the searches that plans make. It may be nil.
+	// Recalled is called for the searches that plans make. It may be nil.
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
@@ -62,7 +61,7 @@ type Counter interface {
 // boundary is a boundary on its way through the desk.
 type boundary struct {
 	api.Boundary
-	pending bool                // the next plan is to cut
+	pending bool                // the next plan must cut
 	ending  func(summary.State) // called when all is taken in, before it is committed
 }
 
@@ -70,7 +69,7 @@ type boundary struct {
 // by a beginning.
 const StartReason = "session_start"
 
-// turn is the boundary as a turn that is observed.
+// turn returns the boundary as an observed turn.
 func (b *boundary) turn() api.Turn {
 	return api.Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now, Source: b.Source}
 }

@@ -55,7 +55,7 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 	return out
 }
 
-// answerTo is the result of a call, nil if there is none.
+// answerTo returns the result of a call, nil if there is none.
 func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -67,7 +67,7 @@ func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 	return nil
 }
 
-// memoryPath is a path that a call names as memory has it, "" if it is none of memory's.
+// memoryPath returns the path of a call as memory has it, "" if it is none of memory's.
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
 	if files.Dir() == "" {
@@ -86,7 +86,7 @@ func (d *Desk) memoryPath(p string) string {
 	return p
 }
 
-// leastSaid is how much a line says that is not found in other texts by chance, in bytes.
+// leastSaid is the least length, in bytes, of a line that is not found in other texts by chance.
 const leastSaid = 8
 
 // heard returns the lines that a successful call wrote into a file, with the author of each. A
@@ -187,7 +187,7 @@ func holds(texts []string, s string) bool {
 	return false
 }
 
-// textOf is the text of a result.
+// textOf returns the text of a result.
 func textOf(r *memkernel.ToolResult) string {
 	var b strings.Builder
 	for i := range r.Content {

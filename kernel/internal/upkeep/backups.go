@@ -18,9 +18,9 @@ import (
 // BackupsFolder is where the backups are, in the state directory.
 const BackupsFolder = "backups"
 
-// Backups hold files byte for byte, or they are none; and secrets do not get into the state
-// folder. So a text with a suspected secret is never backed up, and a run that would need such a
-// backup does not touch the file. Pruning leaves it out, and says so.
+// Backups must hold files byte for byte, and the state folder must not hold secrets. So a text
+// with a suspected secret is never backed up, and a run that would need such a backup does not
+// touch the file. Pruning leaves it out, and reports that.
 
 // heldBack is why a file is left alone.
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
@@ -28,7 +28,7 @@ const heldBack = "it holds what is taken for a secret, which no backup may hold,
 // secret reports whether a text holds a suspected secret.
 func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
 
-// keep puts a text among the backups, unless it holds a secret, and gives its hash.
+// keep adds a text to the backups, unless it holds a secret, and returns its hash.
 func (r *run) keep(text string) string {
 	if r.secret(text) {
 		return store.Sum([]byte(text))
@@ -76,7 +76,7 @@ func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOpt
 	return nil
 }
 
-// refused are the files of a pruning that can't be touched, and why.
+// refused returns the files of a pruning that can't be touched, and why.
 func (r *run) refused(p *consolidation.Pruning) map[string]string {
 	out := map[string]string{}
 	for path, what := range p.Reshaped() {
@@ -93,7 +93,7 @@ func (r *run) refused(p *consolidation.Pruning) map[string]string {
 	return out
 }
 
-// heldIn are the files of a pruning that hold a secret.
+// heldIn returns the files of a pruning that hold a secret.
 func (r *run) heldIn(p *consolidation.Pruning) []string {
 	var out []string
 	for i := range p.Changes {
@@ -152,7 +152,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 	return n, bytes, ctx.Err()
 }
 
-// neededBackups are the backups that runs still need, and all that runs name.
+// neededBackups returns the backups that runs still need, and all that runs name.
 func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	needed, known = map[string]bool{}, map[string]bool{}
 	undoable, seen := false, false
@@ -206,7 +206,7 @@ func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
 	return k.forgetFacts(ctx, clean)
 }
 
-// Quoting are the backups that clean would change.
+// Quoting returns the backups that clean would change.
 func (k *Keeper) Quoting(clean func(string) string) ([]string, error) {
 	var out []string
 	for info, err := range k.Backups.Walk() {

@@ -94,8 +94,8 @@ func (r *run) standing(e *Editor, path string) (out Standing, err error) {
 	return out, nil
 }
 
-// repeated is an edit that was carried out by the same key before, if its files are still as
-// it left them.
+// repeated returns the edit that was carried out by the same key before, if its files are still
+// as it left them.
 func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	if e.Key == "" {
 		return nil, nil
@@ -308,8 +308,8 @@ func newName(r *run, ctx context.Context, path string) error {
 	return ctx.Err()
 }
 
-// attribute checks that nobody's words are changed who doesn't allow it, and says whose the
-// lines are that are written: those that are moved stay whose they were.
+// attribute checks that an edit changes no one's words without permission, and records the
+// authors of the written lines: moved lines keep theirs.
 func (r *run) attribute(e *Editor, all []change) error {
 	rec, unread, err := r.record()
 	if err != nil {
@@ -363,7 +363,7 @@ func saidBy(before, after string, moved map[string]consolidation.Origin) map[str
 	return out
 }
 
-// written are the first and the last line of a text that differ from another one, 0 if it
+// written returns the first and the last line of a text that differ from another one, 0 if it
 // only lost lines.
 func written(before, after string) (start, end int) {
 	was, is := linesOf(before), linesOf(after)
@@ -380,7 +380,7 @@ func written(before, after string) (start, end int) {
 	return start + 1, len(is) - n
 }
 
-// linesOf are the lines of a text without their ends.
+// linesOf returns the lines of a text without their ends.
 func linesOf(text string) []string {
 	text = strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, byteOrder), "\r\n", "\n"), "\n")
 	if text == "" {
@@ -389,7 +389,7 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// removes promises that a file goes.
+// removes promises the removal of a file.
 func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
@@ -461,7 +461,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 	return out, nil
 }
 
-// editToUndo is an edit by its name, or the newest of a session that was not taken back.
+// editToUndo returns an edit by its name, or the newest of a session that was not taken back.
 func editToUndo(r *run, session, edit string) (*logged, error) {
 	for i := len(r.log) - 1; i >= 0; i-- {
 		l := &r.log[i]
@@ -528,11 +528,11 @@ func (l *logged) took() bool {
 // it can't be done.
 func (p *promise) ofAgent() bool { return p.Kind == kindEdit || p.Session != "" }
 
-// leastQuoted is how much a line says that names who wrote it, in bytes: shorter ones are
-// everybody's.
+// leastQuoted is the least length, in bytes, of a line that identifies its author: shorter ones
+// may be anyone's.
 const leastQuoted = 8
 
-// Unwritten is clean that also takes out the lines which edits of a session wrote into
+// Unwritten returns clean extended to remove the lines which edits of a session wrote into
 // memory's files.
 func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(string) string) (func(string) string, error) {
 	log, err := readRuns(k, ctx)
@@ -597,7 +597,7 @@ func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]stri
 	return out, nil
 }
 
-// readRuns are the runs that the project's journal holds, to be looked at.
+// readRuns returns the runs that the project's journal holds, for reading.
 func readRuns(k *Keeper, ctx context.Context) ([]logged, error) {
 	if k.Files == nil {
 		return nil, nil

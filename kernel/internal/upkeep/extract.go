@@ -27,7 +27,7 @@ const (
 type FactOptions struct {
 	// Day is one day, YYYY-MM-DD; the day before it is looked at as well.
 	Day string
-	// Model is asked; nil asks nobody. Tokens and Price: see [maintenance.CurateRequest].
+	// Model is the model to ask, nil for none. Tokens and Price: see [maintenance.CurateRequest].
 	Model  summary.Model
 	Tokens int
 	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
@@ -38,10 +38,9 @@ type FactOptions struct {
 }
 
 // Facts asks a model, once for each log of two days, for facts of the lines that were not read
-// before. It writes those that occur in the lines next to the log. Whatever goes wrong with the
-// model, nothing is written; an answer that can't be used is not asked for again. No lock is held
-// while the model is asked: another process's writes meanwhile are kept, and the lines are asked
-// about another time.
+// before. It writes those that occur in the lines next to the log. If the model fails, nothing is
+// written. A request with an unusable answer is not repeated. No lock is held while the model is
+// asked: another process's writes meanwhile are kept, and the lines are asked about another time.
 func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error) {
 	if o.Model == nil || k.Files == nil {
 		return nil, nil
@@ -57,7 +56,7 @@ func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error)
 	return out, nil
 }
 
-// logsOf are the logs of a day and of the day before it.
+// logsOf returns the logs of a day and of the day before it.
 func logsOf(day string) []string {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -66,7 +65,7 @@ func logsOf(day string) []string {
 	return []string{"memory/" + t.AddDate(0, 0, -1).Format(time.DateOnly) + ".md", "memory/" + day + ".md"}
 }
 
-// factsOf is the request for one log, nil if there is nothing to ask.
+// factsOf returns the request for one log, nil if there is nothing to ask.
 func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*api.Facts, error) {
 	file, _ := markdownstore.FactsPath(path)
 	log, err := k.Files.ReadFile(path)

@@ -84,7 +84,7 @@ func (r *run) lastSeen(path string) (string, error) {
 	return "", nil
 }
 
-// takenOut are the lines that prunings took out of a file, by their keys.
+// takenOut returns the lines that prunings removed from a file, by their keys.
 func (r *run) takenOut(path string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i := range r.log {

@@ -86,7 +86,7 @@ func (p *past) trace(now *history.State) error {
 	return err
 }
 
-// noLine says that no entry is on a line of a text, and where the nearest one is.
+// noLine returns the error that no entry is on a line of a text. It names the nearest one.
 func noLine(path, text string, line int) error {
 	e := &api.NoLineError{Path: path, Line: line, Lines: strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1}
 	if text == "" {
@@ -116,7 +116,7 @@ func (p *past) show(req *api.HistoryRequest) {
 	}
 }
 
-// diffOf is how one text differs from another one, as a unified diff without its head.
+// diffOf returns the difference of two texts, as a unified diff without its head.
 func diffOf(before, after string) string {
 	whole := func(s string) []byte {
 		if s = strings.ReplaceAll(s, "\r\n", "\n"); s != "" && !strings.HasSuffix(s, "\n") {
@@ -230,7 +230,7 @@ func (p *past) after(st *step) (string, error) {
 	return before + strings.Trim(added, "\n") + "\n" + markerOf(st.ID) + "\n", nil
 }
 
-// successor is the entry of today that says that it takes the place of another one.
+// successor returns the entry of today that replaces another one by its own account.
 func (p *past) successor(path string, e *consolidation.Entry) string {
 	if p.snap == nil {
 		var err error

@@ -18,8 +18,8 @@ import (
 type Night struct {
 	// Jobs are run one after another.
 	Jobs []Job
-	// Due says, once nobody else is at it, why nothing is to be done, "" if something is. Nil is
-	// nothing.
+	// Due returns, once the lock is held, why no upkeep is due, "" if it is. A nil Due means that
+	// it is.
 	Due func() (string, error)
 	// Before is called once it is sure that something will be done; an error of its
 	// ends the run. Nil is nothing.
@@ -126,7 +126,7 @@ func LastRun(state store.Store, jobs ...string) (time.Time, error) {
 	return last, nil
 }
 
-// mostJobBytes is how large the record of jobs gets before its older half goes.
+// mostJobBytes is the size from which the older half of the record of jobs is removed.
 const mostJobBytes = 1 << 20 // 1 MiB
 
 // recordJob appends how a job went.
@@ -154,8 +154,8 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	return err
 }
 
-// wholeLines are the lines of a record that are whole: all of a small one, the newer
-// half of one that has grown too large.
+// wholeLines returns the whole lines of a record: all of a small one, the newer half of one that
+// has grown too large.
 func wholeLines(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] != '\n' {
 		b = b[:len(b)-1]

@@ -107,7 +107,7 @@ func find(text string, req *api.PassageRequest) (start, end int, why string) {
 	return at[0], at[0] + len(old), ""
 }
 
-// lineOffsets are where the lines of a text begin, and its end.
+// lineOffsets returns where the lines of a text begin, and its end.
 func lineOffsets(text string) []int {
 	var out []int
 	at := 0
@@ -118,8 +118,8 @@ func lineOffsets(text string) []int {
 	return append(out, len(text))
 }
 
-// without returns a text without a passage. If whole lines go, the mark of an entry that becomes
-// empty goes too, and so does one of two adjacent blank lines.
+// without returns a text without a passage. If whole lines are removed, the mark of an entry that
+// becomes empty is removed too, and so is one of two adjacent blank lines.
 func without(text string, start, end int) string {
 	lead, rest := text[:start], text[end:]
 	if lead != "" && !strings.HasSuffix(lead, "\n") || rest != "" && !strings.HasPrefix(rest, "\n") {
@@ -171,7 +171,7 @@ func stale(k *Keeper, now Standing, why string, from int, old string) error {
 	return e
 }
 
-// nearest is the first line of the entry that shares the most words with a text, 0 if none
+// nearest returns the first line of the entry that shares the most words with a text, 0 if none
 // shares a third of them.
 func nearest(path, text, old string) int {
 	words := map[string]bool{}

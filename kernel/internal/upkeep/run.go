@@ -76,7 +76,7 @@ func (r *run) before(path, text string) string {
 	return r.keep(text)
 }
 
-// changed is when a file was last changed, as far as it is not after the run.
+// changed returns when a file was last changed, at most the time of the run.
 func (r *run) changed(path string) time.Time {
 	f, err := r.Files.Stat(path)
 	if err != nil || f.ModTime.After(r.promise.Time) {
@@ -94,7 +94,7 @@ func (r *run) becomes(path, before, after string) {
 	r.promise.Steps = append(r.promise.Steps, st)
 }
 
-// id is the name of the run: runs are numbered.
+// id returns the name of the run: runs are numbered.
 func (r *run) id() string { return fmt.Sprintf("run-%d", len(r.log)+1) }
 
 // commit promises the run and does it.
@@ -233,7 +233,7 @@ func (k *Keeper) add(ctx context.Context, st *step) error {
 	}
 }
 
-// asIs gives a text the line ends of the file that it is for.
+// asIs returns a text with the line ends of the file that it is for.
 func asIs(before, text string) string {
 	if n := strings.Count(before, "\n"); n == 0 || strings.Count(before, "\r\n") != n {
 		return text

@@ -93,7 +93,7 @@ type Entry struct {
 type Buffer interface {
 	// Path is its file's, from the workspace.
 	Path() string
-	// Read gives its text, "" if there is none.
+	// Read returns its text, "" if there is none.
 	Read(ctx context.Context) (string, error)
 	// Foreign is a text of it without the kernel's own entries.
 	Foreign(text string) string
@@ -214,7 +214,7 @@ type logged struct {
 	undone bool
 }
 
-// readLog gives the runs that the journal holds, in order.
+// readLog returns the runs that the journal holds, in order.
 func readLog(j Journal) ([]logged, error) {
 	var out []logged
 	at := map[string]int{}
@@ -250,7 +250,7 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 	return j.Append(Entry{id, raw}, now)
 }
 
-// gravesOf are the tombstones that hold: those of runs that were not taken back.
+// gravesOf returns the valid tombstones: those of runs that were not taken back.
 func gravesOf(log []logged) map[string]bool {
 	out := map[string]bool{}
 	for i := range log {

@@ -17,7 +17,7 @@ type fact struct {
 	Why   []string `json:"why"`
 }
 
-// factsOf are those of a curation.
+// factsOf returns those of a curation.
 func factsOf(c *consolidation.Curation) []fact {
 	var out []fact
 	for i := range c.Entries {

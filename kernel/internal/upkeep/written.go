@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// mostSaid bounds the lines of a file that one call says: more are no memory.
+// mostSaid bounds the lines of a file that one call may record: longer lists are no memory.
 const mostSaid = 2000
 
 // Heard lists the lines that a call of an observed session wrote into a file.
@@ -185,8 +185,7 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 	}, func() error { return failed }
 }
 
-// prunedInto are the lines that prunings wrote into a file that they took something
-// out of.
+// prunedInto returns the lines that prunings wrote into a file from which they also removed some.
 func (r *run) prunedInto(path string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i := range r.log {
@@ -215,7 +214,7 @@ func (r *run) prunedInto(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// linesOfBackup are the lines of a backup.
+// linesOfBackup returns the lines of a backup.
 func (r *run) linesOfBackup(hash string) (map[string]bool, error) {
 	text, err := r.backup(hash)
 	if err != nil {

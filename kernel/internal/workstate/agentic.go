@@ -102,7 +102,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 		return "OK", 0, l.shared.DailyPath(now), nil
 	}
 	if k.asked.upTo != "" {
-		items = append(items, k.asked.upTo) // with the entry, since it is to outlive the process
+		items = append(items, k.asked.upTo) // with the entry, since it must outlive the process
 	}
 	err = l.write(ctx, byAgent, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
 	if k.Session.Has(items[len(items)-1]) {

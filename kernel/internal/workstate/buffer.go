@@ -20,10 +20,10 @@ import (
 
 // memory/working-buffer.md is the last resort for a session's working state: from a share of the
 // window on, every turn is appended to it, and the whole state at a dump. It is written as all
-// memory is: promised in the journal, then appended under an id, so that a kill between the two
-// is made good and never doubled. It is not indexed, not shown, and asked only when a session has
-// neither a checkpoint nor SESSION-STATE.md. Only [ClearBuffer] removes text from it, and only
-// text that a curation has read.
+// memory is: promised in the journal, then appended under an id, so that after a kill between the
+// two it is completed and never doubled. It is not indexed, not shown, and asked only when a
+// session has neither a checkpoint nor SESSION-STATE.md. Only [ClearBuffer] removes text from it,
+// and only text that a curation has read.
 //
 //	# Working buffer of session KEY, 2026-11-03          the first of a compaction cycle
 //

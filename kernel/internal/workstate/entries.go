@@ -41,7 +41,7 @@ func parseHead(l string) (h BufferHead, ok bool) {
 	}
 	at, err := time.Parse(time.RFC3339, m[1])
 	h = BufferHead{At: at, What: m[2], session: m[3]}
-	h.captured, _ = strconv.Atoi(m[5]) // too many digits are a number that nobody asks for
+	h.captured, _ = strconv.Atoi(m[5]) // a number with too many digits is never asked for
 	return h, err == nil
 }
 
@@ -69,7 +69,7 @@ func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, 
 	return out, nil
 }
 
-// ReadBuffer is the buffer's text, "" if there is none.
+// ReadBuffer returns the buffer's text, "" if there is none.
 func ReadBuffer(private *markdownstore.Store) (string, error) {
 	l, err := private.ReadFile(BufferPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ type BufferEntry struct {
 	from, to int // bytes, its marker included
 }
 
-// Buffered are those of the kernel's form; other text is nobody's entry.
+// Buffered returns the entries of the kernel's form; other text is no entry.
 func Buffered(text string) []BufferEntry {
 	var out []BufferEntry
 	at, open := 0, false
@@ -112,9 +112,9 @@ func Buffered(text string) []BufferEntry {
 // bufferTitle is the first line of a cycle.
 var bufferTitle = textutil.LazyRegexp(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
 
-// ForeignBuffer is a text of the buffer without the kernel's entries: those that hold
-// nothing but lines of the kernel's form, up to their markers. One that somebody wrote
-// into stays whole.
+// ForeignBuffer returns a text of the buffer without the kernel's entries: those that hold
+// nothing but lines of the kernel's form, up to their markers. One that somebody wrote into stays
+// whole.
 func ForeignBuffer(text string) string {
 	var b strings.Builder
 	gone := false

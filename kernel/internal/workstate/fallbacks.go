@@ -56,7 +56,7 @@ func (k *Keeper) fallBack(l *Life) error {
 	return nil
 }
 
-// fromMarkdown reads the working state off the workspace's Markdown. It is an error if that
+// fromMarkdown reads the working state off the workspace's Markdown. It returns an error if that
 // can't be read now.
 func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	if k.Private == nil || k.Options.Off {
@@ -356,7 +356,8 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 	return faults, nil
 }
 
-// faults is skipped, reported once for a fault that every write will meet again.
+// faults returns the fault of skipped. It reports a fault that every write will meet again only
+// once.
 func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	if err == nil {
 		return nil

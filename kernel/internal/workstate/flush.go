@@ -35,7 +35,7 @@ type DayLog struct {
 	off     bool // except for a model's answers
 }
 
-// Log is the session's.
+// Log returns the session's log.
 func (k *Keeper) Log() *DayLog {
 	return &DayLog{k.Session, k.Shared, k.Mask, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
@@ -170,9 +170,9 @@ func wished(m *memkernel.Message) string {
 	return own
 }
 
-// Rules writes the rules that were told in conversation to the day's log, each
-// once. Only the summary knows them, and that begins anew where a session ends:
-// every prompt shows pinned rules, and these would be gone.
+// Rules writes the rules stated in conversation to the day's log, each once. Only the summary
+// knows them, and that begins anew where a session ends: every prompt shows pinned rules, and
+// these would be gone.
 func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
 	if l.off {
 		return nil

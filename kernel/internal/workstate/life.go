@@ -37,7 +37,7 @@ type Keeper struct {
 	Sync func() error
 
 	life *Life
-	// told are the records that can't be written, as has been said.
+	// told are the unwritable records that were already reported.
 	told map[api.Net]bool
 	// asked is the text that a model was shown for a flush.
 	asked asked
@@ -63,7 +63,7 @@ type fileStamp struct {
 	mod  time.Time
 }
 
-// Written is the newest checkpoint on disk, nil if there is none.
+// Written returns the newest checkpoint on disk, nil if there is none.
 func (l *Life) Written() *checkpoint.Checkpoint {
 	if l == nil || l.From != api.NetCheckpoint {
 		return nil
@@ -71,7 +71,7 @@ func (l *Life) Written() *checkpoint.Checkpoint {
 	return l.Latest
 }
 
-// Now is the session's working state, read again if another process has written it.
+// Now returns the session's working state, read again if another process has written it.
 func (k *Keeper) Now() (*Life, error) {
 	stamp, err := k.stamp()
 	if err != nil {
@@ -111,7 +111,7 @@ func (k *Keeper) wrote(l *Life) {
 	l.stamp = stamp
 }
 
-// Known is the working state if it was read, or nil.
+// Known returns the working state if it was read, or nil.
 func (k *Keeper) Known() *Life { return k.life }
 
 // Forget drops the data read, so that the next use reads it again.
@@ -148,8 +148,8 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	}
 	l.State = checkpoint.UpdateMasked(l.State, msgs, k.Mask.Text)
 	k.Tell(&l.State, h.From)
-	// A bill may be that of an earlier call than the newest message's; where that says the
-	// same it says which call it was, too.
+	// A bill may be that of an earlier call than the newest message's. If the newest message has
+	// the same bill, it also identifies the call.
 	if now := l.State.Thread.Usage; h.Bill != nil && h.Bill.Tokens > 0 && (now == nil || now.Tokens != h.Bill.Tokens && h.Bill.At.After(now.At)) {
 		l.State.Thread.Usage = h.Bill
 	}
@@ -178,8 +178,8 @@ func (k *Keeper) Tell(st *checkpoint.State, from checkpoint.Source) {
 	st.Thread.From = from.Over(st.Thread.From)
 }
 
-// WriteCheckpoint bundles the state, if it says anything that the newest checkpoint does
-// not. It gives the newest.
+// WriteCheckpoint bundles the state, if it differs from the newest checkpoint. It returns the
+// newest.
 func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
 	l, err := k.Now()
 	if err != nil {
@@ -217,7 +217,7 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 	return in
 }
 
-// windowOf is the window of the model that a call was billed for, 0 if it is not known or
+// windowOf returns the window of the model that a call was billed for, 0 if it is not known or
 // must be a larger one.
 func windowOf(s Session, u *checkpoint.Usage) int {
 	if u == nil || u.Model == "" {
@@ -290,7 +290,7 @@ func succeeding(kept checkpoint.Store, id string) (*checkpoint.Checkpoint, error
 	return latest, nil
 }
 
-// ordinal is the number in a checkpoint's id.
+// ordinal returns the number in a checkpoint's id.
 func ordinal(id string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(id, "cp_"))
 	return n

@@ -81,7 +81,7 @@ func ParseStateFile(text string) StateFile {
 
 func sectionOf(m []string, body string) *Section {
 	sec := &Section{Owner: m[1], Body: strings.ReplaceAll(body, "\r\n", "\n")}
-	sec.Epoch, _ = strconv.Atoi(m[2]) // at most nine digits, as the form says
+	sec.Epoch, _ = strconv.Atoi(m[2]) // at most nine digits, by the form
 	sec.Captured, _ = strconv.Atoi(m[3])
 	at, err := time.Parse(time.RFC3339, m[4])
 	sec.At = at

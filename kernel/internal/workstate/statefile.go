@@ -124,7 +124,7 @@ func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []
 	return f.with(sec), faults
 }
 
-// task returns what a session is about, in one line.
+// task returns the subject of a session, in one line.
 func task(lines []checkpoint.Line) string {
 	for _, tag := range []string{checkpoint.TagTask, checkpoint.TagGoal} {
 		for _, l := range lines {

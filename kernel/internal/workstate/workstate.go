@@ -30,8 +30,8 @@ const (
 // stateBytes bounds the kernel's section of SESSION-STATE.md: about the size of 2,000 tokens.
 const stateBytes = 8 << 10
 
-// bufferBytes is the size from which nothing more is appended to the working buffer. A
-// buffer that nobody reads is no place to keep more than some hundred turns.
+// bufferBytes is the size from which nothing more is appended to the working buffer. More than
+// some hundred turns do not belong in a buffer that is never read.
 const bufferBytes = 1 << 20
 
 // Options say how the working state is kept, defaults filled in.
@@ -61,8 +61,8 @@ type Session interface {
 	// Window is that of a model in tokens, 0 if it is not known.
 	Window(model string) int
 
-	// Has reports whether something was written to the workspace, by its hash; Keep says
-	// that it was.
+	// Has reports whether an item was written to the workspace, by its hash; Keep records that it
+	// was.
 	Has(item string) bool
 	Keep(items []string)
 	// Promised is an entry that the journal has, and whether its file has it, too.
@@ -106,7 +106,7 @@ var triggers = map[journal.CommitPoint]checkpoint.Trigger{
 	journal.PointSessionEnd: checkpoint.TriggerSessionEnd,
 }
 
-// skipped says why a record was not written.
+// skipped returns why a record was not written.
 func skipped(f api.Net, err error) fault.Fault {
 	return fault.Fault{Code: fault.Net, Cause: string(f), Detail: err.Error()}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// DefaultInterval is the clock's where changes are to be seen and can't be.
+// DefaultInterval is the clock's interval if a watch is wanted and the system can't watch.
 const DefaultInterval = 5 * time.Minute
 
 // believed is for how long it is believed that the index agrees with the files.
@@ -76,7 +76,7 @@ type Done struct {
 	Vectors        error
 }
 
-// WatchState says how the watch is.
+// WatchState describes the watch.
 type WatchState struct {
 	// On: changes are seen as they happen. Folders are watched.
 	On      bool
@@ -122,7 +122,7 @@ func New(o Options) *Syncer {
 	return &Syncer{o: o}
 }
 
-// Begin starts the goroutine if it is to run from the beginning.
+// Begin starts the goroutine if it must run from the beginning.
 func (s *Syncer) Begin() {
 	if s.o.Watch == nil && s.o.Interval <= 0 {
 		return
@@ -146,7 +146,7 @@ func (s *Syncer) Close() {
 	}
 }
 
-// SessionStarts is the signal that a session starts.
+// SessionStarts signals that a session starts.
 func (s *Syncer) SessionStarts() {
 	if !s.o.OnStart {
 		return
@@ -156,7 +156,7 @@ func (s *Syncer) SessionStarts() {
 	s.signal(Start)
 }
 
-// Wanting is the signal that a search found the index without all that belongs in it.
+// Wanting signals that a search found documents missing in the index.
 func (s *Syncer) Wanting() {
 	if !s.o.OnSearch {
 		return
@@ -267,8 +267,8 @@ func (s *Syncer) Written() {
 	s.lag.Files, s.checked = max(s.lag.Files, 1), time.Now()
 }
 
-// Status is the state of the watch and the last run, of this process or else of
-// another; nil if none is known.
+// Status returns the state of the watch and the last run, of this process or else of another; nil
+// if none is known.
 func (s *Syncer) Status() (WatchState, *Run) {
 	before := lastRun(s.o.State)
 	s.mu.Lock()
