@@ -24,8 +24,9 @@ func NewRoundTripper(p Planner, opt Options) (*RoundTripper, error) {
 func (t *RoundTripper) Tend(ctx context.Context)        { t.x.Tend(ctx) }
 func (t *RoundTripper) Close(ctx context.Context) error { return t.x.Close(ctx) }
 
-// RoundTrip sends one request of this process, planned if it calls a model. It reads and
-// closes the body of r and changes nothing else of it. An error is the transport's own. The caller must read the answer's body to its end or close it.
+// RoundTrip sends one request of this process, planned if it calls a model. It reads and closes
+// the body of r and changes nothing else of it. An error is the transport's own. The caller must
+// read the answer's body to its end or close it.
 func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := t.x
 	in, e, err := takeBody(r)
