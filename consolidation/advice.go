@@ -61,7 +61,7 @@ func alike(a, b string) bool {
 	return len(x) > 1 && shareOf(x, y) >= leastAlike
 }
 
-// AdviceUser returns the list of entries that a model is asked about.
+// AdviceUser returns the message to a model with the list of entries.
 func AdviceUser(entries []Promoted, held []Held) string {
 	var b strings.Builder
 	for i := range entries {
@@ -87,7 +87,7 @@ type adviceOp struct {
 
 // Advised is the outcome of a model's operations.
 type Advised struct {
-	// Accepted counts operations that were taken, Refused says why others were not.
+	// Accepted counts operations that were applied. Refused has the reasons why others were not.
 	Accepted int      `json:"accepted"`
 	Refused  []string `json:"refused"`
 }
@@ -138,7 +138,7 @@ type advice struct {
 	drops   int
 }
 
-// entry is the one with a number, nil if there is none.
+// entry returns the entry with a number, nil if there is none.
 func (a *advice) entry(n int) *Promoted {
 	if n < 1 || n > len(a.entries) || a.gone[n-1] {
 		return nil
@@ -228,8 +228,7 @@ func (a *advice) refuse(op adviceOp) string {
 // leastShared is the share of its words that a rewording must have of the entry.
 const leastShared = .5
 
-// unfaithful returns why a rewording does not keep to the entry, "" if it
-// does.
+// unfaithful returns how a rewording departs from the entry, "" if it doesn't.
 func unfaithful(was, is string) string {
 	had := map[string]bool{}
 	for _, w := range words(was) {

@@ -90,7 +90,7 @@ const (
 	fileAge = 7 * day
 	// memoryAge is the age that the newest date in MEMORY.md may reach.
 	memoryAge = 3 * day
-	// SizeWarning is the share of the host's limits from which files are large.
+	// SizeWarning is the share of the host's limits above which a file is reported as large.
 	SizeWarning = .9
 	// nearDuplicate is the share of their words, in threes, from which two entries say
 	// the same.
@@ -113,8 +113,8 @@ type Options struct {
 	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.
 	Jobs []Job
-	// Resolves reports whether a pointer that is in memory can be followed; nil
-	// leaves pointers unchecked.
+	// Resolves reports whether a pointer in memory can be followed; nil leaves pointers
+	// unchecked.
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
@@ -207,7 +207,7 @@ func (a *auditor) add(f health.Finding) {
 	a.report.Add(f)
 }
 
-// age is how old a moment is, "3 days" and the like.
+// age returns the age of a moment, "3 days" and the like.
 func age(d time.Duration) string {
 	switch days := int(d.Hours() / 24); {
 	case days >= 2:

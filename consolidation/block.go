@@ -36,7 +36,7 @@ type piece struct {
 	line     int
 	// origin is the author of a block in its place.
 	origin Origin
-	// to are the files that a line says that entries of its section moved to.
+	// to are the files that a line names as the new places of its section's entries.
 	to []string
 	// may reports whether the piece may leave, gone whether it does.
 	may, gone bool
@@ -119,8 +119,8 @@ func pieces(f *File) []piece {
 // bulleted is an item of a list without order, at the margin.
 var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
 
-// underlined makes blocks of paragraphs that only a rule below them makes headings of
-// nothing.
+// underlined turns a heading into a block if it is a paragraph with a rule below it and heads no
+// block.
 func underlined(ps []piece) {
 	has := map[int]bool{}
 	for i := range ps {

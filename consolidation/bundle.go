@@ -77,8 +77,7 @@ func leads(text string) bool {
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasSuffix(text, "﹕") || strings.HasSuffix(text, "︓")
 }
 
-// unclosed reports whether a block may end with code or a comment that nothing
-// closes.
+// unclosed reports whether a block may end with unclosed code or an unclosed comment.
 func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
@@ -138,10 +137,10 @@ func names(f *File, ps []piece, p *piece, name string) bool {
 		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
 }
 
-// bare returns a heading without the marks that its file has it with.
+// bare returns a heading without its marks.
 func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
 
-// unknown are the names of Include that name nothing in the files that are pruned.
+// unknown lists the names of Include that match nothing in the pruned files.
 func (r *pruner) unknown() {
 	for _, name := range r.Include {
 		known := slices.ContainsFunc(r.pruned(), func(f *File) bool {
@@ -169,8 +168,8 @@ func (r *pruner) pruned() []*File {
 // left it.
 var placeLine = textutil.LazyRegexp(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
 
-// placesIn are the files that a piece says that entries moved to, none if it is no such
-// line.
+// placesIn returns the files that a piece names as the new places of entries, none if it is no
+// such line.
 func placesIn(p *piece) []string {
 	if p.entry != nil || !strings.Contains(p.text, "<!-- moved to ") {
 		return nil
@@ -192,7 +191,7 @@ func placeOfBundle(ps []piece, b bundle) int {
 	return p.sections[len(p.sections)-1]
 }
 
-// told counts the sections that stay, and in which it is to be told where bundles went.
+// told counts the remaining sections that must name the new places of bundles.
 func told(ps []piece, all []bundle, leaves map[int]Why) int {
 	in := map[int]bool{}
 	for n, why := range leaves {
@@ -203,7 +202,7 @@ func told(ps []piece, all []bundle, leaves map[int]Why) int {
 	return len(in)
 }
 
-// tell writes into each section that stays, and that entries left, where they went, now and
+// tell writes into each remaining section the new places of the entries that left it, now and
 // before. A section that is gone needs no such line.
 func (r *pruner) tell(f *File, ps []piece, places map[int][]string) {
 	for i := range ps {

@@ -14,7 +14,7 @@ import (
 type claim struct {
 	// subject are the words that name it, sorted. said is the value as it is written.
 	subject string
-	// key is the same for subjects in the same words, in whichever number and order.
+	// key is the same for subjects in the same words, in any order and number.
 	key   string
 	value value
 	said  string
@@ -36,11 +36,11 @@ var (
 	stated = textutil.LazyRegexp(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
 	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = textutil.LazyRegexp(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
-	// attributed is "X runs on port 5432" and the like: an attribute by its name.
+	// attributed matches "X runs on port 5432" and the like: an attribute by its name.
 	attributed = textutil.LazyRegexp(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
 	// versioned matches "uses Go 1.26", with any subject.
 	versioned = textutil.LazyRegexp(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
-	// placed is "X lives in Y": of such a thing there is one.
+	// placed matches "X lives in Y", where only one Y is possible.
 	placed = textutil.LazyRegexp(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
 	// owned matches "X owns Y" and "X is responsible for Y". A thing has only one owner.
 	owned = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
@@ -379,7 +379,7 @@ func statedClaim(s, low string) (claim, bool) {
 // general are labels of versions that don't name a product.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
-// mostSubject is how many words name a subject at most: longer ones are sentences.
+// mostSubject is the most words of a subject: longer ones are sentences.
 const mostSubject = 6
 
 // makeClaim makes a claim of a subject and a value. A label of one word ("Port",

@@ -14,7 +14,7 @@ import (
 // mark matches a masker's replacement of a secret.
 var mark = textutil.LazyRegexp(`\[masked:([^\]\s]+)\]`)
 
-// severalSecrets is how many secrets of one rule in one file are told one by one.
+// severalSecrets is the most secrets of one rule in one file that are reported one by one.
 const severalSecrets = 3
 
 // secrets finds the lines with text that would be masked, except for examples. The secret itself
@@ -150,8 +150,8 @@ func (s *Snapshot) Mentioned() map[string]bool {
 	return out
 }
 
-// pointers looks whether the pages that memory names can still be read: each once, and
-// not in logs of days that are over.
+// pointers checks that the pages that memory names can still be read: each once, and not in logs
+// of past days.
 func (a *auditor) pointers() {
 	if a.Resolves == nil {
 		a.report.Skip("there is no state folder to look in")

@@ -20,7 +20,7 @@ const (
 	logDays = 14
 )
 
-// Extra is something to be kept that is in no log: a decision of a checkpoint.
+// Extra is an entry to keep that is in no log: a decision of a checkpoint.
 type Extra struct {
 	Text string
 	Tags Tags
@@ -85,7 +85,7 @@ type Curation struct {
 	Path string `json:"path"`
 	// Entries have the best first.
 	Entries []Promoted `json:"entries"`
-	// Left is how many more would have been worth it: they keep till tomorrow.
+	// Left is how many more entries were worth it. They are kept for the next day.
 	Left int `json:"left"`
 }
 
@@ -163,8 +163,8 @@ const (
 	scoreToday   = .5
 	scoreMarked  = 1.0 // words of importance where nobody tagged it
 	scoreOutcome = 1.0 // an outcome of work, by its sentence
-	scoreNeeded  = 1.5 // for each later day on which a name was needed that it introduced
-	// mostOfSection is how many entries of one section a day gets that have no tag.
+	scoreNeeded  = 1.5 // for each later day on which a name that it introduced was needed
+	// mostOfSection is the most entries without a tag that a day gets from one section.
 	mostOfSection = 3
 )
 

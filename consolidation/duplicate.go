@@ -64,8 +64,8 @@ func (a *auditor) duplicates() {
 	}
 }
 
-// severalEntries is how many entries that two files, or two places of one, share are told
-// one by one.
+// severalEntries is the most shared entries of two files, or of two places in one, that are
+// reported one by one.
 const severalEntries = 2
 
 // pairOf are the duplicates of two files.
@@ -77,7 +77,7 @@ type pairOf struct {
 type duplicate struct {
 	health.Finding
 	entries int
-	// verb is how the first of them is repeated, excerpt how it begins.
+	// verb tells how the first entry is repeated. excerpt is its beginning.
 	verb, excerpt string
 	// apart: they are of one topic and under two of its headings.
 	apart bool

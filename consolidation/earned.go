@@ -16,8 +16,8 @@ import (
 // lesson must have a remedy that others can use, and it must have been dear or come again. A rule
 // must be readable by itself.
 
-// CostlyCalls is how many calls later a failure's remedy was found that is worth a
-// lesson though it came up once.
+// CostlyCalls is the number of calls between a failure and its remedy from which the failure is a
+// lesson even if it came up once.
 const CostlyCalls = 5
 
 // flushed begins the text that a flush wrote of a session: its key, and the captures after it.
@@ -150,8 +150,8 @@ var (
 	mishaps = textutil.LazyRegexp(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
 		`interrupted|cancell?ed|aborted|declined|rejected|doesn't want|chunk id|unmatched|unterminated|unbalanced|syntax ?error|parse error|parsing|not allowed in a regex|regex parse|unexpected (?:token|character|end|eof)|invalid (?:json|tool|input|argument|parameter)|inputvalidation|404|not found \(http|exit(?:ed)?(?: with)?(?: status| code)|error task failed|lifecycle script|^-*\s*fail\b|build failed|setup failed|between tests|assert|expect(?:ed|\()|undefined|undeclared|cannot use|not used|unused|type error|typeerror|referenceerror|attributeerror|nameerror|traceback|panic|` +
 		`\w\.\w+:\d+|downloading|sibling tool|timed out|deadline|temporar|try again|rate limit|overloaded|econn|lock file|index\.lock`)
-	// looking are calls that look for something: that they find nothing, or a pattern is
-	// wrong, is none.
+	// looking are calls that search. An empty result, or a wrong pattern, is no failure of
+	// theirs.
 	looking = textutil.LazyRegexp(`^(?:\w+ )?(?:rg|grep|egrep|ag|find|ls|cat|head|tail|sed|awk|jq|wc|tree|stat|git (?:grep|log|show|diff|blame)|echo|cd|for|while|Read|Glob|Grep|Search|WebFetch|WebSearch|Edit|MultiEdit|Write|edit|write|read|apply_patch|str_replace\S*)(?:\s|$)`)
 )
 
@@ -181,7 +181,7 @@ func (s *Snapshot) failures() map[string]int {
 	return out
 }
 
-// Failures are the signs of the failures that entries tell of, for [Capture].
+// Failures returns the signs of the failures in entries, for [Capture].
 func Failures(entries []Entry) map[string]bool {
 	out := map[string]bool{}
 	for i := range entries {
@@ -215,9 +215,8 @@ var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
 // another's words.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
-// DaysOf counts on how many days the logs of a snapshot hold each entry, by its
-// [Key]. An entry of fewer than three words holds nothing that could be used
-// again.
+// DaysOf returns on how many days the logs of a snapshot hold each entry, by its [Key]. An entry
+// of fewer than three words has nothing that could be used again.
 func (s *Snapshot) DaysOf() map[string]int {
 	days := map[string]map[string]bool{}
 	for i := range s.Files {

@@ -12,7 +12,7 @@ import (
 type damage struct {
 	what, hint string
 	severity   health.Severity
-	// find is the offset of the first, -1 if there is none, and how many there are.
+	// find returns the offset of the first, -1 if there is none, and the number of all.
 	find func(string) (at, n int)
 }
 
@@ -31,10 +31,10 @@ func damages() []damage {
 // inUTF16 is the finding about a file in UTF-16.
 const inUTF16 = "is UTF-16: it is read, and nothing is written to it"
 
-// severalFiles is how many files of one damage are told one by one.
+// severalFiles is the most files of one damage that are reported one by one.
 const severalFiles = 3
 
-// encoding finds damaged text: each kind once a file, at its first place.
+// encoding finds damaged text. It reports each kind once per file, at its first place.
 func (a *auditor) encoding() {
 	kinds := damages()
 	found := make([][]health.Finding, len(kinds)+1)

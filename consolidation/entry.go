@@ -19,8 +19,8 @@ const (
 	// StateOpen and StateDone are states of a task: an item with a box.
 	StateOpen State = "open"
 	StateDone State = "done"
-	// StateSuperseded is struck through, marked as no longer valid, or replaced by a
-	// newer entry.
+	// StateSuperseded is the state of an entry that is struck through, marked as no longer valid,
+	// or replaced by a newer entry.
 	StateSuperseded State = "superseded"
 )
 
@@ -215,8 +215,7 @@ func struck(s string) bool {
 // isoDate is a date as the files write it.
 var isoDate = textutil.LazyRegexp(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
-// firstDate returns the first date in a text, "" if there is none that a calendar
-// has.
+// firstDate returns the first valid date in a text, "" if there is none.
 func firstDate(s string) string {
 	for _, m := range isoDate.FindAllStringSubmatch(s, -1) {
 		if d := m[1] + "-" + m[2] + "-" + m[3]; validDay(d) {

@@ -72,8 +72,8 @@ func label(plain string) (name, rest string) {
 	return strings.Trim(plain[:at], "*_ "), strings.TrimLeft(plain[at:], ":：*_ ")
 }
 
-// listLabels gives for each entry the label of the list that it is in: the item above it that
-// it is nested in, or the line before the list, where that ends with a colon.
+// listLabels returns for each entry the label of its list: the item that it is nested in, or the
+// line before the list if that ends with a colon.
 func listLabels(entries []Entry) []string {
 	out := make([]string, len(entries))
 	type open struct {
@@ -215,7 +215,7 @@ var (
 	causes = textutil.LazyRegexp(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
 	// defines is a name of the code's, and its definition.
 	defines = textutil.LazyRegexp("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
-	// learning are the words by which a sentence says that something was learned.
+	// learning are the words by which a sentence states a lesson.
 	learning = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
 	// wishing are verbs that state a wish.
@@ -251,8 +251,8 @@ func telling(s string) int {
 // pointer is a link, of either spelling.
 var pointer = textutil.LazyRegexp(`\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)`)
 
-// passing reports whether an entry is one of the day alone: routine, a question, a task, a
-// form's field, nothing but links.
+// passing reports whether an entry is of use for its day only: routine, a question, a task, a
+// form's field, or links alone.
 func passing(plain string) bool {
 	if strings.Contains(plain, "](") || strings.Contains(plain, "[[") {
 		if len(words(pointer.ReplaceAllString(plain, " "))) == 0 {
@@ -339,8 +339,7 @@ func sentencesOf(s string) []string {
 	return out
 }
 
-// leastNeeded is on how many later days a name has to come again that an entry
-// introduced.
+// leastNeeded is on how many later days a name must be mentioned again.
 const leastNeeded = 2
 
 // codeNames returns the names in a text that are written as code is. They are rare enough to be
@@ -378,8 +377,8 @@ func (s *Snapshot) needed() map[string][]string {
 	return out
 }
 
-// neededAfter counts the most days after a day on which a name came again that a text
-// introduced on it, up to another day.
+// neededAfter returns on how many later days, up to another day, a name that the text introduced
+// was mentioned again. If the text introduced several names, the highest count wins.
 func (c *curator) neededAfter(text, day string) int {
 	most := 0
 	for _, n := range codeNames(text) {

@@ -32,8 +32,8 @@ const (
 	mostFacts    = 256
 )
 
-// FactsUser returns lines of a log as a model is asked about them: those from one to another,
-// numbered from 1, with the log's first line.
+// FactsUser returns the message to a model with the lines of a log in a range, numbered from 1,
+// and the log's first line.
 func FactsUser(lines []string, from, to int) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -145,7 +145,7 @@ func citedLines(lines []string, numbers []int, last int) (cited []markdownstore.
 	return cited, source, strings.TrimSpace(source) != ""
 }
 
-// openers are words that a sentence begins with, with a capital, and that are no names.
+// openers are words that begin a sentence, with a capital, and that are no names.
 var openers = map[string]bool{"a": true, "an": true, "the": true, "in": true, "on": true, "at": true, "to": true, "for": true, "from": true, "if": true, "when": true,
 	"der": true, "die": true, "das": true, "ein": true, "eine": true, "im": true, "am": true, "le": true, "la": true, "les": true, "un": true, "une": true,
 	"el": true, "los": true, "las": true, "una": true, "il": true, "o": true, "os": true, "no": true}
@@ -193,8 +193,8 @@ func terms(s string) []string {
 	})
 }
 
-// plainTerm returns a term as it is compared: in lower case, without signs at its ends and
-// in numbers between thousands.
+// plainTerm returns a term in the form for comparison: in lower case, without signs at its ends
+// and in numbers between thousands.
 func plainTerm(t string) string {
 	t = strings.ToLower(strings.Trim(t, ".:'’-#@"))
 	for _, end := range [...]string{"'s", "’s"} {
@@ -216,8 +216,8 @@ func exactTerm(t string) bool {
 		strings.ContainsAny(strings.Trim(t, ".:/"), `_/\@.:`)
 }
 
-// standsIn reports whether a term is among those of a source, in this or another case: with
-// or without the ending of a plural or a genitive, if it is no number.
+// standsIn reports whether a term is among those of a source, in any case. If it is no number,
+// the ending of a plural or a genitive makes no difference.
 func standsIn(t string, had map[string]bool) bool {
 	if had[t] {
 		return true
@@ -233,10 +233,10 @@ func standsIn(t string, had map[string]bool) bool {
 	return false
 }
 
-// sameStem is how many characters two forms of a word begin with alike.
+// sameStem is the number of first characters that two forms of a word must share.
 const sameStem = 5
 
-// opens reports whether a word has its capital for beginning a sentence.
+// opens reports whether a word has its capital only because it begins a sentence.
 func opens(t string, had map[string]bool) bool {
 	w := plainTerm(t)
 	r := []rune(w)

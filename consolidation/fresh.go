@@ -36,8 +36,8 @@ func (a *auditor) observations() {
 	}
 }
 
-// dailyLog reports a missing log of today. Until the grace is over yesterday's is
-// enough: an audit at night runs before anything was done that day.
+// dailyLog reports a missing log of today. Until the grace is over yesterday's log is enough: an
+// audit at night runs before the day's work.
 func (a *auditor) dailyLog() {
 	day := a.Now.Add(-logGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""
@@ -58,9 +58,9 @@ func (a *auditor) dailyLog() {
 		Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
 }
 
-// staleFiles looks at files that are to be kept up to date. Logs and notes of a day
-// are closed when it is over, and age by their date. Notes outside memory's own files
-// are a person's, who may leave them for years.
+// staleFiles reports files that were not kept up to date. Logs and notes of a day are closed when
+// it is over, and age by their date. Notes outside memory's own files are a person's, who may
+// leave them for years.
 func (a *auditor) staleFiles() {
 	var old []*File
 	for i := range a.snap.Files {
@@ -160,9 +160,8 @@ var (
 	written = textutil.LazyRegexp(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
 )
 
-// futureDates finds dates of past events that lie ahead of today: of logs, of
-// sections and entries of memory that begin with one, of notes when something was
-// written. Plans may lie ahead.
+// futureDates finds dates of past events that are after today: of logs, of sections and entries
+// of memory that begin with one, of the writing of notes. Plans may lie ahead.
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
 	var logs []health.Finding
@@ -185,7 +184,8 @@ func (a *auditor) futureDates() {
 	})
 }
 
-// severalDates is how many dates ahead of today are told one by one: more have one cause.
+// severalDates is the most dates ahead of today that are reported one by one: more have one
+// cause.
 const severalDates = 2
 
 func ahead(p health.Place, date, format string) health.Finding {

@@ -20,7 +20,7 @@ type Grounds struct {
 	// Text is the entry without its marks, Tags why it matters.
 	Text string `json:"text"`
 	Tags Tags   `json:"tags"`
-	// Date is its day, "" if it has none, Age how many days ago that is.
+	// Date is its day, "" if it has none. Age is how many days ago that is.
 	Date string `json:"date"`
 	Age  int    `json:"age_days"`
 	// ID is the id of the block that it was written in, "" if it has none. Raw has its lines.
@@ -205,8 +205,8 @@ func PlaceOf(ref string) (path string, line int, ok bool) {
 	return m[1], number(m[2]), true
 }
 
-// SuccessorOf is the place of the entry that says that it takes the place of one of a file,
-// "" if none does.
+// SuccessorOf returns the place of the entry that declares itself the replacement of a file's
+// entry, "" if none does.
 func (s *Snapshot) SuccessorOf(path string, e *Entry) string {
 	out := ""
 	s.each(func(x *Entry) {

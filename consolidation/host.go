@@ -18,7 +18,7 @@ type Host struct {
 	FileLimit, TotalLimit int
 	// LineLimit is the most lines of one file, 0 for no limit.
 	LineLimit int
-	// Head and Tail are the shares of FileLimit that are kept of a file over it.
+	// Head and Tail are the shares of FileLimit that are kept of a larger file.
 	Head, Tail float64
 	// Bytes reports whether the limits count bytes; else they count UTF-16
 	// units.
@@ -27,10 +27,9 @@ type Host struct {
 
 // hosts returns the hosts whose limits are known.
 //
-// OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps
-// 70 % of the limit at the head and 20 % at the tail. Codex: project_doc_max_bytes,
-// the head of AGENTS.md. Claude Code: of its memory's MEMORY.md the first 200 lines
-// or 25 KB, whichever come first.
+// OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps 70 % of the
+// limit at the head and 20 % at the tail. Codex: project_doc_max_bytes, the head of AGENTS.md.
+// Claude Code: the first 200 lines or 25 KB of its memory's MEMORY.md, whichever is less.
 func hosts() []Host {
 	return []Host{
 		{Name: "openclaw", Files: []string{"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"},

@@ -22,8 +22,7 @@ func KeyHash(plain string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// known are the entries that memory holds, indexed to look one up by its
-// content.
+// known is an index of the entries in memory, by their content.
 type known struct {
 	keys    map[string]bool
 	from    map[string]bool // the references of its entries

@@ -56,8 +56,8 @@ func (f *File) closed(today string) bool {
 	return (f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindNote) && f.Date != "" && f.Date < today
 }
 
-// manyGone is from how many missing places in one folder or file the reason is taken to
-// be one.
+// manyGone is the number of missing places in one folder or file from which they count as one
+// cause.
 const manyGone = 4
 
 // tellLeads reports references by their cause: all that lead to one place, to one missing folder,
@@ -159,8 +159,8 @@ func (a *auditor) causes(found []lead, names *vault) []string {
 	return out
 }
 
-// goneFolder returns the outermost folder of a path that is not there, with a slash; ""
-// if its folder is.
+// goneFolder returns the outermost missing folder of a path, with a slash; "" if its folder
+// exists.
 func (a *auditor) goneFolder(p string) string {
 	dir := path.Dir(p)
 	if dir == "." || a.snap.exists(dir) {
@@ -209,13 +209,13 @@ func (a *auditor) tellLead(cause string, group []*lead, names *vault) {
 	a.add(f)
 }
 
-// instructs reports whether instructions mention a file without linking to it: it may be
-// one that they have written.
+// instructs reports whether instructions mention a file without linking to it: they may speak of
+// a file that is yet to be written.
 func (l *lead) instructs() bool {
 	return l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine)
 }
 
-// spelt returns how the place that is missing is named among others.
+// spelt returns the name of the missing place among others.
 func (l *lead) spelt() string {
 	switch l.gone {
 	case goneNote:

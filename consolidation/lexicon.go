@@ -54,8 +54,8 @@ const (
 	weightlessHan = "状态 服务 我们 我們 应该 必须 需要 总是 始终 每天 请 一律 都 会 要 的 是 为 為 在 了 将 于 每 個 个 は を に が で の です ます する します"
 )
 
-// unsaid are words of sentences that claim nothing: examples, guesses, plans, things that
-// were or may be.
+// unsaid are words of sentences that claim nothing: examples, guesses, plans, past or possible
+// things.
 const (
 	unsaid = `example examples instance maybe perhaps probably possibly might could would proposal proposed considering consider idea wondering did was were had until once previously earlier formerly yesterday
 		if whether unless except instead rather than only just eg
@@ -69,7 +69,7 @@ const (
 	unsaidHan = "例如 比如 示例 例子 可能 也许 大概 或许 建议 考虑 以前 之前 原来 曾经 曾 当时 过去 昨天 如果 除非 除了 只有 仅 之后再 直到 假如 もし 以前 たぶん 例えば 吗"
 )
 
-// bygone are words of headings under which nothing is said of today.
+// bygone are words of headings under which no text is about today.
 const (
 	bygone    = `history archive archived old former previous deprecated obsolete example examples template templates idea ideas proposal proposals draft verlauf archiv alt früher ehemals beispiel beispiele vorlage ideen historial historia archivo antiguo antes ejemplo ejemplos plantilla historique exemple exemples ancien anciens storico esempi esempio histórico exemplos geschiedenis voorbeelden история архив примеры пример`
 	bygoneHan = "历史 归档 示例 例子 模板 旧 草稿 歷史 履歴"

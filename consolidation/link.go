@@ -199,8 +199,7 @@ func placeholder(target string) bool {
 // exampleName is a placeholder name.
 var exampleName = textutil.LazyRegexp(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
 
-// brokenAnchor returns which heading or line f does not have, the zero lead if it has
-// both.
+// brokenAnchor returns the heading or line that f does not have, the zero lead if it has both.
 func brokenAnchor(f *File, anchor, line string) lead {
 	if m := lineAnchor.FindStringSubmatch(anchor); m != nil {
 		line = firstOf(m[2], m[1])

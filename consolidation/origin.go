@@ -141,7 +141,7 @@ func kept(marker, text string) Origin {
 // claimed matches an entry's claim to be a person's word.
 var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
-// AsAgent is a text as an agent may write it: nothing in it is called a person's word.
+// AsAgent returns a text as an agent may write it: no entry in it is called a person's word.
 func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+byAgent) }
 
 // byAgent names an agent as the one who says an entry.

@@ -71,7 +71,7 @@ func (s *Snapshot) each(visit func(*Entry)) {
 }
 
 const (
-	// saysShare is the share of a fact's words from which an entry of its source still says
+	// saysShare is the share of a fact's words that an entry of its source must have to still say
 	// it: a promotion leaves words out and adds none. Its numbers must be there in any case.
 	saysShare = 0.8
 	// wasShare is the share from which an entry is the changed source of a fact, if it is in the
@@ -151,7 +151,7 @@ func aboveOf(f *File, i int) string {
 	return text
 }
 
-// shareOf is the share of words that are among others, 1 if there are none.
+// shareOf returns the share of words that are among others, 1 if there are none.
 func shareOf(words, among []string) float64 {
 	if len(words) == 0 {
 		return 1

@@ -94,8 +94,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	return to
 }
 
-// spelled returns a path in the spelling that is in use already, if any: names
-// that differ in case alone are one where a file system doesn't distinguish them.
+// spelled returns a path in the spelling that is in use already, if any: a file system may not
+// distinguish names that differ in case alone.
 func (r *pruner) spelled(path string) string {
 	for i := range r.snap.Files {
 		if strings.EqualFold(r.snap.Files[i].Path, path) {

@@ -11,8 +11,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// mostFact is how long an entry of curated memory gets, in characters: the rest
-// is found where it comes from.
+// mostFact is the most length of an entry of curated memory, in characters. The rest is in its
+// source.
 const mostFact = 280
 
 var (
@@ -161,7 +161,7 @@ func lastSentence(s string) string {
 	}
 }
 
-// closeMarks takes away the emphasis or code that a cut left open.
+// closeMarks removes the emphasis or code that a cut left open.
 func closeMarks(s string) string {
 	for _, m := range [...]string{"`", "**"} {
 		if strings.Count(s, m)%2 == 1 {

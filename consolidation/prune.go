@@ -31,10 +31,9 @@ type PruneOptions struct {
 	Day string
 	// MemoryLines is how long MEMORY.md may get; 0 leaves it alone.
 	MemoryLines int
-	// OwnerChars is the size from which an owner of stable facts gets no more of them.
+	// OwnerChars is the size from which a file of stable facts gets no more of them.
 	OwnerChars int
-	// Young reports whether a block without a date of its own was not there a day
-	// ago.
+	// Young reports whether a block without a date of its own is less than a day old.
 	Young func(path, text string) bool
 	// Retired: see [CurateOptions].
 	Retired func(key string) bool
@@ -121,7 +120,7 @@ const (
 // ownerFiles are the files that stable facts may move to.
 var ownerFiles = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
 
-// mostMoves is how many entries one night moves: the rest is the next's.
+// mostMoves is the most entries that one night moves. The next night moves the rest.
 const mostMoves = 2000
 
 // Prune chooses the entries that leave the files of memory. It changes nothing.
@@ -404,7 +403,7 @@ func (r *pruner) may(ps []piece, b bundle) bool {
 	return !slices.ContainsFunc(b, func(i int) bool { return !ps[i].may })
 }
 
-// fresh reports whether any of a bundle is not yet a day old.
+// fresh reports whether any piece of a bundle is less than a day old.
 func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }

@@ -151,8 +151,7 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	}
 }
 
-// isMore reports whether a piece begins like the line that lists where more
-// is.
+// isMore reports whether a piece begins like the line that lists the new places of moved entries.
 func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
 
 // dropMore removes the line that lists the new places, if nobody changed it. It is written anew.

@@ -78,7 +78,7 @@ func ending(text string) string {
 
 func sameTrail(a, b *Entry) bool { return a.Path == b.Path && slices.Equal(a.Trail, b.Trail) }
 
-// leadOf is the paragraph that leads to the list of an item and restricts it, "" if none
+// leadOf returns the paragraph that leads to the list of an item and restricts it, "" if none
 // does.
 func leadOf(f *File, i int) string {
 	if f.Entries[i].Kind != markdownstore.UnitItem {

@@ -195,7 +195,7 @@ func (st *statement) scan(low string) string {
 	})
 }
 
-// days takes the days of the week out of a text: together they are one value.
+// days takes the days of the week out of a text. Together they are one value.
 func (st *statement) days(low string) string {
 	type at struct{ from, to, day int }
 	var all []at
@@ -381,7 +381,7 @@ func numberOf(s string) (string, bool) {
 	return strconv.FormatFloat(n, 'f', -1, 64), err == nil
 }
 
-// inUnit gives a number of a unit in the base of that.
+// inUnit converts a number in a unit to the unit's base.
 func inUnit(n string, u unit) value {
 	f, _ := strconv.ParseFloat(n, 64)
 	return value{kindNumber, strconv.FormatFloat(f*u.factor, 'g', 12, 64), u.base}

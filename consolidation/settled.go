@@ -61,18 +61,17 @@ func takesUp(answer, asked string) bool {
 // refusedMark begins the text of a decision against a tool call.
 const refusedMark = "rejected "
 
-// leastSaid is how many words with a meaning a statement has by itself, and leastNamed
-// one that names something by the way in which code and figures are written.
+// leastSaid is the least number of words with a meaning that a statement must have. leastNamed is
+// that of a statement with a name written as code or a figure.
 const leastSaid, leastNamed = 4, 2
 
 // work matches captures of work that was or is to be done, which decide nothing.
 var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
-// selfish is an agent's own way of working: no choice about the work.
+// selfish matches an agent's own way of working, which is no choice about the work.
 var selfish = textutil.LazyRegexp(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
 
-// whole reports whether a sentence can be understood without the one before it, and says
-// enough.
+// whole reports whether a sentence can be understood without the previous one, and says enough.
 func whole(s string) bool {
 	return specific(s, leastSaid) && !selfish.MatchString(s) && (!points(s) || codeLike.MatchString(s))
 }
@@ -127,13 +126,13 @@ func specific(s string, least int) bool {
 	return content(s) >= least
 }
 
-// ordering are words by which people say how something is to be.
+// ordering are words by which people give an order about something.
 var ordering = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:let's|lets|should|must|never|always|avoid|prefer|instead|only|no need|make sure|ensure|keep|use|don'?t|do not|remove|because|since|already|` +
 	`sollten?|immer|nie(?:mals)?|lieber|statt|nur|kein\w*|nicht|weil|verwenden?|nimm|behalte|` +
 	`deber?\w*|siempre|nunca|mejor|evita|usa|usar|porque|ya hay|solo|` +
 	`il faut|toujours|jamais|évite[rz]?|utilise[rz]?|plutôt|parce que|car|garde[rz]?)(?:[^\p{L}]|$)|应该|必须|不要|别|总是|永远|避免|改用|保持|因为|使用|只|用`)
 
-// orders reports whether a person's words say by themselves how something is to be.
+// orders reports whether a person's words are an order by themselves.
 func orders(words string) bool {
 	if choice.Asking(words) || choice.Wonders(words) || !ordering.MatchString(words) {
 		return false

@@ -76,7 +76,7 @@ func (a *auditor) truncation() {
 	}
 }
 
-// sections returns the parts of a document that lie between two offsets.
+// sections returns the parts of a document between two offsets.
 func sections(d markdownstore.Document, from, to int, h *Host) []health.Section {
 	type part struct {
 		title      string

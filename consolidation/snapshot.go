@@ -39,8 +39,7 @@ func (f *File) lineCount() int {
 	return n
 }
 
-// Evergreen reports whether a file is about how things are, and not how they were
-// on a day.
+// Evergreen reports whether a file is about lasting facts, and not about a day.
 func (f *File) Evergreen() bool {
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindTopic, markdownstore.KindUser, markdownstore.KindInstructions:
@@ -82,7 +81,8 @@ var errTooLarge = errors.New("too large to be read")
 var errNoFile = errors.New("not a regular file")
 
 // refused reports whether a file was not read because it is too large, no regular file, or
-// denied. It is left out, as by a search. After any other error the file may hold the text that is missing.
+// denied. It is left out, as by a search. After any other error the file may hold the text that
+// is missing.
 func refused(err error) bool {
 	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
 		if errors.Is(err, why) {

@@ -33,9 +33,8 @@ type leaf struct {
 // same reports whether two leaves are rendered alike in the same place.
 func (l leaf) same(m leaf) bool { return l.in == m.in && l.html == m.html }
 
-// leaves are the leaves of a file, in order, front matter left out. A paragraph in a list
-// counts the same whether blank lines part the items or not: that changes where an item
-// leaves.
+// leaves are the leaves of a file, in order, front matter left out. Blank lines between the items
+// of a list make no difference to a paragraph in it, since they change when an item leaves.
 func leaves(path, raw string) []leaf {
 	d := markdownstore.Parse(path, strings.ReplaceAll(raw, "\r\n", "\n"))
 	w := &leafWalk{source: []byte(d.Body), md: commonMark(), first: d.BodyLine}

@@ -72,8 +72,8 @@ var (
 	tagName      = textutil.LazyRegexp(`(?i)` + tagNames)
 )
 
-// CutTags takes the tags off the beginning and the end of a text. Tags in the
-// middle of a sentence are spoken of and not meant.
+// CutTags takes the tags off the beginning and the end of a text. Tags in the middle of a
+// sentence are mentions and are left.
 func CutTags(text string) (string, Tags) {
 	const emphasis = "*_ \t"
 	var found []Tag

@@ -52,7 +52,7 @@ func (r Record) Touches(path, before, after string) *Touch {
 	return nil
 }
 
-// Machines gives the lines of a file that an agent, a tool or upkeep wrote, by their
+// Machines returns the lines of a file that an agent, a tool or upkeep wrote, by their
 // [LineHash].
 func (r Record) Machines(path, text string) map[string]Origin {
 	out := map[string]Origin{}
@@ -72,7 +72,7 @@ func (r Record) Machines(path, text string) map[string]Origin {
 	return out
 }
 
-// With is the record with more that is known of a file.
+// With returns the record with further origins of lines of a file.
 func (r Record) With(path string, said map[string]Origin) Record {
 	more, was := maps.Clone(said), r.Said
 	r.Said = func(p, hash string) Origin {
@@ -89,7 +89,7 @@ func (r Record) With(path string, said map[string]Origin) Record {
 	return r
 }
 
-// part is a piece of a file with who wrote it: an entry, a heading, code, front matter.
+// part is a piece of a file with its author: an entry, a heading, code, front matter.
 type part struct {
 	start, end int // lines
 	text       string
@@ -139,7 +139,7 @@ func (r Record) parts(path, text string) *parted {
 	return out
 }
 
-// at is the piece that a line belongs to, nil for blank lines and marks.
+// at returns the piece that a line belongs to, nil for blank lines and marks.
 func (s *parted) at(line int) *part {
 	i := slices.IndexFunc(s.parts, func(p part) bool { return p.start <= line && line <= p.end })
 	if i < 0 {
@@ -196,7 +196,7 @@ func (s *parted) rendered() []block {
 	return out
 }
 
-// personIn is the first piece of a person's on some lines, nil if there is none.
+// personIn returns the first piece of a person's on some lines, nil if there is none.
 func (s *parted) personIn(from, to int) *part {
 	i := slices.IndexFunc(s.parts, func(p part) bool { return p.person() && p.start <= to && p.end >= from })
 	if i < 0 {
@@ -209,7 +209,7 @@ func (s *parted) touch(p *part, why string) *Touch {
 	return &Touch{Path: s.path, StartLine: p.start, EndLine: p.end, Text: p.text, Why: why}
 }
 
-// missing is the first piece of a person's that is not among other blocks, in order.
+// missing returns the first piece of a person's that is not among other blocks, in order.
 func missing(was, is []block) *part {
 	for _, b := range was {
 		if b.of == nil {
@@ -224,7 +224,7 @@ func missing(was, is []block) *part {
 	return nil
 }
 
-// removedLines are the lines of a text, from 1 on, that another one doesn't have.
+// removedLines returns the lines of a text, from 1 on, that another one doesn't have.
 func removedLines(before, after string) []int {
 	var out []int
 	line := 0

@@ -124,7 +124,7 @@ func plainValue(s string) (value, bool) {
 	return value{}, false
 }
 
-// onlyDays reads a text that names days of the week and nothing else.
+// onlyDays reads a text that only names days of the week.
 func onlyDays(low string) (value, bool) {
 	var st statement
 	rest := st.days(low)
@@ -139,8 +139,8 @@ func onlyDays(low string) (value, bool) {
 	return st.values[0].value, true
 }
 
-// mostName is how many words, or characters of a script without spaces, a name has
-// at most: longer ones are phrases.
+// mostName is the most words of a name, or characters in a script without spaces: longer ones are
+// phrases.
 const mostName = 5
 
 // dateLayouts are the formats of days. The names of months may be in any case.

@@ -68,7 +68,7 @@ func (v *vault) read() {
 	}
 }
 
-// texts are the strings of a member of front matter, which may be one or a list.
+// texts returns the strings of a member of front matter, which may be one or a list.
 func texts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:

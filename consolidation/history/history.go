@@ -49,8 +49,7 @@ type State struct {
 // Event is a change of an entry or a file.
 type Event string
 
-// The events. EventFirst is the oldest that is known, so that it may be older than it is said
-// to be.
+// The events. EventFirst is the oldest known version. The entry may be older.
 const (
 	EventFirst    Event = "first_known"
 	EventWritten  Event = "written"
@@ -64,7 +63,7 @@ const (
 // Version is the text of an entry or a file since some moment.
 type Version struct {
 	Time time.Time `json:"time"`
-	// By reports that it was there by then, and may be older.
+	// By reports that it existed by then, and may be older.
 	By    bool  `json:"by"`
 	Event Event `json:"event"`
 	// Origin is the author of this version.
@@ -87,7 +86,7 @@ type Version struct {
 	// Added and Removed count the lines of a file that are not blank.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Diff is how it differs from the version before, where that was asked for.
+	// Diff is the difference from the version before, if it was asked for.
 	Diff string `json:"diff,omitempty"`
 	// Before is the text of the version before.
 	Before string `json:"-"`
@@ -100,7 +99,7 @@ type Source struct {
 	States func(path string) ([]State, error)
 	// Origin returns the author of a text in a file, above a marker, if a state doesn't name it.
 	Origin func(path, marker, text string) consolidation.Origin
-	// Successor is the entry that took the place of another one of today, "" if none did.
+	// Successor returns the entry that replaced another one of today, "" if none did.
 	Successor func(path string, e *consolidation.Entry) string
 }
 
@@ -189,7 +188,7 @@ func OfFile(src Source, path string) ([]Version, error) {
 	return out, nil
 }
 
-// without are the lines of one text that another one doesn't have.
+// without returns the lines of one text that another one doesn't have.
 func without(a, b []string) []string {
 	n := map[string]int{}
 	for _, l := range b {
@@ -351,7 +350,7 @@ func (t *tracer) back(path string, i int, e consolidation.Entry, by string) {
 // plainText returns an entry's text with plain line ends.
 func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// began notes where an entry of a state comes from that the one before doesn't have.
+// began notes the origin of an entry of a state that the previous state doesn't have.
 func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string) {
 	states := t.states(path)
 	s := &states[i]
@@ -440,7 +439,8 @@ func find(es []consolidation.Entry, key string) *consolidation.Entry {
 	return nil
 }
 
-// earlier finds the newest state before one that had an entry, from where it was gone.
+// earlier finds the newest state before another one that had an entry, and the state from which
+// it was gone.
 func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *consolidation.Entry) {
 	key := consolidation.Key(e.Plain)
 	for k := before(t.states(path), max(j, 0)); j >= 0 && k >= 0 && key != ""; k = before(t.states(path), k) {
@@ -463,7 +463,7 @@ func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	}
 }
 
-// took notes that a state lost an entry, and where that is since.
+// took notes that a state lost an entry, and the entry's new place.
 func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string) {
 	v := t.version(path, &t.states(path)[i])
 	v.Event, v.Line, v.EndLine, v.Text, v.Before = EventRemoved, was.StartLine, was.EndLine, was.Text, was.Text
@@ -476,8 +476,8 @@ func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string)
 // movedLine is the line that a pruning leaves in a section that entries left.
 var movedLine = textutil.LazyRegexp(`^<!-- moved to \S+(?:, \S+)* -->$`)
 
-// left notes the entries that left the section of such a line, if there is one on a line of
-// the newest state of a file, and did not come again.
+// left notes the entries that left the section of such a line, if the newest state of a file has
+// one there, and that did not come again.
 func (t *tracer) left(path string, line int) bool {
 	states := t.states(path)
 	last := len(states) - 1
@@ -515,7 +515,7 @@ func (t *tracer) left(path string, line int) bool {
 	return true
 }
 
-// movedTo are the places that got an entry when a file lost it.
+// movedTo returns the places that got an entry when a file lost it.
 func (t *tracer) movedTo(path string, s *State, was *consolidation.Entry) []string {
 	out := []string{}
 	key := consolidation.Key(was.Plain)
@@ -604,7 +604,7 @@ func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolid
 	return &older[best]
 }
 
-// alike is how alike an entry of one state and one of the next are.
+// alike returns the similarity of an entry of one state and one of the next.
 func alike(older, newer []consolidation.Entry, i, j int) float64 {
 	a, b := &older[i], &newer[j]
 	in := map[string]bool{}
