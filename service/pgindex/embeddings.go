@@ -24,8 +24,8 @@ func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	return v.model, v.dim, nil
 }
 
-// UseModel makes the vectors of a model those that are searched, and an index over
-// them; "" and 0 do without vectors.
+// UseModel makes searches use the vectors of a model, and makes an index over them. "" and 0 turn
+// vectors off.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	switch {

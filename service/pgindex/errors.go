@@ -16,8 +16,8 @@ import (
 // ErrNoVectors: the server has no pgvector, so there are words only.
 var ErrNoVectors = errors.New("the server has no pgvector")
 
-// fault is an error of the server, its message without the password, which Unwrap
-// keeps for those who test it.
+// fault is an error of the server with the password removed from its message. Unwrap returns the
+// original error, for callers that test it.
 type fault struct {
 	text string
 	err  error

@@ -17,15 +17,15 @@ import (
 // several goroutines at once.
 type Index struct{ site *site }
 
-// site is where an index is, and which agent uses it.
+// site is the place of an index and the agent that uses it.
 type site struct {
 	pool     *pgxpool.Pool
 	opts     Options
 	index    index.Options
 	place    string
 	password string
-	// vectors: the tables for vectors are there; iterates: pgvector continues
-	// a walk where rows were refused.
+	// vectors reports that the tables for vectors exist. iterates reports that pgvector continues
+	// a walk after refused rows.
 	vectors, iterates bool
 
 	analyzers analysis.Pool

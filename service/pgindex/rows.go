@@ -39,8 +39,8 @@ func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	}
 }
 
-// frequencies counts a chunk's words, weighted by where they are; words is how
-// many there are in all.
+// frequencies counts a chunk's words, weighted by their places. words is the number of words in
+// the chunk.
 func frequencies(w *index.Words) (order []string, tf map[string]float64, words int) {
 	tf = map[string]float64{}
 	for _, field := range []struct {
@@ -61,7 +61,7 @@ func frequencies(w *index.Words) (order []string, tf map[string]float64, words i
 // postingsStep bounds the rows of one statement.
 const postingsStep = 20000
 
-// insert writes all of it.
+// insert writes all rows.
 func (c *chunkRows) insert(ctx context.Context, tx pgx.Tx) error {
 	if len(c.file) == 0 {
 		return nil

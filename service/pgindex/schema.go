@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// migrations make the tables, version by version; the number of those that were
-// run is in settings. One that was released is never changed.
+// migrations make the tables, version by version. settings has the number of those that were run.
+// A released migration must never be changed.
 var migrations = []string{
 	`CREATE TABLE spaces(
 		id serial PRIMARY KEY,

@@ -58,7 +58,7 @@ type syncer struct {
 // lockPoll is how often the lock is tried again.
 const lockPoll = 50 * time.Millisecond
 
-// lockSpace takes a connection and the lock of those who write this space.
+// lockSpace takes a connection and the lock that writers of this space must hold.
 func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*syncer, error) {
 	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
@@ -105,8 +105,8 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 	}
 }
 
-// release gives lock and connection back. A broken connection is closed, which
-// frees the lock too.
+// release returns the lock and the connection. A broken connection is closed, which frees the
+// lock too.
 func (s *syncer) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
 	defer cancel()

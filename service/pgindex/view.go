@@ -12,7 +12,7 @@ import (
 // view is the part of the index that a query may see, and the figures about it that the query
 // needs. It is valid for one generation of all its spaces.
 type view struct {
-	// scopes are those that are seen: the only answer to that question.
+	// scopes are the visible scopes. Statements must not decide this elsewhere.
 	scopes []int32
 	// key names the state of the spaces.
 	key string
@@ -25,14 +25,14 @@ type view struct {
 	model    string
 	dim      int
 	chunker  string
-	// langs counts chunks by language, total all of them; mean is how many words
-	// one has.
+	// langs counts chunks by language, total counts all of them, and mean is the average number
+	// of words in a chunk.
 	langs []string
 	total int64
 	mean  float64
 	// mixed: words of some files were made by other rules.
 	mixed bool
-	// holders counts the chunks with a word, of words that were looked up.
+	// holders counts the chunks with a word, for words that were looked up.
 	holders map[string]int64
 }
 

@@ -48,8 +48,8 @@ type exporter struct {
 	times    map[*telemetry.Metric]metric.Float64Histogram
 }
 
-// Open is a [telemetry.Opener]. The logger is told of variables that can't be followed, and their
-// signal is not exported: a program must not fail for a variable that is meant for others.
+// Open is a [telemetry.Opener]. It logs variables that can't be followed, and does not export
+// their signal: a program must not fail for a variable that is meant for others.
 func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context, func(*telemetry.Metric, float64))) (telemetry.Exporter, error) {
 	log := o.Logger
 	x := &exporter{hosts: o.Hosts, counters: map[*telemetry.Metric]metric.Float64Counter{}, times: map[*telemetry.Metric]metric.Float64Histogram{}}

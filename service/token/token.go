@@ -30,7 +30,7 @@ const mark = "mkt_"
 
 const (
 	format = 1
-	// Folder is where they are in a state store.
+	// Folder is the folder of tokens in a state store.
 	Folder = "tokens"
 	suffix = ".json"
 	// idLen is how much of the hash names a token to people.
@@ -212,7 +212,7 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
 		return nil, ErrUnknown
 	}
-	// The secret's hash is looked for, so that how long that takes says nothing of another.
+	// The look-up is by the secret's hash, so that its duration says nothing of other secrets.
 	hash := sum(secret)
 	if tok, ok := t.remembered(hash, now); ok {
 		return in(&tok, now)
@@ -231,7 +231,7 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	return in(&d.Token, now)
 }
 
-// in gives a token if it lets its bearer in.
+// in returns a token if it is valid now.
 func in(t *Token, now time.Time) (*Token, error) {
 	switch t.State(now) {
 	case "revoked":
@@ -254,7 +254,7 @@ func (t *Tokens) read(name string) (*document, error) {
 	return &d, nil
 }
 
-// Ready reports whether tokens can be read where they are kept.
+// Ready returns an error if tokens can't be read from their store.
 func (t *Tokens) Ready() error {
 	_, err := t.in.List("")
 	if errors.Is(err, fs.ErrNotExist) {

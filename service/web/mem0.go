@@ -40,7 +40,7 @@ func isMem0(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/") || strings.HasPrefix(path, "/v3/")
 }
 
-// mem0Route finds who answers a path of mem0's; id is that of a memory.
+// mem0Route returns the handlers of a path of mem0's; id is that of a memory.
 func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 	said := func(h func(*mem0Call)) handler {
 		return func(x *exchange) {
@@ -213,8 +213,8 @@ func (c *mem0Call) write(status int, v any) {
 // meaningless are members that have no meaning here, with any value.
 var meaningless = []string{"version", "output_format", "api_version", "async_mode", "org_id", "project_id", "infer"}
 
-// body reads the members of a request; those that are none of known are refused, unless they
-// say nothing.
+// body reads the members of a request. It refuses members that are not known, unless they have no
+// meaning here.
 func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
 	var data []byte
 	free, ok := c.d.body(c.x, func(r io.Reader) (err error) {
@@ -415,7 +415,7 @@ func (c *mem0Call) search() {
 	c.write(http.StatusOK, out)
 }
 
-// flatten takes the names that all have to hold out of a filter; it says why it can't.
+// flatten takes the names that must all hold out of a filter. It returns the reason if it can't.
 func flatten(raw json.RawMessage, into map[string]json.RawMessage) string {
 	var f map[string]json.RawMessage
 	if json.Unmarshal(raw, &f) != nil {

@@ -27,8 +27,8 @@ type balance struct {
 	at   time.Time
 }
 
-// spend takes n of a quota, or returns how long to wait for that. An n above the quota needs all of
-// it, and is paid back in the minutes after that.
+// spend takes n of a quota, or returns how long the caller must wait for it. An n above the quota
+// needs all of it, and is paid back in the following minutes.
 func (b *balance) spend(quota, n int64, now time.Time) (wait time.Duration) {
 	if quota <= 0 || n <= 0 {
 		return 0

@@ -21,7 +21,7 @@ func (d *Door) may(t *token.Token) func(serve.Asked) *serve.Error {
 	}
 }
 
-// refusal says why a token is not enough for a call, "" if it is.
+// refusal returns why a token is not enough for a call, "" if it is.
 func (d *Door) refusal(t *token.Token, a serve.Asked) string {
 	switch {
 	case a.Need > serve.NeedWrite:

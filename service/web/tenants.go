@@ -93,8 +93,8 @@ func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(
 	}
 }
 
-// enter counts a user of a tenant; mine says that the caller has to open it. One that is
-// being closed is waited for, and is nil.
+// enter counts a user of a tenant. If mine is true, the caller must open the tenant. If the
+// tenant is being closed, enter waits for that and returns nil.
 func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool, err error) {
 	t.mu.Lock()
 	if x := t.open[name]; x != nil && x.closing && !t.closed {
@@ -127,8 +127,8 @@ func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool,
 	return x, mine, nil
 }
 
-// makeRoom closes the tenant that was called longest ago, of those that nobody calls, or waits
-// for one that is being closed.
+// makeRoom closes the idle tenant that was called longest ago, or waits for one that is being
+// closed.
 func (t *Tenants) makeRoom(ctx context.Context) error {
 	var oldest, going *tenant
 	t.mu.Lock()
@@ -153,7 +153,7 @@ func (t *Tenants) makeRoom(ctx context.Context) error {
 	case oldest == nil:
 		return serve.ErrBusy("calls of too many tenants are running", "wait as long as Retry-After says, and deliver it again")
 	}
-	// It is closed for all who want room, whether or not this one goes on waiting.
+	// It is closed for all calls that want room, even if this call stops waiting.
 	return t.close(context.WithoutCancel(ctx), func(x *tenant) bool { return x == oldest && x.users == 0 })
 }
 
@@ -170,7 +170,7 @@ func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 	defer close(x.ready)
 	workspace, state, err := t.folders(name)
 	if err == nil {
-		// It is opened for all who ask, not for the one who asked first.
+		// It is opened for all calls that ask, not only for the first.
 		if x.opened, err = t.Open(context.WithoutCancel(ctx), name, workspace, state); err == nil {
 			x.server = serve.New(x.opened.Kernel, x.opened.Serve)
 			return
@@ -182,8 +182,8 @@ func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 	delete(t.open, name)
 }
 
-// folders makes a tenant's folders. One that leads elsewhere is refused: it could be another
-// tenant's.
+// folders makes a tenant's folders. It refuses a link, which could lead to another tenant's
+// folder.
 func (t *Tenants) folders(name string) (workspace, state string, err error) {
 	dir := filepath.Join(t.Root, "tenants")
 	own := filepath.Join(dir, textutil.SafeName(name))
@@ -215,7 +215,7 @@ func (t *Tenants) Tidy(ctx context.Context) error {
 	return t.close(ctx, func(x *tenant) bool { return x.users == 0 && time.Since(x.last) >= idle })
 }
 
-// servers are those that are open.
+// servers returns the servers of the open tenants.
 func (t *Tenants) servers() (out []*serve.Server) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

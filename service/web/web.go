@@ -33,7 +33,7 @@ import (
 	"github.com/memkernel/memkernel/service/token"
 )
 
-// The bounds of a door, where Options say none.
+// The default bounds of a door.
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
@@ -62,7 +62,7 @@ const (
 
 // Options are the options of a door.
 type Options struct {
-	// Tokens are who may come in.
+	// Tokens are the tokens that are let in.
 	Tokens *token.Tokens
 	// Tenants reports whether each token must name a tenant. If it is false none may.
 	Tenants bool
@@ -80,9 +80,9 @@ type Options struct {
 	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
 	// are parsed. The others wait, but not for long. Default: half of the processors.
 	Running int
-	// Quotas are those of each tenant, or of all calls where there are no tenants.
+	// Quotas are those of each tenant, or of all calls if there are no tenants.
 	Quotas Quotas
-	// Logger is told of every request, and of no content; nil discards it.
+	// Logger gets a line for every request, without content; nil discards it.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -252,7 +252,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type handler func(*exchange)
 
-// routes are the methods of a path and who answers them; false if there is no such path.
+// routes returns the methods of a path and their handlers; false if there is no such path.
 func (d *Door) routes(path string) (map[string]handler, bool) {
 	switch path {
 	case "/rpc":
@@ -347,7 +347,7 @@ func (d *Door) delay(x *exchange) {
 // errNoToken reports a request without a token, or with more than one.
 var errNoToken = errors.New("the request has no token")
 
-// bearer finds who sent a request, by its one header and nothing else.
+// bearer finds the token of a request, by its one header and nothing else.
 func (d *Door) bearer(r *http.Request) (*token.Token, error) {
 	said := r.Header.Values("Authorization")
 	if len(said) != 1 {
@@ -398,7 +398,7 @@ func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	return true
 }
 
-// give gives room back.
+// give returns room.
 func (d *Door) give(t *token.Token, requests int, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -551,8 +551,8 @@ func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 	return s, done, err == nil
 }
 
-// body has a body read, once and to its end. free gives back the room that it takes; false if
-// it was refused.
+// body reads a body, once and to its end. free must be called to return the room that it takes;
+// false means that it was refused.
 func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bool) {
 	x.w.Header().Set("Connection", "close") // for as long as there is something that was not read
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
@@ -608,13 +608,13 @@ func errNoRoom() *serve.Error {
 	return serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again")
 }
 
-// incoming is a body on its way in. It fails with a [serve.Error] where there is more than may
-// be, or than there is room for.
+// incoming is a body on its way in. It fails with a [serve.Error] if it is larger than allowed,
+// or than the free room.
 type incoming struct {
 	x *exchange
 	d *Door
-	// size is how many bytes were said to come, -1 if that was not said; came is how many did,
-	// and held for how many there is room: for those that were said from the beginning.
+	// size is the announced number of bytes, -1 if there was none. came is how many bytes
+	// arrived, and held for how many there is room: for the announced ones from the beginning.
 	size, came, held int64
 	began            time.Time
 	// turn is the tenant's. It is taken while a piece that came is parsed, until end is called, and

@@ -32,7 +32,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// Options are where a bucket is.
+// Options name a bucket and its credentials.
 type Options struct {
 	// Endpoint is the server, as https://host:port; default Amazon's of the region. Plain
 	// http must not leave this machine.
@@ -149,7 +149,7 @@ func New(o Options) (*Bucket, error) {
 	return b, nil
 }
 
-// Place is where the bucket is, for messages.
+// Place returns the server and the name of the bucket, for messages.
 func (b *Bucket) Place() string { return b.place }
 
 func (b *Bucket) where(key string) string { return b.place + "/" + key }
@@ -205,8 +205,8 @@ var errShort = errors.New("the answer was cut short")
 
 func cutShort(err error) bool { return errors.Is(err, errShort) }
 
-// Remove takes a key away, in all its versions where the bucket keeps several. One that is
-// not there is no error.
+// Remove removes a key, and all its versions if the bucket keeps several. Removing a missing key
+// is no error.
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	ctx, cancel := b.within(ctx, 0)
 	defer cancel()
@@ -281,7 +281,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %s: %s; %s", e.Op, e.Place, e.Kind, e.said, e.Hint)
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
 
 // codes maps the codes of S3 to kinds and hints.

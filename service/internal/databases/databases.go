@@ -97,14 +97,14 @@ func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 // is the beginning of another.
 func tenantRoot(root, tenant string) string { return root + "/tenants/" + textutil.SafeName(tenant) }
 
-// place is where a database keeps the state.
+// place is the location of the state in a database.
 type place struct {
 	dsn, root string
 	lease     time.Duration
 	bucket    postgres.Bucket
 }
 
-// database is where the state is kept, where a database keeps it.
+// database returns the location of the state, if a database keeps it.
 func database(s *cli.Settings) (at place, err error) {
 	p := &s.Config.Store.Postgres
 	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)

@@ -66,7 +66,7 @@ func Mixed(dir, dsn string, lease time.Duration) (*Fleet, error) {
 	return f, os.WriteFile(f.Config(), []byte(conf), 0o600)
 }
 
-// makeToken makes a token where the machines' state is.
+// makeToken makes a token in the machines' state.
 func (f *Fleet) makeToken() (err error) {
 	in := store.Store(store.Files(filepath.Join(f.Dir, "tokens")))
 	if f.DSN != "" {
@@ -100,7 +100,7 @@ func (f *Fleet) Run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// Machine is one of them.
+// Machine is one machine of a fleet.
 type Machine struct {
 	f          *Fleet
 	bin, token string
@@ -184,7 +184,7 @@ func (m *Machine) Start() error {
 	return nil
 }
 
-// URL is where it listens, or will again.
+// URL is the address at which it listens, or will listen again.
 func (m *Machine) URL() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -38,7 +38,7 @@ func Check(dsn string) error {
 	return nil
 }
 
-// namesHost reports whether an address says which host it means.
+// namesHost reports whether an address names a host.
 func namesHost(dsn string) bool {
 	if !isURL(dsn) {
 		return hostPair.MatchString(dsn)

@@ -53,7 +53,7 @@ func (b *besides) look(at string, takeover int64) (f file, ok bool) {
 	return f, false
 }
 
-// recent gives all that is known, ok if it is so of all and not old.
+// recent returns the known state of all documents. ok reports whether all are known and recent.
 func (b *besides) recent(takeover int64) (known map[string]*file, ok bool) {
 	if len(b.looked) == 0 {
 		return nil, true

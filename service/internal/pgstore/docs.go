@@ -29,7 +29,7 @@ type file struct {
 	folder                 bool
 }
 
-// findFile gives the row of a path, and whether it is a folder; one of nothing has no
+// findFile returns the row of a path, and whether the path is a folder. A missing path has no
 // content.
 const findFile = `SELECT coalesce(f.content, 0), coalesce(f.size, 0), coalesce(f.version, 0), coalesce(f.time, 'epoch'),
 	CASE WHEN f.content IS NULL THEN EXISTS(SELECT FROM files WHERE root=$1::bigint AND path >= $3::text AND path < $4::text) ELSE false END
@@ -282,7 +282,7 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 	return st, err
 }
 
-// missing are those paths under which there is nothing of that length.
+// missing returns the paths under which there is no document of that length.
 func (c *core) missing(paths []string, data map[string][]byte) ([]string, error) {
 	sizes := make([]int64, len(paths))
 	for i, at := range paths {
@@ -612,7 +612,8 @@ func (w *window) copy(p []byte, off int64) int {
 	return copy(p, w.data[off-w.off:])
 }
 
-// part reads up to n bytes of a content from a place on, and says how long it is and in which version.
+// part reads up to n bytes of a content from offset off. It returns them with the size and the
+// version of the content.
 func (c *core) part(at string, content, off int64, n int) (size, version int64, data []byte, err error) {
 	there := false
 	err = c.query("read", at, `SELECT z.size, z.version, coalesce(greatest(p.off, $2::bigint), 0),

@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	out := []error{e.Kind, e.Err, store.ErrOutOfReach}
 	if e.Kind == ErrFull || e.Kind == errReadOnly {

@@ -299,8 +299,8 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 			FROM was, f WHERE $7::bigint > was.size)`, off, off+int64(len(data)), data)
 }
 
-// held holds a patch back, and gives the content as it was cached before it. Only a small
-// content, which is one piece, is patched so.
+// held holds a patch back, and returns the content as it was cached before the patch. It does so
+// only for a small content, which is one piece.
 func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
 	_, before, seen := j.c.seenContent(j.at, j.content)
 	if !seen || before.size > smallContent {

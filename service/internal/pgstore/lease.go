@@ -140,7 +140,7 @@ const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' |
 	SELECT ok.ok, CASE WHEN EXISTS(SELECT FROM t) THEN n.token ELSE '' END,
 		coalesce((SELECT holder FROM locks WHERE root=$1::bigint AND path=$2::text), '') FROM n, ok`
 
-// wantLock tells those who share a lock and don't use it that somebody wants it alone.
+// wantLock marks a shared lock as wanted, so that holders who don't use it let go.
 const wantLock = `WITH w AS (UPDATE locks SET wanted=clock_timestamp() WHERE root=$1::bigint AND path=$2::text AND NOT alone) SELECT set_config('synchronous_commit', 'off', true)`
 
 // folderLock is the name of the lock without which nobody writes in a folder. Other locks keep
@@ -313,7 +313,7 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	return own, nil
 }
 
-// add keeps a lock that was taken; last says that nobody else had it since this process did.
+// add keeps a lock that was taken. last reports that nobody else had it since this process did.
 func (l *leases) add(token string, h *lease, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -418,13 +418,13 @@ func (s *Store) Defer(name string) (sync func() error) {
 	return nothing
 }
 
-// freeLock lets go of a lock; where it may be resumed ($4) its token stays.
+// freeLock frees a lock. If the lock may be resumed ($4), its token stays.
 const freeLock = `WITH r AS (UPDATE locks SET held=CASE WHEN $4::boolean THEN held || jsonb_build_object($3::text, 0) ELSE held-$3::text END
 		WHERE root=$1::bigint AND path=$2::text AND held ? $3::text RETURNING 1)
 	SELECT EXISTS(SELECT FROM r), set_config('synchronous_commit', 'off', true)`
 
-// letGo frees a lock, and says whether it was this process's still. One that can't be freed ends by
-// itself.
+// letGo frees a lock, and reports whether this process still had it. A lock that can't be freed
+// ends with its lease.
 func (l *leases) letGo(token string, h *lease) (own bool) {
 	l.mu.Lock()
 	rest := h.view != nil && h.failed == nil

@@ -19,9 +19,9 @@ import (
 
 // Bucket keeps large contents outside the database; package bucket implements it.
 type Bucket interface {
-	// Place is where it is, for messages.
+	// Place returns the place of the bucket, for messages.
 	Place() string
-	// Put keeps a content. When it returns nil, all of it is there.
+	// Put keeps a content. When it returns nil, the bucket must have all of it.
 	Put(ctx context.Context, key string, data []byte) error
 	// Get reads a content; one that is not there wraps fs.ErrNotExist.
 	Get(ctx context.Context, key string, size int64) ([]byte, error)

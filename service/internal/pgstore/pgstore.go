@@ -90,7 +90,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// Options are where a store is.
+// Options name the place of a store.
 type Options struct {
 	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
 	// host. A DSN without a password means an empty one, even if the environment holds one.
@@ -110,7 +110,7 @@ type Options struct {
 	// Grace is how long an object of the bucket may be without a name, by the server's clock;
 	// default 1 h.
 	Grace time.Duration
-	// Tracer is told of every statement; nil tells nobody.
+	// Tracer gets every statement; nil traces none.
 	Tracer pgx.QueryTracer
 }
 
@@ -177,8 +177,8 @@ type core struct {
 	objects objects
 	// rows are the files of the workspace, once somebody has asked for them.
 	rows atomic.Pointer[Workspace]
-	// server is the one that was connected to last, by when it was started; takeovers counts
-	// those that were before it, and itself.
+	// server is the server of the last connection, by the time at which it was started. takeovers
+	// counts the servers so far, with this one.
 	server, takeovers atomic.Int64
 }
 

@@ -45,7 +45,7 @@ func (l *leases) restOf(at string) *rest {
 	return r
 }
 
-// taken counts that the lock was asked for; last says that this process had it last.
+// taken counts a request of the lock. last reports that this process had the lock last.
 func (r *rest) taken(last bool) {
 	r.token, r.own = "", r.own+1
 	if !last {
@@ -53,7 +53,7 @@ func (r *rest) taken(last bool) {
 	}
 }
 
-// found counts that it was resumed, rightly or not.
+// found counts a resumption; right reports whether it was justified.
 func (r *rest) found(right bool) {
 	if r.own++; !right {
 		r.own, r.need = 0, min(2*r.need, lastNeed)

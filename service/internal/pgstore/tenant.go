@@ -130,8 +130,8 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 const rooted = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
 	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='root' AND NOT a.attisdropped`
 
-// grant gives the tenants of a schema the rights that they have in common, by a role that
-// they are members of: rights of each would fill the server's catalogs.
+// grant gives the tenants of a schema their common rights, by a role that they are members of.
+// Rights for each tenant would fill the server's catalogs.
 func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 	var there bool
 	err := tx.QueryRow(ctx, `SELECT g.name, EXISTS(SELECT FROM pg_roles WHERE rolname=g.name)
@@ -177,7 +177,7 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string
 	var random [40]byte
 	_, _ = rand.Read(random[:]) // which never fails
 	if t.role == "" {
-		// The name says nothing: all users of the server see it.
+		// All users of the server see the name, so it is random.
 		t.role = "memkernel_" + hex.EncodeToString(random[:8])
 	}
 	if !roleName.MatchString(t.role) {

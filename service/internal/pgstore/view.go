@@ -151,7 +151,7 @@ func (c *core) covered(at string) bool {
 	return l.viewOf(at) != nil
 }
 
-// noDocument says that a name of the root is a folder's.
+// noDocument notes that a name of the root is a folder and no document.
 func (l *leases) noDocument(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,8 +217,8 @@ func (c *core) unsee(at string) {
 // most is how much is held back of one content, and most times that of a folder.
 const mostHeld, mostWrites = 256 << 10, 16
 
-// hold holds a write back, if the view that covers it allows it, and gives the file as it
-// is with it.
+// hold holds a write back, if the view that covers it allows it, and returns the file with the
+// write.
 func (c *core) hold(how store.Durability, at string, content, off int64, data []byte, appends bool) (f file, ok bool) {
 	l := &c.leases
 	l.mu.Lock()

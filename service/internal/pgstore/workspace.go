@@ -79,7 +79,7 @@ const (
 	mostName, mostPath = 255, 1024
 )
 
-// Workspace gives the files of a workspace that this root has: for all who ask the same ones.
+// Workspace returns the files of the workspace in this root. All callers share them.
 func (s *Store) Workspace() *Workspace {
 	w := &Workspace{c: s.core, locks: &Store{core: s.core}, writing: make(chan struct{}, 1), rows: map[string]row{}, texts: map[string]rowText{}}
 	if !s.rows.CompareAndSwap(nil, w) {
@@ -227,8 +227,8 @@ func (w *Workspace) refresh() error {
 	})
 }
 
-// Version implements [markdownstore.Remote]. It is not that of the rows, which a server that
-// takes over gives again for other texts.
+// Version implements [markdownstore.Remote]. It is not the version of the rows, because a server
+// that takes over may give that again for other texts.
 func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -530,7 +530,7 @@ const without = fence + `,
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AND (SELECT count(*) FROM idle)=1
 		AND NOT EXISTS(SELECT FROM workspaces WHERE root=$1::bigint AND moving<>'') AS ok, set_config('synchronous_commit', $4::text, true)), `
 
-// change is [core.change] of a file, with the lock of all writers only where somebody has it.
+// change is [core.change] of a file. It takes the lock of all writers only if somebody has it.
 func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, into ...any) error {
 	at := []string{writersFolder + "/" + name}
 	if w.turn.release == nil {

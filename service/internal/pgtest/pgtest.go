@@ -37,8 +37,7 @@ type Server struct {
 	held      *os.Process // the log's writer, while it is stopped
 }
 
-// New is Start for who means to kill the server, or to copy it: it listens on a port of
-// this machine.
+// New is Start for tests that kill or copy the server. It listens on a port of this machine.
 func New(settings ...string) (*Server, error) {
 	port, err := freePort()
 	if err != nil {
@@ -152,7 +151,7 @@ func (s *Server) PID() int { return s.run.Process.Pid }
 // Data is its folder.
 func (s *Server) Data() string { return s.data }
 
-// Own gives a folder to the user that the server runs as.
+// Own makes the server's user the owner of a folder.
 func (s *Server) Own(dir string) error {
 	_, err := asUser(dir)
 	return err

@@ -94,7 +94,7 @@ func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 	return nil
 }
 
-// listen begins to listen, and gives the URL.
+// listen begins to listen, and returns the URL.
 func (l *listenFlags) listen() (net.Listener, string, error) {
 	at, err := web.Listen(l.address, l.cert, l.key)
 	if err != nil {
@@ -107,7 +107,7 @@ func (l *listenFlags) listen() (net.Listener, string, error) {
 	return at, scheme + at.Addr().String(), nil
 }
 
-// callLog tells of requests on standard error, a JSON object each.
+// callLog logs requests on standard error, a JSON object each.
 func callLog(a *cli.App) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if a.Quiet {
@@ -120,8 +120,8 @@ func callLog(a *cli.App) *slog.Logger {
 // come more often, and each read is one more statement and round trip.
 const rememberTokens = 2 * time.Second
 
-// waitingCalls is how many calls of a tenant work for each processor where the state is in a
-// database: most of them wait for it.
+// waitingCalls is how many calls of a tenant run at once for each processor if the state is in a
+// database: most of them wait for the database.
 const waitingCalls = 8
 
 // options returns the options that all doors share. The tokens are kept with the state, so that
@@ -182,7 +182,7 @@ func (*listenFlags) Example() string {
 	return "\n  memkernel-server serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem"
 }
 
-// tidyEvery is how often tenants are looked through for those that nobody calls.
+// tidyEvery is how often idle tenants are looked for.
 const tidyEvery = time.Minute
 
 // Alone serves tenants until ctx ends.

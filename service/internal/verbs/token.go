@@ -107,8 +107,8 @@ type span struct{ config.Duration }
 // Type returns the name of the type in help.
 func (*span) Type() string { return "duration" }
 
-// tokens are those that are kept with the state: in its folder, or in the database that all
-// machines share.
+// tokens returns the tokens that are kept with the state: in its folder, or in the database that
+// all machines share.
 func tokens(ctx context.Context, a *cli.App) (*token.Tokens, error) {
 	state, err := a.Stored(ctx)
 	if err != nil {
