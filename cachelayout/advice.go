@@ -11,17 +11,17 @@ type Advice struct {
 	// ExpiresAt is when the messages of this request leave the cache, unless
 	// another request has started before; zero where none of them is cached.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	// SummariseBy is the latest time at which a model that writes a summary can
-	// still read the prompt from the cache; zero if the next call in a cold cache
-	// would cut nothing. SummaryWarm and SummaryCold are the base tokens that it reads before and
-	// after, without its answer.
+	// SummariseBy is the latest time at which a model that writes a summary can still read the
+	// prompt from the cache; zero if the next call in a cold cache would cut nothing. SummaryWarm
+	// and SummaryCold are the cost in base tokens of its input before and after that time,
+	// without its answer.
 	SummariseBy time.Time `json:"summarise_by,omitzero"`
 	SummaryWarm float64   `json:"summary_warm"`
 	SummaryCold float64   `json:"summary_cold"`
-	// KeepAlive reports whether repeating the request with no answer asked for,
-	// every KeepAliveSeconds and not after KeepAliveUntil, is expected to cost less
-	// than letting the messages expire. Ping is the price of one repetition, Expiry the
-	// price of expiry if the session goes on.
+	// KeepAlive reports whether repeating the request with no answer asked for, every
+	// KeepAliveSeconds and not after KeepAliveUntil, is expected to cost less than letting the
+	// messages expire. Ping is the price of one repetition. Expiry is the price of expiry if the
+	// session continues.
 	KeepAlive        bool      `json:"keep_alive"`
 	KeepAliveSeconds int       `json:"keep_alive_seconds"`
 	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`

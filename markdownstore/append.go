@@ -28,10 +28,10 @@ type Appended struct {
 // file in the place of the one that was written to.
 const appendTries = 5
 
-// Append adds an entry at the end of a file, durably. The id names the entry:
-// one that is there already, or where an earlier call put it when it was late,
-// is not written again, whatever became of its text meanwhile. Missing files
-// and folders are made; the log of a day begins with its date as heading.
+// Append adds an entry at the end of a file, durably. The id must identify the entry: an entry
+// that is already there, or in the file to which a late earlier call put it, is not written
+// again, even if its text has changed meanwhile. Missing files and folders are made; the log of a
+// day begins with its date as heading.
 //
 // The text is written as it was given, except for its line ends, which become
 // the file's; blank lines round it, which are dropped; a code fence that it

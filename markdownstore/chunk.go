@@ -136,8 +136,8 @@ func push(open []heading, u Unit) []heading {
 	return append(open, heading{u.Level, u.Label})
 }
 
-// trailOf returns the trail common to the units first to last. Chunks come in
-// order, so the headings before first are taken into force on the way.
+// trailOf returns the trail common to the units first to last. The caller must ask for chunks in
+// order, since trailOf applies the headings before first as it advances.
 func (k *chunker) trailOf(first, last int) []string {
 	for ; k.passed < first; k.passed++ {
 		if u := k.units[k.passed]; u.Kind == UnitHeading {

@@ -81,10 +81,9 @@ var rootNames = []string{
 	"SOUL.md", "TOOLS.md", userName, memoryLower, "observations.md", "working-buffer.md",
 }
 
-// Classify returns the class of the workspace file at a clean, slash-separated
-// relative path; ok is false if this package may not touch it. Names that can't
-// be shown are among these: they would be in prompts and citations. It looks at
-// the name only.
+// Classify returns the class of the workspace file at a clean, slash-separated relative path; ok
+// is false if this package must not touch it. That includes names that can't be shown, since they
+// would be in prompts and citations. It looks at the name only.
 func Classify(p string) (c Class, ok bool) {
 	dir, name := path.Split(p)
 	switch {

@@ -62,7 +62,7 @@ type copying struct {
 	from, to *Store
 	o        CopyOptions
 	out      *Copied
-	// hashes are those of the source's files, in the order of paths.
+	// hashes are the hashes of the source's files, in the order of paths.
 	paths  []string
 	hashes map[string]string
 	there  map[string]bool

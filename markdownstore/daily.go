@@ -14,9 +14,8 @@ func (s *Store) DailyPath(now time.Time) string { return dailyPath(s.Today(now))
 
 func dailyPath(date string) string { return memoryDir + "/" + date + ".md" }
 
-// DailyLogs returns the logs of today and yesterday, the ones that a session
-// begins with, in the user's time zone. A log that is not there, or refused,
-// has a path and no modification time.
+// DailyLogs returns the logs of today and yesterday, the ones that a session begins with, in the
+// user's time zone. A missing or refused log has a path and no modification time.
 func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 	y, m, d := now.In(s.opts.Timezone).Date()
 	// Noon, so that no change of the clock moves the day.
@@ -32,8 +31,8 @@ func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 	return log(s.Today(now)), log(before.Format(dateLayout))
 }
 
-// Stat looks at one file as Walk does. A file that does not exist has no
-// modification time; a path that may not be touched is a *DeniedError.
+// Stat looks at one file as Walk does. A missing file has no modification time. For a path that
+// must not be touched it returns a *DeniedError.
 func (s *Store) Stat(path string) (File, error) {
 	pl, err := s.locate(path)
 	if err != nil {

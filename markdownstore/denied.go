@@ -51,8 +51,8 @@ var denyTexts = map[DenyReason]string{
 	DenyInstructions: "standing instructions are not appended to",
 }
 
-// DeniedError is returned when a path may not be touched. errors.Is finds
-// ErrDenied in it. It doesn't reveal whether the file exists.
+// DeniedError is returned when a path must not be touched. errors.Is finds ErrDenied in it. The
+// error doesn't reveal whether the file exists.
 type DeniedError struct {
 	Path   string
 	Reason DenyReason

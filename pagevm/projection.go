@@ -91,8 +91,8 @@ type Projection struct {
 	Generation int    `json:"generation"`
 	// Seen are all host messages of the branch in the host's order.
 	Seen []Seen `json:"seen"`
-	// Items are the messages. Carry precedes them, but for a provider's compaction with
-	// which the host's conversation begins; see [Projection.At].
+	// Items are the messages. Carry precedes them, except for a provider's compaction at the
+	// beginning of the host's conversation; see [Projection.At].
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
 	Cuts  []CutPoint `json:"cuts"`

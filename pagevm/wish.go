@@ -34,9 +34,9 @@ type Wishes struct {
 	Drop map[string]bool `json:"drop,omitempty"`
 	// Append are kernel blocks to put after the newest host message.
 	Append []Block `json:"append,omitempty"`
-	// Ahead is how many host messages at the end, of those that are new, the kernel
-	// blocks precede: a system message that ends a request belongs to the user's
-	// turn, and nothing may part it from the answer.
+	// Ahead is how many of the new host messages at the end the kernel blocks precede. A system
+	// message that ends a request belongs to the user's turn, and nothing must part it from the
+	// answer.
 	Ahead int `json:"ahead,omitempty"`
 	// Recall is the result of retrieval, if it ran. Its block must be among Append.
 	Recall *Recall `json:"recall,omitempty"`

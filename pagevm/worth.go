@@ -82,9 +82,9 @@ var actWorth = [...]float64{
 // shows; measured by the same command.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
-// maxShown is how many atoms a name counts for, shownShare how much for each. A
-// second place is worth something: a call that names a function does not show it.
-// Ours.
+// maxShown is how many atoms a name counts for. shownShare is how much it counts for each. A
+// second place is worth something, since a call that names a function does not show it. Both are
+// our choice.
 const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}

@@ -67,8 +67,8 @@ const placeDepth = 16
 //	2,000 tokens     .878   .894   .898   .900   .849        .916
 const placeShare = .6
 
-// pick chooses of candidates, the best first, as many as lines are wanted, or those that
-// places are made of.
+// pick chooses the best candidates, in order: as many as the query wants lines, or those that
+// make up its places.
 func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
 	near := cs[:min(len(cs), s.pool())]
 	if s.q.Lines {
@@ -138,9 +138,9 @@ func spanLine(id string) int {
 	return n
 }
 
-// add shows a hit too, if it must be or if it is good enough and there is room, unless its lines
-// are shown. The surroundings of an answer find passages without any of its words. Outside of
-// conversations these add nothing to it.
+// add also shows a hit if it must be shown, or if it is good enough and there is room. It skips a
+// hit whose lines are shown already. The surroundings of an answer find passages without any of
+// its words. Outside of conversations these add nothing to it.
 func (s *spot) add(h *Hit, must bool) {
 	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
 		return

@@ -8,22 +8,22 @@ type Query struct {
 	Text string
 	// Limit is how many hits come back at most; 0 means DefaultLimit.
 	Limit int
-	// MinScore is the score that a hit needs, MinBest the score that the best one needs for
-	// there to be any.
+	// MinScore is the least score of a hit. MinBest is the least score of the best hit: below it
+	// there are no hits.
 	MinScore, MinBest float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
 	// Passages requests turns, items and paragraphs of at most five lines, scored by their own
 	// words and by their surroundings, instead of chunks.
 	Passages bool
-	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the
-	// lines of one section, or close to each other in one session, that answer best.
+	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the best lines
+	// of one section, or of one session if they are close to each other.
 	Lines bool
 	// NoSnippets saves the time for snippets, which Pack does not need.
 	NoSnippets bool
 	// Want, if not nil, reports whether a file's hits may be returned.
 	Want func(path string) bool
-	// Denied, if not "", is why this session may not search memory, half a
+	// Denied, if not "", is the reason why this session may not search memory, as half a
 	// sentence. The index is then not searched.
 	Denied string
 	// Stale reports whether files have changed since they were indexed.

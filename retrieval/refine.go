@@ -37,7 +37,7 @@ type place struct {
 	// words among them. exact is how much of the question they contain verbatim.
 	held         uint64
 	words, exact int
-	// learnt are those that its facts hold, and its lines don't.
+	// learnt are the terms that its facts hold and its lines don't.
 	learnt uint64
 	// named reports whether the question names the speaker. dated reports whether the passage
 	// mentions the time that the question names.
@@ -71,8 +71,7 @@ type refiner struct {
 	chunks   int
 	places   []*place
 	sessions []*session
-	// asked is how many words the question has, groups how many of them any passage
-	// holds.
+	// asked is how many words the question has. groups is how many of them any passage holds.
 	asked, groups int
 	// items: the passages are short in the mean.
 	items bool

@@ -95,7 +95,7 @@ func AlsoLine(also []Also) string {
 	return "also asked: " + strings.Join(parts, "; ")
 }
 
-// Withheld is a part of memory that may not be seen: a file, or a class of them.
+// Withheld is a part of memory that the user may not see: a file, or a class of files.
 type Withheld struct {
 	// Path is a file. Class is a class of files in its place: sessions, the conversations of
 	// other sessions; media; notes, Markdown that index.include does not name.
@@ -142,7 +142,7 @@ const (
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
 	Kind Kind `json:"kind"`
-	// Source is which part of memory it is from, as the caller calls them.
+	// Source is the part of memory that the hit is from, by the caller's name for it.
 	Source string `json:"source,omitempty"`
 	// ID is the chunk's, the span's or the record's.
 	ID string `json:"id"`
@@ -182,8 +182,8 @@ type Hit struct {
 	// More holds the other shown parts of the hit's place, in the order of their lines; the
 	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`
-	// Dates are the days that its text, and that of More, names by their distance from its own or without
-	// their year.
+	// Dates are the days that its text or that of More names by their distance from the text's
+	// own day, or without their year.
 	Dates []Dated `json:"dates,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
@@ -214,8 +214,8 @@ type Parts struct {
 	// Vector is the chunk's score by meaning, 0 if it was not found so.
 	Vector     float64 `json:"vector"`
 	VectorRank int     `json:"vector_rank,omitempty"`
-	// Merged is their weighted mean, Decay the factor that age puts on it; hits are
-	// ranked by their product.
+	// Merged is their weighted mean. Decay is the factor that age puts on it. Hits are ranked by
+	// the product of both.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
 	// AgeDays is 0 for a hit that doesn't age.

@@ -32,8 +32,8 @@ type search struct {
 	intent intent
 	// understood: intent was read.
 	understood bool
-	// asked are the words that the index was searched for, holders the chunks that hold
-	// each, of chunks in all.
+	// asked are the words that the index was searched for. holders are the numbers of chunks that
+	// hold each of them. chunks is the number of all chunks.
 	asked   []string
 	holders []int64
 	chunks  int64

@@ -32,9 +32,8 @@ type Signals struct {
 	// its weight that such a name loses in texts, where a speaker mostly uses it to address the
 	// other one.
 	Speaker, Name float64
-	// Time is the factor for dates in a stretch of time that the question names,
-	// Told the factor for passages with words of time where the question asks
-	// for one.
+	// Time is the factor for dates in a stretch of time that the question names. Told is the
+	// factor for passages with words of time if the question asks for a time.
 	Time, Told float64
 	// Tagged is the factor for entries that a tag of significance is in: little more than a
 	// tie-break, since a tag marks importance and not the answer.
@@ -51,8 +50,8 @@ type Signals struct {
 	Spread float64
 	// Feedback is the weight of a word of the best passages that the question lacks.
 	Feedback float64
-	// K1 and B are the constants of BM25 in conversations: where a repeated word stops to count, and
-	// how much the length of a passage does.
+	// K1 and B are the constants of BM25 in conversations. K1 sets where a repeated word stops
+	// counting, and B how much the length of a passage counts.
 	K1, B float64
 }
 

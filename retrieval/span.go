@@ -27,8 +27,8 @@ type Span struct {
 // *Spans holds nothing.
 type Spans struct {
 	spans []*span
-	// langs are the languages of the texts, lang that of those which are analysed
-	// by need; once finds them.
+	// langs are the languages of the texts. lang is the language of those that are analysed by
+	// need. once finds both.
 	once  sync.Once
 	lang  string
 	langs []string

@@ -9,7 +9,7 @@ import (
 // rule matches a horizontal rule, and the line under a heading.
 var rule = textutil.LazyRegexp(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
 
-// ruled is rule, without the work for the many lines that end as no rule does.
+// ruled is rule, but fast for the many lines that do not end like a rule.
 func ruled(text string) bool {
 	end := strings.TrimRight(text, " \t")
 	return end != "" && strings.IndexByte("-*_=", end[len(end)-1]) >= 0 && rule.MatchString(text)

@@ -106,8 +106,7 @@ func oneOf[V any](m map[string]V) string {
 	return strings.Join(out, "|")
 }
 
-// border keeps the words of an expression from matching within others, but for
-// those in Chinese.
+// border keeps the words of an expression from matching within others, except those in Chinese.
 func border(words string) string {
 	var latin, han []string
 	for _, w := range strings.Split(words, "|") {

@@ -99,7 +99,7 @@ type Outcome struct {
 	// Decision numbers the assembly; boundaries of the turn take the numbers after it.
 	Decision uint64 `json:"decision"`
 	// Tokens is the size of the prompt, the fixed region included. Minimum is the sum of all
-	// floors, Required that of pinned pages and work in flight.
+	// floors. Required is that of pinned pages and work in flight.
 	Tokens   int `json:"tokens"`
 	Minimum  int `json:"minimum"`
 	Required int `json:"required"`

@@ -63,8 +63,8 @@ func (o *observer) call(s *session, c Call) {
 	}
 }
 
-// demand judges a page that the call needs. A page that faulted already in this
-// turn, or that only arrives, is neither hit nor fault.
+// demand judges a page that the call needs. A page that already faulted in this turn, or that
+// only arrives, is neither a hit nor a fault.
 func (o *observer) demand(s *session, id string) {
 	en := o.table.entry(s, id)
 	switch {

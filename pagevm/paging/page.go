@@ -47,7 +47,7 @@ func (t Tokens) At(l pagevm.Level) int {
 
 // Provenance describes where a page comes from.
 type Provenance struct {
-	// Call is the canonical tool call, Span the transcript span.
+	// Call is the canonical tool call. Span is the transcript span.
 	Call string `json:"call,omitempty"`
 	Span string `json:"span,omitempty"`
 	// From are the pages that it was derived from.
@@ -133,9 +133,9 @@ func (p *Page) checkTokens() error {
 	return nil
 }
 
-// Floor returns the lowest level at which the page may be shown while it is held (Table
-// 1): structured for bootstrap, constraint and plan, else the handle; the next
-// better one that it has if it lacks that.
+// Floor returns the lowest level at which the page may be shown while it is held (Table 1):
+// structured for bootstrap, constraint and plan, else the handle. If the page lacks that level,
+// Floor returns the next better one that it has.
 func (p *Page) Floor() pagevm.Level {
 	want := pagevm.Floor(p.Type, true)
 	if p.Type == pagevm.Plan {

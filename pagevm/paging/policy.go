@@ -16,7 +16,7 @@ const (
 	UpgradeNone Upgrade = "none"
 	// UpgradeRecency ranks per token by recency and a little recompute cost.
 	UpgradeRecency Upgrade = "recency"
-	// UpgradeLRU raises the page used last as far as it goes, then the next.
+	// UpgradeLRU raises the most recently used page as far as possible, then the next.
 	UpgradeLRU Upgrade = "lru"
 	// UpgradeUtility ranks per token by the utility of Appendix A.
 	UpgradeUtility Upgrade = "utility"

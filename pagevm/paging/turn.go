@@ -71,8 +71,8 @@ type Turn struct {
 	Future []Future `json:"future,omitempty"`
 }
 
-// Step runs one turn under the engine's policy. After an error nothing has changed. The
-// outcome is reused by the next Step.
+// Step runs one turn under the engine's policy. After an error nothing has changed. The next Step
+// reuses the outcome, so callers must copy the parts that they keep.
 func (e *Engine) Step(t *Turn) (*Outcome, error) {
 	if e.cfg.Policy.Upgrade == UpgradeOutside {
 		return nil, fmt.Errorf("paging: turn %d: policy %q assembles its prompts itself: let Observe judge them", t.Turn, e.cfg.Policy.Name)

@@ -34,10 +34,10 @@ type CompressInput struct {
 }
 
 // Recompress replaces the mechanical compressed representation among reps by the text that opt's
-// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence]. It is
-// taken only if it came in time, is valid UTF-8, holds nothing that Mask knows for a secret, and
-// is smaller than the whole with its footer; and representations below that would then not shrink
-// are dropped. Otherwise the mechanical one stays and its Refused is the reason. Without a
+// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence]. The text
+// is taken only if it came in time, is valid UTF-8, holds nothing that Mask knows for a secret,
+// and is smaller than the whole with its footer; and representations below that would then not
+// shrink are dropped. Otherwise the mechanical one stays and its Refused is the reason. Without a
 // compressor, or for a result that is too small for a compressed representation, reps come back
 // as they are.
 //

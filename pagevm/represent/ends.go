@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Part is some of a text's lines, From the first and To the last of them, from 1.
+// Part is a run of a text's lines. From is the first and To the last of them, counted from 1.
 type Part struct {
 	Text     string
 	From, To int

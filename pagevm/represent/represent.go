@@ -70,7 +70,7 @@ func (o *Options) withDefaults() Options {
 
 // EvidenceInput is a tool call with its result, as ingested.
 type EvidenceInput struct {
-	// Tool is the tool's name, Input its raw arguments (JSON or text).
+	// Tool is the tool's name. Input holds its raw arguments (JSON or text).
 	Tool, Input string
 	// Text is the result's text, masked.
 	Text    string
@@ -109,12 +109,11 @@ func (in EvidenceInput) valid() EvidenceInput {
 	return in
 }
 
-// Evidence makes the degraded representations of a tool result, best
-// first: compressed, structured with its [EvidenceFields], pointer. It is a pure
-// function: equal input, equal bytes. A level that would not be smaller than the
-// one above it is left out; a result that is small already has none. Lines that a
-// representation quotes are verbatim and in order, but for bytes that are not
-// UTF-8, which become U+FFFD everywhere.
+// Evidence makes the degraded representations of a tool result, best first: compressed,
+// structured with its [EvidenceFields], pointer. It is a pure function: equal input, equal bytes.
+// A level that would not be smaller than the one above it is left out; a result that is small
+// already has none. Lines that a representation quotes are verbatim and in order, except for
+// bytes that are not UTF-8, which become U+FFFD everywhere.
 //
 // A pointer is made whether or not a resolver is named: without one it says so,
 // and Floor forbids its use.

@@ -6,8 +6,8 @@ type Act uint8
 const (
 	// ActOther is the result of any other tool.
 	ActOther Act = iota
-	// ActUser are a user's words, ActSay the assistant's with the inputs of its
-	// calls, ActEdit the same where a call changes files.
+	// ActUser is a user's words. ActSay is the assistant's words with the inputs of its calls.
+	// ActEdit is the same if a call changes files.
 	ActUser
 	ActSay
 	ActEdit

@@ -119,7 +119,7 @@ var (
 	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell goes by the commands of a line: an edit decides, else the one that shows least.
+// looksShell decides by the commands of a line: an edit decides, else the one that shows least.
 func looksShell(input string) (l Look, of []string) {
 	line, dir := shellCommand(input)
 	cmds, whole := parseShell(line)
@@ -153,8 +153,8 @@ func looksShell(input string) (l Look, of []string) {
 	return l, of
 }
 
-// looksCommand goes by a command's program, and where that alone does not show it by
-// the first of its words that does.
+// looksCommand decides by a command's program. If the program alone does not show it, the first
+// of its words that does decides.
 func looksCommand(c *simpleCommand) (Look, []string) {
 	words := c.words
 	for len(words) > 1 && (prefixPrograms[words[0]] || strings.Contains(words[0], "=")) {

@@ -10,7 +10,7 @@ import (
 
 // Text is the text that a call writes into the files it changes, as far as its arguments show.
 type Text struct {
-	// New are the texts that it writes, Old those that by its account were there before.
+	// New are the texts that it writes. Old are the texts that by its account were there before.
 	New, Old []string
 	// Whole reports whether it writes files anew, so that the former text may be in New.
 	Whole bool
