@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// ErrRetired: the content went by retention.
+// ErrRetired: retention removed the content.
 var ErrRetired = errors.New("its content is no longer kept")
 
 // Reader reads the contents of a session's pages. The contents of small pages are in the journal,
@@ -26,7 +26,7 @@ type Reader struct {
 	Dir     store.Store      // of the session
 	Journal *journal.Journal // nil if there is none yet
 	Blobs   *store.Blobs
-	Retired func(page string) bool // the content of a page went by retention
+	Retired func(page string) bool // retention removed the content of a page
 
 	inline map[string]string // by page id and content hash
 }

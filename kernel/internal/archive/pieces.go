@@ -101,8 +101,8 @@ func callsAlone(text string) bool {
 	return calls > 0
 }
 
-// CutLines splits an id into a page's and the lines of it that are meant; to is 0
-// if all are.
+// CutLines splits an id into the id of a page and the lines of it that are meant. to is 0 for all
+// lines.
 func CutLines(id string) (page string, from, to int) {
 	page, lines, ok := strings.Cut(id, retrieval.LinesMark)
 	if !ok {

@@ -18,7 +18,8 @@ import (
 
 // Forgetting is a logged operation: the journal first lists the contents to forget, by id and
 // hash, and from that line on they are forgotten. Then the contents are removed, and the journal
-// records that too. A kill in between is made good when the session is next opened to be written.
+// records that too. After a kill in between, the removal is completed when the session is next
+// opened for writing.
 //
 //	forget     {"pages":[{"id":…,"hash":…}],"blobs":[…],"reason":…}   the promise, synced
 //	           journal rewritten without contents and without their quotes
@@ -35,8 +36,7 @@ const sameBytes = 32
 
 // Promise is the body of an [OpForget] record: it lists the contents to remove.
 type Promise struct {
-	// Retire: contents go by retention. Pages stay, and the same content may come
-	// back.
+	// Retire: retention removes the contents. Pages stay, and the same content may come back.
 	Retire bool `json:"retire,omitempty"`
 	// Whole: the whole session is removed. Prompts: its projections are removed too.
 	Whole   bool        `json:"whole,omitempty"`
@@ -79,7 +79,7 @@ func (b *Promise) Record(name string, now time.Time) (journal.Record, error) {
 	return journal.Record{Op: OpForget, ID: ids.Page("fo", name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}, nil
 }
 
-// Grave is a page that was forgotten, or whose content went by retention.
+// Grave is a page that was forgotten, or whose content retention removed.
 type Grave struct {
 	Tombstone
 	Reason string
@@ -91,8 +91,8 @@ type Ledger struct {
 	// forgotten are tombstones by page, forgottenHash by content.
 	forgotten     map[string]Grave
 	forgottenHash map[string]bool
-	// retired are pages whose content went by retention. goneBlobs are the blobs of
-	// both, true for those that were forgotten.
+	// retired are pages whose content retention removed. goneBlobs are the blobs of both, true
+	// for those that were forgotten.
 	retired   map[string]Grave
 	goneBlobs map[string]bool
 	// condemned are forgotten pages whose content may still be there, unerased the
@@ -137,7 +137,7 @@ func (l *Ledger) GoneBlob(hash string) (forgotten, gone bool) {
 	return forgotten, gone
 }
 
-// Count counts the pages that were forgotten, and those whose content went by retention.
+// Count counts the pages that were forgotten, and those whose content retention removed.
 func (l *Ledger) Count() (forgotten, retired int) { return len(l.forgotten), len(l.retired) }
 
 // Back takes note that the content of a page was handed in again.

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// shingleWords is how many words in a row are a quote. Fewer are everybody's.
+// shingleWords is how many words in a row are a quote. Shorter runs occur everywhere.
 const shingleWords = 6
 
 // Scrubber removes quotes of some pages from other texts: passages that name one of their

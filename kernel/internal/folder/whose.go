@@ -285,7 +285,7 @@ func (o *Owner) Identify(state store.Store, name, known, key string) (string, er
 	return key, nil
 }
 
-// Sign writes down whose the folder is, before anything else is.
+// Sign records the folder's owner, before any other write.
 func (o *Owner) Sign(dir store.Store, key string) error {
 	if !o.signs || o.said {
 		return nil

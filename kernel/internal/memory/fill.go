@@ -30,8 +30,8 @@ type filling struct {
 	r      *api.Reindexed
 }
 
-// fillLock is held by the one who makes vectors for an index that machines share. It is in a
-// folder of its own: a holder who loses it while paused may still write everything else.
+// The machine that makes vectors for a shared index must hold fillLock. It is in a folder of its
+// own: a holder who loses it while paused may still write everything else.
 const fillLock = "vectors/fill.lock"
 
 // fillPoll is how often it is looked whether another is done.

@@ -85,7 +85,7 @@ type SessionOptions struct {
 
 // Memory is a workspace's memory with its index.
 type Memory struct {
-	// Private sees all files, Shared those that everybody may see.
+	// Private sees all files. Shared sees those that every session may see.
 	Private, Shared *markdownstore.Store
 	// Past are documents of the words said in sessions.
 	Past  *sessions.Store

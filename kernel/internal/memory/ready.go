@@ -55,7 +55,7 @@ type bringer struct {
 
 // run is one time that the index is brought up to date for searches.
 type run struct {
-	// done is closed at the end, with err, tired when searches have waited for long
+	// done is closed at the end, with err set. tired is closed when searches have waited for long
 	// enough.
 	done, tired chan struct{}
 	err         error
@@ -300,7 +300,7 @@ func remakable(err error) bool {
 }
 
 // locked reports whether another program holds the lock of the index's file. The lock of
-// those who bring an index up to date has no cause.
+// processes that bring an index up to date has no cause.
 func locked(err error) bool {
 	var e *index.Error
 	return errors.Is(err, index.ErrBusy) && errors.As(err, &e) && e.Err != nil

@@ -30,7 +30,7 @@ func done(r *api.Reindexed) syncer.Done {
 	return syncer.Done{Files: r.Read, Removed: r.Removed, Vectors: r.EmbedErr}
 }
 
-// Reindex brings the index up to date because somebody asks for it.
+// Reindex brings the index up to date at a caller's request.
 func (m *Memory) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	r, err := m.reindex(ctx, &how{ReindexOptions: *o})
 	if ctx.Err() == nil {
@@ -77,7 +77,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
 	if err := update(ctx, &m.corpus, x, ix, o, r); err != nil {
 		return r, err
 	}
-	if o.words && m.o.Sessions.Enabled { // the files first: somebody waits
+	if o.words && m.o.Sessions.Enabled { // the files first, because a caller waits
 		if err := m.heard.read(ctx, !o.delta, !o.delta, r); err != nil {
 			return r, fmt.Errorf("reindex: %w", err)
 		}

@@ -20,8 +20,7 @@ import (
 type Scope struct {
 	// Private: MEMORY.md, USER.md and past sessions are there.
 	Private bool
-	// Agent is whose past sessions are there, Session whose is left out, being the
-	// one that asks.
+	// Agent owns the past sessions that are searched. Session is left out, because it asks.
 	Agent, Session string
 	// Source is one of the sources, "" for all.
 	Source string

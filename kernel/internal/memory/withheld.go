@@ -52,7 +52,7 @@ func anyNote(st *markdownstore.Store) bool {
 	return false
 }
 
-// partly has a result of which something is withheld say so, and never that memory
+// partly makes a result report that contents are withheld, so that it never says that memory
 // holds nothing.
 func partly(res *retrieval.Result, withheld []retrieval.Withheld) {
 	res.Withheld = withheld

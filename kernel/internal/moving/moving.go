@@ -149,8 +149,8 @@ func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport
 	return r, nil
 }
 
-// alone keeps everybody from writing: new holders by the locks of all sessions and all
-// blobs, and those there are by the lock of each session.
+// alone keeps all processes from writing: new holders by the locks of all sessions and all blobs,
+// and present holders by the lock of each session.
 func alone(ctx context.Context, s store.Store, wait time.Duration) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -153,7 +153,7 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 	return ""
 }
 
-// lockName is held among processes while a session's delta is asked about. The operating system
+// A process must hold lockName while it asks about a session's delta. The operating system
 // releases it when its holder dies.
 const lockName = "summary.lock"
 

@@ -38,7 +38,7 @@ type Options struct {
 	DeltaTokens int
 	// Timeout bounds one request.
 	Timeout time.Duration
-	// CloseWait is how long Stop waits for a request before it is cancelled; negative
+	// CloseWait is how long Stop waits for a request before it is cancelled. If negative, Stop
 	// does not wait.
 	CloseWait time.Duration
 }
@@ -57,7 +57,7 @@ type Taker struct {
 	mu     sync.Mutex      // guards the fields below
 	asking map[string]bool // sessions by folder, and other named jobs
 	closed bool
-	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
+	idle   chan struct{} // closed when no request runs any more; nil if none runs
 }
 
 // NewTaker returns a Taker that keeps cool-downs in a state directory. All options are taken as

@@ -243,7 +243,7 @@ func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	return err
 }
 
-// scan looks for words in all that memkernel keeps, byte for byte as it lies there.
+// scan searches all of memkernel's files for words, byte for byte.
 func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Everywhere) error {
 	look := func(where string, r io.Reader, err error, why string) {
 		var n int64

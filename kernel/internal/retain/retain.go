@@ -22,8 +22,8 @@ func empty(r *api.RetainedSession) bool {
 	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
 }
 
-// retainLock is held by the one who applies retention, among all machines that share the state. A
-// holder who lost it while paused has later writes refused.
+// The process that applies retention must hold retainLock, among all machines that share the
+// state. A holder who lost it while paused has later writes refused.
 const retainLock = "retain.lock"
 
 // Retain removes contents that are older than they have to be kept, and blobs that no page holds,

@@ -186,8 +186,8 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 }
 
 // Stands waits until the data that was read of the session survives a power cut and a failover to
-// a standby. A caller must wait for it before it names or repeats a result that an earlier call
-// may have written and, being killed, never answered.
+// a standby. A caller must wait for it before it names or repeats the result of an earlier call,
+// which may have been killed before it answered.
 func (s *Session) Stands() error {
 	if s.unlocked != nil || s.files == nil {
 		return s.unlocked

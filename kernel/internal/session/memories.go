@@ -45,7 +45,8 @@ func (e *UnwrittenError) Error() string {
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// Appendable looks whether a file may be appended to before that is promised.
+// Appendable checks whether a file may be appended to. Callers must check before they promise an
+// entry.
 func Appendable(store *markdownstore.Store, path string) error {
 	f, err := store.Stat(path)
 	if err != nil {

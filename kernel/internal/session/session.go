@@ -42,7 +42,7 @@ type Options struct {
 	Life     workstate.Options
 	Tracer   func(dir store.Store) *trace.Writer // returns nil to have no trace
 	Now      func() time.Time
-	// Keep is how many sessions are held in memory.
+	// Keep is how many sessions stay in memory.
 	Keep int
 }
 

@@ -302,8 +302,8 @@ func (t *Table) Holds(name string) bool {
 	return s != nil && s.held.Load()
 }
 
-// Keeps reports whether a session has anything in memory that was said in it. It waits for
-// who holds the session.
+// Keeps reports whether a session has anything in memory that was said in it. It waits for the
+// holder of the session.
 func (t *Table) Keeps(name string) bool {
 	s := t.find(name)
 	if s == nil || !s.held.Load() {

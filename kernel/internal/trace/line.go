@@ -21,8 +21,8 @@ type line struct {
 	// Before is the whole projection that was planned on.
 	After  string             `json:"after,omitempty"`
 	Before *pagevm.Projection `json:"before,omitempty"`
-	// KeepHost and KeepPlaces lead over from the line before; then come Host and
-	// Places.
+	// KeepHost and KeepPlaces count the unchanged entries of the previous line. Host and Places
+	// follow them.
 	KeepHost   int                  `json:"keep_host,omitempty"`
 	Host       []pagevm.HostMessage `json:"host,omitempty"`
 	KeepPlaces int                  `json:"keep_places,omitempty"`
@@ -93,7 +93,7 @@ func strictly(data []byte, v any) error {
 	return dec.Decode(v)
 }
 
-// talk lays the conversation of a line over that of the one before.
+// talk lays the conversation of a line over that of the previous one.
 func (b *base) talk(l *line) error {
 	if l.KeepHost < 0 || l.KeepHost > len(b.hosts) || l.KeepPlaces < 0 || l.KeepPlaces > len(b.places) {
 		return fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", l.KeepHost, len(b.hosts), l.KeepPlaces, len(b.places))

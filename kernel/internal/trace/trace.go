@@ -58,8 +58,8 @@ type Plan struct {
 	Time time.Time
 	// Branch and Model name the conversation.
 	Branch, Model string
-	// Before is the projection that was planned on, On the plan that it is of, After is this
-	// plan's, of which KeepSeen and KeepItems lead over from Before.
+	// Before is the projection that was planned on, and On is its plan. After is this plan's
+	// projection. KeepSeen and KeepItems count the entries that After shares with Before.
 	On                  string
 	Before, After       *pagevm.Projection
 	KeepSeen, KeepItems int

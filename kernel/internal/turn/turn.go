@@ -62,7 +62,7 @@ type Counter interface {
 type boundary struct {
 	api.Boundary
 	pending bool                // the next plan must cut
-	ending  func(summary.State) // called when all is taken in, before it is committed
+	ending  func(summary.State) // called when all messages are taken in, before the commit
 }
 
 // StartReason is why the journal has a flush where a session began: nothing is destroyed

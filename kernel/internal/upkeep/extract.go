@@ -25,13 +25,13 @@ const (
 
 // FactOptions select the days whose facts are stated, and the model.
 type FactOptions struct {
-	// Day is one day, YYYY-MM-DD; the day before it is looked at as well.
+	// Day is one day, YYYY-MM-DD. The day before it is read as well.
 	Day string
 	// Model is the model to ask, nil for none. Tokens and Price: see [maintenance.CurateRequest].
 	Model  summary.Model
 	Tokens int
 	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
-	// Least is how many lines that say something are worth a request, at least two.
+	// Least is how many lines with content are worth a request, at least two.
 	Least int
 	// Apply asks, and writes. Without it, Facts only returns the requests that it would send.
 	Apply bool

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// forgetFacts takes out of the files of facts the rows that clean would change, or whose
-// lines it would. Nothing backs these files up.
+// forgetFacts removes from the files of facts the rows that clean would change, or whose lines it
+// would change. Nothing backs these files up.
 func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) error {
 	if k.Files == nil {
 		return nil

@@ -21,8 +21,7 @@ type Night struct {
 	// Due returns, once the lock is held, why no upkeep is due, "" if it is. A nil Due means that
 	// it is.
 	Due func() (string, error)
-	// Before is called once it is sure that something will be done; an error of its
-	// ends the run. Nil is nothing.
+	// Before is called once the run is certain. An error of Before ends the run. It may be nil.
 	Before func(ctx context.Context) error
 	Now    time.Time
 }
@@ -33,9 +32,9 @@ type Job struct {
 	Run  func() error
 }
 
-// Nightly runs jobs, never two at a time, and by one process at a time. A job is skipped
-// if the one before it failed. How they went is appended to [maintenance.JobsFile]. The state
-// directory must be there.
+// Nightly runs jobs, never two at a time, and by one process at a time. It skips a job if the
+// previous one failed. It appends the results to [maintenance.JobsFile]. The state directory must
+// exist.
 func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep, skipped string, err error) {
 	unlock, err := lockNightly(k.State)
 	if err != nil {

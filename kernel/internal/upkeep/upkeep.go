@@ -10,9 +10,9 @@
 //
 // From the promise on the run is certain: after a kill at any point it is completed when the
 // journal is next opened for writing. A file that somebody changed meanwhile is not overwritten:
-// additions are appended, removals are left to the next run. Backups go by retention, and when
-// contents that they quote are forgotten. A file that holds a secret is neither backed up nor
-// pruned (backups.go).
+// additions are appended, removals are left to the next run. Backups are removed by retention,
+// and when contents that they quote are forgotten. A file that holds a secret is neither backed
+// up nor pruned (backups.go).
 //
 // The package never opens a session, never judges the worth of an entry (package consolidation
 // does), and writes to a file of the workspace only through markdownstore.
@@ -97,8 +97,8 @@ type Buffer interface {
 	Read(ctx context.Context) (string, error)
 	// Foreign is a text of it without the kernel's own entries.
 	Foreign(text string) string
-	// Clear takes the kernel's entries out of its first n bytes, which must have a hash,
-	// else the error is a [markdownstore.ErrConflict].
+	// Clear removes the kernel's entries from its first n bytes. If these have another hash, it
+	// returns a [markdownstore.ErrConflict].
 	Clear(ctx context.Context, n int, hash string) error
 }
 

@@ -18,7 +18,7 @@ import (
 // flush, with secrets masked. That text is complete by itself, so a host needs only a completion,
 // without tools and without the conversation's cache.
 
-// An answer is at most so long, and so is each of its items. More is no list of
+// Bounds on an answer, its items, and the bytes of each item. A longer text is no list of
 // memories.
 const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
 

@@ -36,7 +36,7 @@ import (
 // An entry holds only those list items that the buffer does not have yet of this cycle; the first
 // entry of a cycle has all.
 
-// An entry is at most so long, in bytes; a dump has more to say.
+// The bounds of an entry, in bytes. A dump is longer.
 const maxTurnBytes, maxDumpBytes = 4 << 10, 16 << 10
 
 var errBufferFull = errors.New("the working buffer is full")

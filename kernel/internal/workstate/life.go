@@ -26,8 +26,8 @@ import (
 type Keeper struct {
 	Options Options
 	Session Session
-	// Files is the session's folder, Private and Shared the workspace as a private session
-	// and as everybody sees it; nil if memory is off.
+	// Files is the session's folder. Private and Shared are the workspace as a private session
+	// and as every session sees it, nil if memory is off.
 	Files           store.Store
 	Private, Shared *markdownstore.Store
 	// Mask takes secrets out of all that is kept.

@@ -17,26 +17,26 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// SESSION-STATE.md is a picture for people of the sessions at work in the workspace. No
-// prompt is made of it. The kernel owns one section between two marks (section.go). The
-// section shows the session that spoke last in full and up to maxBriefs others in one line
-// each, by the time of their last turns: a session that is older than the one shown in full
-// changes only its own line. Everything else in the file is somebody else's and stays. If
-// somebody edited the section, it becomes theirs, and the next write adds a new one.
+// SESSION-STATE.md is a picture for people of the sessions at work in the workspace. No prompt is
+// made of it. The kernel owns one section between two marks (section.go). The section shows the
+// session that spoke last in full and up to maxBriefs others in one line each, by the time of
+// their last turns: a session that is older than the one shown in full changes only its own line.
+// The rest of the file belongs to others and stays. An edited section belongs to its editor, and
+// the next write adds a new one.
 //
-// Every write compares the file with the text that was read. If somebody else wrote in
-// between, it is read again, and after three times left alone until the next turn. A kill
-// leaves the old file or the new one.
+// Every write compares the file with the text that was read. If another program wrote in between,
+// the file is read again, and after three times left alone until the next turn. A kill leaves the
+// old file or the new one.
 
 // stateWrite brings SESSION-STATE.md up to date.
 type stateWrite struct {
 	*Keeper
 	now time.Time
-	// takes: the session spoke, so that it may become the one that is shown in full.
+	// takes: the session spoke, so it may become the one that is shown in full.
 	takes bool
 }
 
-// stateTries is how often the file is read again because somebody wrote to it.
+// stateTries is how often the file is read again after another program's write.
 const stateTries = 3
 
 // write brings the session's section up to date.
@@ -171,8 +171,8 @@ func (k *Keeper) withoutSession(f StateFile) string {
 	return f.with(sec)
 }
 
-// Newest returns the key of the session that SESSION-STATE.md shows as the last one that
-// spoke, other than that of a key, and when it did; "" if it shows none.
+// Newest returns the key of the session that SESSION-STATE.md shows as the last one that spoke,
+// except the session but, and the time; "" if it shows none.
 func Newest(private *markdownstore.Store, but string) (key string, at time.Time) {
 	if private == nil {
 		return "", time.Time{}

@@ -34,7 +34,7 @@ const stateBytes = 8 << 10
 // some hundred turns do not belong in a buffer that is never read.
 const bufferBytes = 1 << 20
 
-// Options say how the working state is kept, defaults filled in.
+// Options configure how the working state is kept, with defaults filled in.
 type Options struct {
 	// Off keeps none.
 	Off bool

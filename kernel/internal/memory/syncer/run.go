@@ -23,8 +23,8 @@ type Run struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Ran writes down that the index was brought up to date, or was not: by the syncer, by
-// a search, or because somebody asked for it, who needs no report.
+// Ran records that the index was brought up to date, or was not: by the syncer, by a search, or
+// at a caller's request, which needs no report.
 func (s *Syncer) Ran(why string, d Done, err error) {
 	run := &Run{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
 	switch {

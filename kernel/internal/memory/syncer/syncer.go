@@ -27,7 +27,7 @@ const (
 	Search   = "search"
 	Interval = "interval"
 	Watch    = "watch"
-	// Asked is a run that somebody asked for, and did.
+	// Asked is a run at a caller's request.
 	Asked = "reindex"
 )
 
@@ -279,11 +279,11 @@ func (s *Syncer) Status() (WatchState, *Run) {
 	return s.watching, before
 }
 
-// justFailed keeps searches from asking for the same failure again and again.
-// s.mu is held.
+// justFailed keeps searches from asking for the same failure again and again. The caller must
+// hold s.mu.
 func (s *Syncer) justFailed() bool { return time.Since(s.failed) < believed }
 
-// signal wakes the goroutine, and never waits for it. s.mu is held.
+// signal wakes the goroutine, and never waits for it. The caller must hold s.mu.
 func (s *Syncer) signal(why string) {
 	if s.closed {
 		return
@@ -298,7 +298,7 @@ func (s *Syncer) signal(why string) {
 	}
 }
 
-// start starts the goroutine. s.mu is held.
+// start starts the goroutine. The caller must hold s.mu.
 func (s *Syncer) start() {
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(context.Background())
@@ -385,7 +385,8 @@ func closeWatch(w Watcher) {
 	}
 }
 
-// openWatch begins to watch, if that is wanted; nil if it isn't, or can't be done.
+// openWatch begins to watch, if that is wanted. It returns nil if it isn't, or if the system
+// can't watch.
 func (s *Syncer) openWatch() Watcher {
 	if s.o.Watch == nil {
 		return nil
