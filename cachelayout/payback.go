@@ -6,7 +6,7 @@ import (
 )
 
 // Ratios are prices in units of the base input price: w of a cache write, r of
-// a cache read. Where writing is not charged extra, w is 1; without a cache
+// a cache read. If writing is not charged extra, w is 1; without a cache
 // both are 1.
 type Ratios struct {
 	Write, Read float64

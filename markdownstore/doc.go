@@ -56,7 +56,7 @@
 // People's editors do not: an append goes to the end of the file as it is by then, and if an
 // editor put a new file in its place meanwhile the append is repeated there. A replacement looks
 // again, after the fact, at the file it replaced, and puts it back if it had been written to.
-// What remains is an editor that saves by renaming within the few milliseconds in which a
+// One case remains: an editor that saves by renaming within the few milliseconds in which a
 // replacement is being synced: the later rename wins. On Windows there is no second look: an open
 // file cannot be replaced there.
 package markdownstore

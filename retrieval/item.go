@@ -136,7 +136,7 @@ func supersededOf(segments []segment, best segment) string {
 	return strings.Join(parts, "; ")
 }
 
-// merge appends the lines of b to those of a, without repeating any. Where a long line was cut
+// merge appends the lines of b to those of a, without repeating any. If a long line was cut
 // between two chunks, its parts are joined; next reports whether b's chunk follows a's.
 func merge(a, b []line, next bool) []line {
 	last := a[len(a)-1]

@@ -151,7 +151,7 @@ func (q *query) isStop(w *word) bool {
 // bulgarian is the bit of the other language in Cyrillic letters.
 const bulgarian = firstOther
 
-// grams adds the terms of a run. Where a run has pairs, its single characters add nothing and
+// grams adds the terms of a run. If a run has pairs, its single characters add nothing and
 // cost much; a lone particle has no meaning.
 func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
