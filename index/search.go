@@ -109,8 +109,8 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	return out, nil
 }
 
-// side searches by vectors in parallel until the caller calls the returned function. If the
-// vectors are in memory it searches at once, which takes less time than a second transaction.
+// side searches by vectors in parallel. The caller must call end, which waits for the result. If
+// the vectors are in memory it searches at once, which takes less time than a second transaction.
 func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (end func()) {
 	switch {
 	case q.Vector == nil:

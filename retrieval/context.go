@@ -212,8 +212,8 @@ func (c *candidate) raw() float64 {
 	return half * k / max(1-k, 1e-9)
 }
 
-// around returns the share that the neighbours of a passage add for each term: the largest share
-// of any neighbour, less the passage's own.
+// around returns the sum of the shares that the neighbours of a passage add. For each term, that
+// is the largest share of any neighbour, less Signals.Repeat of the passage's own.
 func (r *refiner) around(ps []*place, i int) float64 {
 	type neighbour struct {
 		*place

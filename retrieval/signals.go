@@ -14,7 +14,7 @@ type Signals struct {
 	Before, Behind, Away float64
 	// Repeat is how much of a word's own score is subtracted from the neighbours' share.
 	Repeat float64
-	// Answer is added to the share of the passage before if that is a question.
+	// Answer raises Before if the passage before is a question: Before is multiplied by 1 + Answer.
 	Answer float64
 	// Question is the share of its score that a passage loses if it is only a question.
 	Question float64
