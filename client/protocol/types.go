@@ -41,7 +41,7 @@ type Capabilities struct {
 	MaxBatch     int64 `json:"max_batch"`
 }
 
-// CallerParams is what the parameters of every call may hold.
+// CallerParams has the parameters that every call may have.
 type CallerParams struct {
 }
 
@@ -49,9 +49,9 @@ type CallerParams struct {
 type Stopping struct {
 }
 
-// PlanParams asks what to send with a model call. plan takes in what is new and records
-// what it planned; peek records nothing, and its pointers do not resolve. The conversation
-// ends with a user message or tool results, unless there is a prompt.
+// PlanParams asks for the messages to send with a model call. plan commits the new messages
+// and records the plan. peek records nothing, and its pointers do not resolve. The
+// conversation must end with a user message or tool results, unless there is a prompt.
 type PlanParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -70,12 +70,11 @@ type PlanParams struct {
 	Model string `json:"model,omitempty"`
 	// context_window is in tokens; 0 takes the price book's.
 	ContextWindow int64 `json:"context_window,omitempty"`
-	// reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the window,
-	// 8k to 40k.
+	// reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
 	Reserve int64 `json:"reserve,omitempty"`
 	// fixed_tokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int64 `json:"fixed_tokens,omitempty"`
-	// system is the system prompt, tools the definitions in any provider's shape. The host
+	// system is the system prompt. tools are the definitions in any provider's shape. The host
 	// sends its own in either case.
 	System any   `json:"system,omitempty"`
 	Tools  []any `json:"tools,omitempty"`
@@ -88,21 +87,21 @@ type PlanParams struct {
 	Thinking   string `json:"thinking,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	DropOption bool   `json:"drop_option,omitempty"`
-	// format is that of the form body; by default the dialect's, for pi the model's.
+	// format is the format of the form body; by default the dialect's, for pi the model's.
 	Format   string    `json:"format,omitempty"`
 	Overflow *Overflow `json:"overflow,omitempty"`
-	// economy is what to prefer where memory costs money: a word, or a number from 0 (save) to
-	// 1 (keep); by default the setting.
+	// economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep);
+	// by default the setting.
 	Economy      any           `json:"economy,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
-	// prompt is a user prompt that is not in the conversation yet, turn its id, by which the
-	// later message is recognised.
+	// prompt is a user prompt that is not in the conversation yet. turn is its id, by which
+	// the later message is recognised.
 	Prompt string `json:"prompt,omitempty"`
 	Turn   string `json:"turn,omitempty"`
 	// ttl_seconds is the cache lifetime that the host asks for; 0 is the one that was seen
 	// before, -1 lets the kernel choose.
 	TTLSeconds int64 `json:"ttl_seconds,omitempty"`
-	// memories are what a memory of the host's own found.
+	// memories are the results of the host's own memory.
 	Memories []Memories `json:"memories,omitempty"`
 	// loaded are files that the host shows its model by itself, by their names.
 	Loaded []string `json:"loaded,omitempty"`
@@ -125,7 +124,7 @@ type Overflow struct {
 	PlanID      string `json:"plan_id,omitempty"`
 }
 
-// Conversation is how a host hands in its messages: all of them, or what is new behind
+// Conversation has the messages that a host hands in: all of them, or the new ones after
 // those that the server holds.
 type Conversation struct {
 	// dialect is anthropic, openai, codex (items of the Responses API) or pi.
@@ -140,7 +139,7 @@ type Conversation struct {
 	Keys     []string `json:"keys,omitempty"`
 }
 
-// Memories are what a memory of the host's own found.
+// Memories are the results of one memory of the host.
 type Memories struct {
 	Format string `json:"format,omitempty"`
 	Answer any    `json:"answer"`
@@ -150,15 +149,15 @@ type Memories struct {
 // Planned is the answer to plan and peek.
 type Planned struct {
 	Schema string `json:"schema"`
-	// plan_id names the plan; hand it back in Turn.PlanID. It is "" for a plan that was only
-	// peeked at or could not be recorded: its pointers do not resolve yet.
+	// plan_id names the plan. Hosts should hand it back in Turn.PlanID. It is "" for a plan
+	// that was only peeked at or could not be recorded: its pointers do not resolve yet.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	// format is the shape of request that the plan is for.
 	Format string `json:"format"`
-	// generation is the projection's; it rises at every cut and host rewrite.
+	// generation is the generation of the projection. It rises at every cut and host rewrite.
 	Generation int64 `json:"generation"`
 	// flush_due asks for a flush turn before the next call (Kernel.FlushTurn): tokens or
 	// transcript_bytes; "" if none is due.
@@ -178,15 +177,15 @@ type Planned struct {
 	Alerts []Fault `json:"alerts"`
 	// stats is the kernel's own work for the plan.
 	Stats Stats `json:"stats"`
-	// cut reports whether older messages left with this plan, cold that the provider's cache
-	// is taken to be empty.
+	// cut reports whether this plan removed older messages. cold reports whether the
+	// provider's cache is assumed to be empty.
 	Cut  bool `json:"cut"`
 	Cold bool `json:"cold"`
 	// items are the messages to send in the form "items"; a message that none covers is left
 	// out. A host whose provider does not merge messages of one role that follow each other
 	// does so.
 	Items []Item `json:"items,omitempty"`
-	// count is how many messages the items come to.
+	// count is the number of messages in all items.
 	Count   int64    `json:"count"`
 	Markers []Marker `json:"markers"`
 	// body is the request in the form "body".
@@ -196,7 +195,7 @@ type Planned struct {
 	Conversation *Mark  `json:"conversation,omitempty"`
 	// layout is the side of the provider's cache.
 	Layout *Layout `json:"layout,omitempty"`
-	// debug has every page and what became of it.
+	// debug lists every page with its outcome.
 	Debug *Debug `json:"debug,omitempty"`
 	// deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred `json:"deferred,omitempty"`
@@ -204,10 +203,10 @@ type Planned struct {
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
-	// context_window is 0 if nobody knows it. Then nothing is cut, and margin_tokens and
+	// context_window is 0 if it is not known. Then nothing is cut, and margin_tokens and
 	// utilization are 0.
 	ContextWindow int64 `json:"context_window"`
-	// window_from is where a plan's window is from.
+	// window_from is the source of a plan's window.
 	WindowFrom string `json:"window_from"`
 	// reserve_tokens are kept free for the answer.
 	ReserveTokens int64 `json:"reserve_tokens"`
@@ -216,11 +215,11 @@ type Budgets struct {
 	PlannedCacheReadTokens  int64 `json:"planned_cache_read_tokens"`
 	PlannedCacheWriteTokens int64 `json:"planned_cache_write_tokens"`
 	PlannedUncachedTokens   int64 `json:"planned_uncached_tokens"`
-	// planned_cost_usd is that of the input.
+	// planned_cost_usd is the cost of the input.
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
-	// tokens_are says how far the counts can be trusted.
+	// tokens_are is how far the counts can be trusted.
 	TokensAre string `json:"tokens_are"`
-	// Margin is what was kept free for the counts' own error.
+	// Margin is the room that was kept free for the counts' own error.
 	MarginTokens int64 `json:"margin_tokens"`
 	// utilization is the size of the call before any cut, over the window.
 	Utilization float64 `json:"utilization"`
@@ -249,19 +248,19 @@ type Params struct {
 
 // Retrieval is the outcome of recall for the newest user turn.
 type Retrieval struct {
-	// reason and mode are those of package retrieval; detail says why nothing was found, or
-	// less than could be.
+	// reason and mode are those of package retrieval. detail is why recall found nothing, or
+	// less than it could.
 	Reason string `json:"reason"`
 	Mode   string `json:"mode"`
 	Detail string `json:"detail,omitempty"`
-	// page is the block that shows what was recalled, "" if nothing was.
+	// page is the block that shows recalled memory, "" if nothing was recalled.
 	Page string `json:"page,omitempty"`
-	// items and tokens are its size, citations where it was taken from.
+	// items and tokens are the size of the block. citations are the sources of its items.
 	Items     int64    `json:"items"`
 	Tokens    int64    `json:"tokens"`
 	Citations []string `json:"citations"`
-	// origins say which system's record a cited page was made of, one for each citation, ""
-	// for what is our own; nil if all is.
+	// origins name the system of each cited page's record, one for each citation; "" is our
+	// own. Nil if all are our own.
 	Origins []string `json:"origins,omitempty"`
 	// withheld are parts of memory that were not searched since the session is shared.
 	Withheld []Withheld `json:"withheld,omitempty"`
@@ -269,8 +268,8 @@ type Retrieval struct {
 
 // Withheld is a part of memory that may not be seen: a file, or a class of them.
 type Withheld struct {
-	// path is a file. class is a class of files in its place: sessions, what was said in other
-	// sessions; media; notes, Markdown that index.include does not name.
+	// path is a file. class is a class of files in its place: sessions, the conversations of
+	// other sessions; media; notes, Markdown that index.include does not name.
 	Path   string `json:"path,omitempty"`
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
@@ -284,24 +283,24 @@ type Reduced struct {
 	CallID string `json:"call_id,omitempty"`
 	// level is how much of it is shown: gone if it left.
 	Level string `json:"level"`
-	// handle is what the kernel's Get takes to restore it and the prompt names: the page
-	// itself, or the span that it left with. What a host put in place of messages that had
-	// left was never shown: its page can be had, and no prompt names it.
+	// handle is the id by which Kernel.Get restores the item, and that the prompt names: the
+	// page itself, or the span that it left with. A text that a host put in place of messages
+	// that had left was never shown: its page can be read, and no prompt names it.
 	Handle string `json:"handle"`
 }
 
-// Fault is something that went wrong for the model or for us, by name.
+// Fault is a problem of the model's or ours, by name.
 type Fault struct {
-	// code names a fault or an alert: small letters and underscores. Beside those that are
-	// listed here there are those of repairing, by the names of package transcript's notes,
-	// such as missing_result.
+	// code names a fault or an alert: small letters and underscores. In addition to those
+	// listed here there are those of repairing. They are named after package transcript's
+	// notes, such as missing_result.
 	Code string `json:"code"`
 	Page string `json:"page,omitempty"`
-	// key is the message that it is about.
+	// key is the message that the fault is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
-	// turn is the user message in whose turn it showed, cause what took the page away, and
-	// plan the plan whose decision that was; "" where there is none.
+	// turn is the user message of the turn in which the fault showed. cause is the decision
+	// that removed the page, and plan the plan that made it. Each is "" if there is none.
 	Turn  string `json:"turn,omitempty"`
 	Cause string `json:"cause,omitempty"`
 	Plan  string `json:"plan,omitempty"`
@@ -311,22 +310,23 @@ type Fault struct {
 
 // Stats is the kernel's own work for a plan.
 type Stats struct {
-	// ingested counts messages new to the session, counted the texts tokenised.
+	// ingested counts messages new to the session. counted counts the tokenised texts.
 	Ingested int64 `json:"ingested"`
 	Counted  int64 `json:"counted"`
 	// examined counts the messages of an observed turn that were read, made valid or hashed:
-	// what is new, and some before it. Those that are the turn's before are not among them.
+	// the new ones, and some before them. It does not count the messages of the turn before.
 	Examined int64 `json:"examined,omitempty"`
-	// blobs and blob_bytes were written, syncs calls took sync_ns.
+	// blobs and blob_bytes count the written blobs. syncs counts the calls to sync, which took
+	// sync_ns.
 	Blobs     int64 `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
-	// journal_bytes were appended to the journal, durably, log_bytes to the projection's
-	// record and the trace, which are not synced. files is how many files all that made or
-	// changed.
+	// journal_bytes were appended durably to the journal. log_bytes were appended to the
+	// projection's record and the trace, which are not synced. files is the number of files
+	// that these writes made or changed.
 	JournalBytes int64 `json:"journal_bytes"`
 	LogBytes     int64 `json:"log_bytes"`
 	Files        int64 `json:"files"`
-	// state_bytes were written of the working state: its files, which are not synced, and
+	// state_bytes were written for the working state: its files, which are not synced, and
 	// checkpoints, which are.
 	StateBytes int64 `json:"state_bytes"`
 	// lifted_bytes is the base64 that results held and that the prompt does not show: its
@@ -336,8 +336,8 @@ type Stats struct {
 	SyncNs      int64 `json:"sync_ns"`
 }
 
-// Item is a run of messages: the host's own, as they stand, or one that is new or replaces
-// the host's.
+// Item is a run of messages: unchanged ones of the host, or one message that is new or
+// replaces the host's.
 type Item struct {
 	// host are the messages from one index to before the other, byte for byte as the host has
 	// them.
@@ -351,7 +351,7 @@ type Item struct {
 	Replaces *[2]int64 `json:"replaces,omitempty"`
 }
 
-// Marker is a cache breakpoint behind a message of the list that the items come to; -1 is
+// Marker is a cache breakpoint after a message of the list that the items expand to; -1 is
 // the system prompt, -2 the tools.
 type Marker struct {
 	Message int64 `json:"message"`
@@ -366,9 +366,10 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// Mark names what is held after a call.
+// Mark names the conversation that is held after a call.
 type Mark struct {
-	// base is what to hand in with the next call, count how many messages are held.
+	// base must be handed in with the next call. count is the number of messages that are
+	// held.
 	Base  string `json:"base"`
 	Count int64  `json:"count"`
 }
@@ -381,10 +382,11 @@ type Layout struct {
 	Change Change `json:"change"`
 	// bill estimates the tokens that the call reads and writes, and their cost.
 	Bill Bill `json:"bill"`
-	// cold reports whether the cache holds none of the messages, clock why.
+	// cold reports whether the cache holds none of the messages. clock is the clock by which
+	// that is known.
 	Cold  bool   `json:"cold"`
 	Clock string `json:"clock"`
-	// cut is the cut planner's answer with its figures; made is the cut that the projection
+	// cut is the cut planner's answer with its figures. made is the cut that the projection
 	// granted, nil if none.
 	Cut  Cut       `json:"cut"`
 	Made *CutPoint `json:"made"`
@@ -400,7 +402,7 @@ type Layout struct {
 	Reported  *Reported `json:"reported"`
 	Lifetimes Lifetimes `json:"lifetimes"`
 	Pace      Pace      `json:"pace"`
-	// advice says how to use the time until the next call.
+	// advice describes how to use the time until the next call.
 	Advice Advice `json:"advice"`
 }
 
@@ -420,24 +422,24 @@ type Breakpoint struct {
 
 // Change is the first thing whose change broke a level of the cache.
 type Change struct {
-	// kind names what sets a request apart from the one before.
+	// kind names the difference between a request and the one before.
 	Kind string `json:"kind"`
-	// breaks is the level from which on nothing can be read; LevelNone if all that was sent
-	// can still be.
+	// breaks is the level from which on nothing can be read; LevelNone if the whole last
+	// request can still be.
 	Breaks string `json:"breaks"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// block is the index of the first changed block, -1 if none changed.
 	Block int64 `json:"block"`
-	// old and new name what changed: block ids, or the field's values. An empty name means
-	// that there was nothing, or is nothing now.
+	// old and new name the changed block ids, or the field's values. An empty name means that
+	// there was nothing, or is nothing now.
 	Old string `json:"old,omitempty"`
 	New string `json:"new,omitempty"`
 	// kept_tokens of the last request can still be read by their content and identity,
 	// broken_tokens can't. Lifetimes are not looked at.
 	KeptTokens   int64 `json:"kept_tokens"`
 	BrokenTokens int64 `json:"broken_tokens"`
-	// host is what the host broke of a warm cache; nil if it broke nothing.
+	// host is the part of a warm cache that the host broke; nil if it broke nothing.
 	Host *Broke `json:"host"`
 }
 
@@ -447,12 +449,13 @@ type Broke struct {
 	What string `json:"what"`
 	// place is where, as exactly as is known: "tools3.description".
 	Place string `json:"place"`
-	// tokens could have been read and are written anew, usd is what that costs more.
+	// tokens could have been read and are written anew. usd is the extra cost of that.
 	Tokens int64    `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }
 
-// Bill is what a request is expected to read, write and cost.
+// Bill holds the tokens that a request is expected to read and write, and its expected
+// cost.
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
 	ReadTokens int64 `json:"read_tokens"`
@@ -473,7 +476,7 @@ type Bill struct {
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// tier is the AboveTokens of the tier that prices the request.
 	Tier int64 `json:"tier"`
-	// notes are what else is worth knowing.
+	// notes are further remarks for the user.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -484,23 +487,23 @@ type Cut struct {
 	Reason string `json:"reason"`
 	// force reports whether without a cut the prompt is over its limit.
 	Force bool `json:"force,omitempty"`
-	// target_tokens is what the whole prompt should come down to.
+	// target_tokens is the size to which the cut should bring the whole prompt.
 	TargetTokens int64 `json:"target_tokens"`
-	// most_tokens is what it may stay at for the sake of what is worth its keep: hurdle is how
-	// often, per token, a call has to be expected to need it.
+	// most_tokens is the size at which the prompt may stay if its content is worth its keep.
+	// hurdle is how often, per token, a call must be expected to need that content.
 	MostTokens int64   `json:"most_tokens"`
 	Hurdle     float64 `json:"hurdle"`
 	// figures are the numbers that decided it, in tokens.
 	Figures Figures `json:"figures"`
-	// economy is what the user prefers, "" for Balanced.
+	// economy is the user's preference, "" for Balanced.
 	Economy string `json:"economy,omitempty"`
 }
 
-// Figures are the numbers behind a decision, in tokens unless named otherwise.
+// Figures are the numbers on which a decision rests, in tokens unless named otherwise.
 type Figures struct {
 	Planned int64 `json:"planned"`
-	// budget is window − reserve, cliff the price cliff that is respected (0: none) and
-	// limit the smaller of them.
+	// budget is window − reserve. cliff is the price cliff that is respected (0: none).
+	// limit is the smaller of them.
 	Budget int64 `json:"budget"`
 	Cliff  int64 `json:"cliff"`
 	Limit  int64 `json:"limit"`
@@ -518,20 +521,21 @@ type Figures struct {
 	MeanGrowth int64 `json:"mean_growth"`
 	// cold_rate is the chance that a call finds the cache cold.
 	ColdRate float64 `json:"cold_rate"`
-	// call_cost is what an average call costs with these marks, memory_cost the part of it
-	// that keeping the low-water conversation costs, and miss_cost what fetching again would
-	// cost, all in base input tokens.
+	// call_cost is the cost of an average call with these marks. memory_cost is the part of it
+	// for keeping the low-water conversation. miss_cost is the cost of fetching again. All are
+	// in base input tokens.
 	CallCost   float64 `json:"call_cost"`
 	MemoryCost float64 `json:"memory_cost"`
 	MissCost   float64 `json:"miss_cost"`
-	// saved and rewritten are what a warm cut to the low-water mark removes and makes be
-	// written again; break_even_turns is when that has paid. (−1: never).
+	// saved and rewritten are the tokens that a warm cut to the low-water mark removes and
+	// causes to be written again. break_even_turns is the number of calls after which that has
+	// paid. (−1: never).
 	Saved          int64   `json:"saved"`
 	Rewritten      int64   `json:"rewritten"`
 	BreakEvenTurns float64 `json:"break_even_turns"`
 	ExpectedTurns  float64 `json:"expected_turns"`
 	// eoq_batch is how far the prompt may grow above the low-water mark before cutting is
-	// cheaper than reading on, eoq_high_water the mark there (−1: no limit).
+	// cheaper than reading on. eoq_high_water is the mark there (−1: no limit).
 	EoqBatch     float64 `json:"eoq_batch"`
 	EoqHighWater float64 `json:"eoq_high_water"`
 	// write_ratio is the price of a write over that of input.
@@ -559,14 +563,14 @@ type CutPoint struct {
 
 // Refusal is a wish, or a part of one, that the rules did not allow.
 type Refusal struct {
-	// page or atom is what the wish was about; "" and -1 for the cut itself.
+	// page or atom is the subject of the wish: "" and -1 for the cut itself.
 	Page string `json:"page,omitempty"`
 	Atom int64  `json:"atom"`
 	Rule string `json:"rule"`
 }
 
 // Reasoning is the thinking that a request no longer shows the model although the message
-// stays that held it. What leaves with its whole message is not counted.
+// stays that held it. Thinking that leaves with its whole message is not counted.
 type Reasoning struct {
 	// binding is the model's.
 	Binding string `json:"binding"`
@@ -580,13 +584,12 @@ type Reasoning struct {
 	// were counted then.
 	StaleItems int64 `json:"stale_items"`
 	// lost_usd is the price of all these tokens as output: they were billed so when the model
-	// produced them, and cost as much if it has to think them again. It is part of no other
+	// produced them, and cost as much if it must think them again. It is part of no other
 	// cost. Nil if nothing is lost or the price is unknown.
 	LostUSD *float64 `json:"lost_usd"`
 }
 
-// Reported is what a provider tells in an answer of the request that it answers, in
-// addition to usage.
+// Reported has a provider's remarks on a request in the answer to it, in addition to usage.
 type Reported struct {
 	// removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`
@@ -605,7 +608,8 @@ type Removal struct {
 // CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes
 // where the request names an earlier answer to compare with.
 type CacheMiss struct {
-	// reason is the provider's, tokens those that were not read for it.
+	// reason is the provider's reason. tokens is the number of tokens that were not read from
+	// the cache.
 	Reason string `json:"reason"`
 	Tokens int64  `json:"tokens"`
 }
@@ -619,15 +623,15 @@ type Lifetimes struct {
 	MessagesWhy     string `json:"messages_why"`
 }
 
-// Pace is how the calls of a session follow each other, the planned one counted.
+// Pace describes the gaps between the calls of a session, including the planned one.
 type Pace struct {
 	Calls int64 `json:"calls"`
 	// idle_seconds are the gaps of a minute and more, oldest first.
 	IdleSeconds []int64 `json:"idle_seconds"`
 }
 
-// Advice is what a host can do in the time between two calls. Times are by the clock that
-// planned the call; costs are in base input tokens.
+// Advice lists the actions that a host can take in the time between two calls. Times are by
+// the clock that planned the call; costs are in base input tokens.
 type Advice struct {
 	// expires_at is when the messages of this request leave the cache, unless another request
 	// has started before; zero where none of them is cached.
@@ -650,7 +654,7 @@ type Advice struct {
 	Expiry           float64   `json:"expiry"`
 }
 
-// Debug lists every page and what became of it.
+// Debug lists every page with its outcome.
 type Debug struct {
 	Included []Included `json:"included"`
 	Excluded []Excluded `json:"excluded"`
@@ -661,13 +665,13 @@ type Included struct {
 	// kind is tools, system, conversation, evidence, retrieval, carry, or the page type of a
 	// file of the workspace.
 	Kind string `json:"kind"`
-	// id is what memkernel get takes.
+	// id is the argument for memkernel get.
 	ID     string `json:"id"`
 	Tokens int64  `json:"tokens"`
 	// level is full, compressed, structured or pointer.
 	Level string `json:"level"`
-	// full_tokens is what the page would cost in full; it differs from tokens for degraded
-	// pages only.
+	// full_tokens is the size of the page in full. It differs from tokens for degraded pages
+	// only.
 	FullTokens int64  `json:"full_tokens"`
 	Note       string `json:"note,omitempty"`
 }
@@ -684,25 +688,25 @@ type Excluded struct {
 }
 
 // Deferred is a change that would be right and has not been made, because making it now
-// would rewrite what the provider has cached. It is made at the cut that comes first, but
-// for a superseded result that names what nothing else shows: that one may be worth its
-// room.
+// would rewrite bytes that the provider has cached. It is made at the next cut. The
+// exception is a superseded result that names something that nothing else shows: it may be
+// worth its room.
 type Deferred struct {
-	// page is what changes, from and to how it is and would be shown.
+	// page is the page that changes, from its current level and to its later one.
 	Page string `json:"page"`
 	From string `json:"from"`
 	To   string `json:"to"`
-	// saved_tokens is by how much the prompt would be smaller.
+	// saved_tokens is the number of tokens that the change would remove from the prompt.
 	SavedTokens int64 `json:"saved_tokens"`
 	// why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note says what the carry block does not say yet).
+	// changed_in_workspace (a note says something that the carry block does not say yet).
 	Why string `json:"why"`
-	// waits_for is what it waits for, a sentence's end.
+	// waits_for names the event that the change waits for, as the end of a sentence.
 	WaitsFor string `json:"waits_for"`
 }
 
-// TurnParams hands in what was said up to here: one atomic commit, which is idempotent.
-// observe_tool_result keeps what there is in the middle of a turn.
+// TurnParams hands in the conversation up to the end of a turn. It is one atomic commit,
+// which is idempotent. observe_tool_result commits the messages in the middle of a turn.
 type TurnParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -720,8 +724,8 @@ type TurnParams struct {
 	Conversation *Conversation `json:"conversation,omitempty"`
 	// plan_id is the plan that was sent.
 	PlanID string `json:"plan_id,omitempty"`
-	// usage is what was billed: the object of the provider's answer (Messages API, chat
-	// completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
+	// usage is the bill: the object of the provider's answer (Messages API, chat completions,
+	// Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
 	// cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and
 	// output_tokens. Without it the newest message's own counts are taken. Other members are
 	// ignored here; figures that contradict each other are refused.
@@ -742,8 +746,8 @@ type TurnParams struct {
 type Update struct {
 	// id names the update in its transaction; "" becomes "u1", "u2", ... by position.
 	ID string `json:"id,omitempty"`
-	// key names the page, type what it is. A page keeps its type for life; type may be "" for
-	// one that exists.
+	// key names the page, type its type. A page keeps its type for life; type may be "" for an
+	// existing page.
 	Key   string `json:"key"`
 	Type  string `json:"type,omitempty"`
 	Field string `json:"field"`
@@ -752,8 +756,8 @@ type Update struct {
 	Value any    `json:"value,omitempty"`
 	// version is the version of the field that a set_with_version was made from.
 	Version int64 `json:"version,omitempty"`
-	// scope is where it belongs; session is whose private state, "" the principal's own.
-	// session means nothing in the project's scope.
+	// scope is the scope that the page belongs to. session is the session whose private state
+	// it is, "" for the principal's own. session means nothing in the project's scope.
 	Scope   string `json:"scope"`
 	Session string `json:"session,omitempty"`
 	// evidence_ref names where it comes from: whatever the Resolver knows, or a committed
@@ -765,35 +769,35 @@ type Update struct {
 type Observed struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// outcome says what became of an observed turn.
+	// outcome is the outcome of an observed turn.
 	Outcome        string `json:"outcome"`
 	AdvancementKey string `json:"advancement_key"`
 	// ingested counts the pages that were new.
 	Ingested int64 `json:"ingested"`
 	// turns counts the committed turns of the session.
 	Turns int64 `json:"turns"`
-	// rejected are those of the turn's updates that were refused.
+	// rejected are the refused updates of the turn.
 	Rejected []Rejection `json:"rejected,omitempty"`
-	// stats is what was written.
+	// stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
-	// faults name what was not learned from the turn. It is committed all the same.
+	// faults name the parts of the turn that were not learned. It is committed all the same.
 	Faults       []Fault `json:"faults,omitempty"`
 	Conversation *Mark   `json:"conversation,omitempty"`
 }
 
 // Rejection is an update that validation refused.
 type Rejection struct {
-	// id names the update, code is a rejection code such as "DESTRUCTIVE_OP", detail is what
-	// is wrong.
+	// id names the update, code is a rejection code such as "DESTRUCTIVE_OP", detail describes
+	// the fault.
 	ID     string          `json:"id"`
 	Code   string          `json:"code"`
 	Detail string          `json:"detail,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
 }
 
-// BoundaryParams is a moment of a session's life. Without a conversation what was planned
-// or observed counts. A session of which nothing is kept is refused as NO_SESSION, but for
-// start_session and where a conversation or updates are handed in.
+// BoundaryParams is a moment of a session's life. Without a conversation it uses the
+// messages that were planned or observed. A session without a record is refused as
+// NO_SESSION, except by start_session and if a conversation or updates are handed in.
 type BoundaryParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -821,7 +825,7 @@ type Passed struct {
 	SessionKey string `json:"session_key"`
 	// outcome is committed, or duplicate if nothing was new.
 	Outcome string `json:"outcome"`
-	// ingested counts the pages that were new, turns the session's committed turns.
+	// ingested counts the new pages, turns the session's committed turns.
 	Ingested int64 `json:"ingested"`
 	Turns    int64 `json:"turns"`
 	// epoch counts the resets of the session.
@@ -835,30 +839,30 @@ type Passed struct {
 	Faults   []Fault     `json:"faults,omitempty"`
 	// flushed counts the entries that were appended to the day's log.
 	Flushed int64 `json:"flushed"`
-	// compaction is what Kernel.Compact came to, nil at every other boundary.
+	// compaction is the outcome of Kernel.Compact, nil at every other boundary.
 	Compaction *Compaction `json:"compaction,omitempty"`
-	// stats is what was written.
+	// stats counts the ingested messages and the bytes written.
 	Stats        Stats `json:"stats"`
 	Conversation *Mark `json:"conversation,omitempty"`
 }
 
-// Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole
-// prompt, calibrated, without what the provider's own count would add to either figure
-// alike.
+// Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the
+// whole prompt, calibrated, without the constant that the provider's own count would add to
+// either figure.
 type Compaction struct {
-	// reason says how a compaction on demand ended.
+	// reason is the outcome of a compaction on demand.
 	Reason string `json:"reason"`
-	// detail says the reason in words, and what can be done.
+	// detail gives the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
-	// tokens_before and tokens_after are the prompt as the next plan would have shown it and
-	// as it does; Reclaimed is their difference.
+	// tokens_before is the size that the next plan's prompt would have had, tokens_after the
+	// size that it will have. Reclaimed is their difference.
 	TokensBefore    int64 `json:"tokens_before"`
 	TokensAfter     int64 `json:"tokens_after"`
 	ReclaimedTokens int64 `json:"reclaimed_tokens"`
-	// target_tokens is what the prompt should have come down to.
+	// target_tokens is the size that the prompt should have been reduced to.
 	TargetTokens int64 `json:"target_tokens"`
-	// fixed_tokens is what of them was said to be system prompt and tools that were not handed
-	// in.
+	// fixed_tokens is the part of them that the host declared as system prompt and tools
+	// without handing them in.
 	FixedTokens int64 `json:"fixed_tokens"`
 	// context_window is 0 if it is not known.
 	ContextWindow int64 `json:"context_window"`
@@ -867,28 +871,28 @@ type Compaction struct {
 	Atoms    int64 `json:"atoms"`
 	Messages int64 `json:"messages"`
 	Lowered  int64 `json:"lowered"`
-	// spans restore what left, by Kernel.Get.
+	// spans are the ids by which Kernel.Get restores the messages that left.
 	Spans []string `json:"spans"`
-	// first_kept is the first message behind all that ever left: a host that replaces its
-	// history by summary keeps it from here on. Nil if none is known.
+	// first_kept is the first message after all that ever left. A host that replaces its
+	// history by summary keeps the messages from here on. Nil if none is known.
 	FirstKept *KeptMessage `json:"first_kept"`
-	// summary is the past in the words of the carry block, summary_version counts its changes.
-	// restore is the working state from which the model goes on. A host that asks a summariser
-	// of its own hands it both.
+	// summary is the past in the words of the carry block. summary_version counts its changes.
+	// restore is the working state from which the model continues. A host that calls a
+	// summariser of its own should hand it both texts.
 	Summary        string `json:"summary"`
 	SummaryVersion int64  `json:"summary_version"`
 	Restore        string `json:"restore"`
 	// checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// generation is the projection's after the cut.
+	// generation is the generation of the projection after the cut.
 	Generation int64 `json:"generation"`
-	// largest is what takes most of the prompt, pinned_tokens what pins and the workspace's
-	// files do, where nothing could be reclaimed.
+	// largest lists the largest items of the prompt where nothing could be reclaimed.
+	// pinned_tokens is then the size of pins and the workspace's files.
 	Largest      []BudgetItem `json:"largest"`
 	PinnedTokens int64        `json:"pinned_tokens"`
-	// warning names a session that is compacted again and again, "" if it isn't.
+	// warning names a session that is compacted again and again; "" if this one is not.
 	Warning string `json:"warning,omitempty"`
-	// refusal is what was read out of a provider's refusal, nil if there was none.
+	// refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *BudgetOverflow `json:"refusal,omitempty"`
 }
 
@@ -935,19 +939,18 @@ type CompactParams struct {
 	// key makes the delivery idempotent.
 	Key    string `json:"key,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// target_tokens and target_share are what the prompt is to come down to, in tokens or as a
-	// share of the window; the smaller one counts.
+	// target_tokens and target_share are the size to which the prompt should shrink, in tokens
+	// or as a share of the window; the smaller one counts.
 	TargetTokens int64   `json:"target_tokens,omitempty"`
 	TargetShare  float64 `json:"target_share,omitempty"`
 	// force cuts inside an open tool loop, too. Without it a loop is only cut when the cache
 	// is cold.
 	Force bool `json:"force,omitempty"`
-	// call is what the next call will be like; what it doesn't say is taken from the last
-	// plan.
+	// call has the settings of the next call. Missing ones are taken from the last plan.
 	Call *CallSettings `json:"call,omitempty"`
 }
 
-// CallSettings are what a model call is like.
+// CallSettings are the settings of a model call.
 type CallSettings struct {
 	// branch is the id of a sidechain; "" is the main line.
 	Branch string `json:"branch,omitempty"`
@@ -955,12 +958,11 @@ type CallSettings struct {
 	Model string `json:"model,omitempty"`
 	// context_window is in tokens; 0 takes the price book's.
 	ContextWindow int64 `json:"context_window,omitempty"`
-	// reserve is what is kept free for the answer, in tokens; 0 takes a fifth of the window,
-	// 8k to 40k.
+	// reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
 	Reserve int64 `json:"reserve,omitempty"`
 	// fixed_tokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int64 `json:"fixed_tokens,omitempty"`
-	// system is the system prompt, tools the definitions in any provider's shape. The host
+	// system is the system prompt. tools are the definitions in any provider's shape. The host
 	// sends its own in either case.
 	System any   `json:"system,omitempty"`
 	Tools  []any `json:"tools,omitempty"`
@@ -973,11 +975,11 @@ type CallSettings struct {
 	Thinking   string `json:"thinking,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	DropOption bool   `json:"drop_option,omitempty"`
-	// format is that of the form body; by default the dialect's, for pi the model's.
+	// format is the format of the form body; by default the dialect's, for pi the model's.
 	Format   string    `json:"format,omitempty"`
 	Overflow *Overflow `json:"overflow,omitempty"`
-	// economy is what to prefer where memory costs money: a word, or a number from 0 (save) to
-	// 1 (keep); by default the setting.
+	// economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep);
+	// by default the setting.
 	Economy any `json:"economy,omitempty"`
 }
 
@@ -985,11 +987,10 @@ type CallSettings struct {
 type Checkpointed struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// id is that of the newest checkpoint, "" if nothing was captured.
+	// id is the id of the newest checkpoint, "" if nothing was captured.
 	ID string `json:"id"`
-	// text is YAML. Its meta says where the session comes from, and token_usage what the
-	// provider billed for the newest call that was observed, or for want of one the kernel's
-	// estimate.
+	// text is YAML. Its meta names the session's source. Its token_usage is the provider's
+	// bill for the newest call that was observed, or without one the kernel's estimate.
 	Text         string `json:"text"`
 	Conversation *Mark  `json:"conversation,omitempty"`
 }
@@ -1004,8 +1005,8 @@ type RestoreParams struct {
 	Private bool `json:"private,omitempty"`
 	// occasion is compaction, resume or new, which it is without.
 	Occasion string `json:"occasion,omitempty"`
-	// resolver is the tool or command by which the reader gets what an id stands for; without
-	// it no ids are named.
+	// resolver is the tool or command by which the reader gets the content of an id; without
+	// it the text names no ids.
 	Resolver string `json:"resolver,omitempty"`
 }
 
@@ -1023,10 +1024,10 @@ type Restore struct {
 }
 
 // FlushTurnParams asks for the prompts of a silent turn in which the host's model writes
-// down what is to outlive a compaction. With a session the prompt shows what was said since
-// the last such turn, secrets masked, about 20,000 tokens at most, so that one completion
-// without tools is enough. An empty prompt in the answer means that there is nothing to
-// ask.
+// down the facts that should outlive a compaction. With a session the prompt shows the
+// messages since the last such turn, with secrets masked and at most about 20,000 tokens,
+// so that one completion without tools is enough. An empty prompt in the answer means that
+// there is nothing to ask.
 type FlushTurnParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -1051,21 +1052,21 @@ type FlushTurnParams struct {
 type FlushTurn struct {
 	Schema string `json:"schema"`
 	System string `json:"system"`
-	// prompt is what a user would say. It is "" where a session was named in which nothing is
-	// new, or whose conversation this process was not shown: there is nothing to ask. Where
+	// prompt is the user message of the turn. It is "" if the named session has nothing new,
+	// or if this process was not shown its conversation: there is nothing to ask. Where
 	// flushes are switched off, section is "" as well.
 	Prompt string `json:"prompt"`
-	// section asks for the same in something that a model writes anyway, such as the host's
-	// own summary; see FlushReply.Section.
+	// section asks for the same in a text that a model writes anyway, such as the host's own
+	// summary; see FlushReply.Section.
 	Section string `json:"section"`
 	// path is the file that the answer will be appended to.
 	Path string `json:"path"`
-	// max_tokens is what the answer may take, in tokens.
+	// max_tokens is the limit of the answer, in tokens.
 	MaxTokens    int64 `json:"max_tokens"`
 	Conversation *Mark `json:"conversation,omitempty"`
 }
 
-// ObserveFlushParams hands in what the model answered to a flush turn.
+// ObserveFlushParams hands in the model's answer to a flush turn.
 type ObserveFlushParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -1087,9 +1088,10 @@ type Flushed struct {
 	// items counts the memories that were new.
 	Items int64  `json:"items"`
 	Path  string `json:"path,omitempty"`
-	// unwritten says why the file does not have them yet, "" if it has; see Remembered.
+	// unwritten is why the file does not have them yet, "" if it has; see Remembered.
 	Unwritten string `json:"unwritten,omitempty"`
-	// line tells it to people, in one line: flush: 4 entries to memory/2026-11-23.md.
+	// line describes the outcome to people, in one line: flush: 4 entries to
+	// memory/2026-11-23.md.
 	Line string `json:"line"`
 }
 
@@ -1119,15 +1121,15 @@ type Remembered struct {
 	ID string `json:"id"`
 	// ref is the entry's text.
 	Ref Ref `json:"ref"`
-	// duplicate: it was there before.
+	// duplicate: the file had the entry before.
 	Duplicate bool `json:"duplicate"`
-	// late is the past day's log that it was meant for; it is in today's.
+	// late is the past day's log that the entry was meant for. It is in today's log.
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
-	// unwritten says why the file does not have the entry yet, "" if it has. The session's
-	// journal keeps it, and it is written with the session's next call for which the file can
-	// be.
+	// unwritten is why the file does not have the entry yet, "" if it has. The session's
+	// journal keeps the entry. It will be written with the session's next call during which
+	// the file can be written.
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
@@ -1155,7 +1157,7 @@ type UpdateParams struct {
 	Version string `json:"version,omitempty"`
 	From    int64  `json:"from,omitempty"`
 	Lines   int64  `json:"lines,omitempty"`
-	// text is what is put in its place.
+	// text replaces the old text.
 	Text string `json:"text"`
 }
 
@@ -1163,7 +1165,7 @@ type UpdateParams struct {
 type EditDocument struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// edit names what was done, "" if there was nothing to change.
+	// edit is the id of the edit, "" if there was nothing to change.
 	Edit      string       `json:"edit"`
 	Files     []EditedFile `json:"files"`
 	Duplicate bool         `json:"duplicate"`
@@ -1179,12 +1181,12 @@ type EditedFile struct {
 	EndLine   int64  `json:"end_line"`
 }
 
-// EditParams is an edit of memory, which says what it read: path and old, text that is in
-// the file once or begins on line from; or path and version, which read gives, with from
-// and lines for a passage and without them for the whole file. memory.delete puts nothing
-// in its place. Where something else is there nothing is changed: the error is CONFLICT,
-// with what is there as current in its data. PERSON is an edit of what a person wrote,
-// SECRET one of a file that holds a secret.
+// EditParams is an edit of memory. It must name the text that the caller has read. Either
+// path and old name it: old must be in the file once or begin on line from. Or path and
+// version, from read, name it: a passage with from and lines, the whole file without them.
+// memory.delete removes the text. If the file has changed since, nothing is changed: the
+// error is CONFLICT, with the file's present state as current in its data. PERSON refuses
+// an edit of text that a person wrote, SECRET an edit of a file that holds a secret.
 type EditParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -1207,7 +1209,7 @@ type UndoParams struct {
 	Now time.Time `json:"now,omitzero"`
 	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
 	Private bool `json:"private,omitempty"`
-	// edit is what is taken back; "" is the session's newest.
+	// edit is the edit to undo; "" is the session's newest.
 	Edit string `json:"edit,omitempty"`
 }
 
@@ -1252,7 +1254,7 @@ type ForgetParams struct {
 	IDs    []string `json:"ids,omitempty"`
 	All    bool     `json:"all,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// apply does it; without it the answer tells what would go.
+	// apply carries it out. Without it the answer lists the data that would be removed.
 	Apply bool `json:"apply,omitempty"`
 }
 
@@ -1263,24 +1265,25 @@ type Forget struct {
 	// applied reports whether it was done.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
-	// blobs are removed, kept_blobs are blobs of these pages that others need too.
+	// blobs are the removed blobs. kept_blobs are blobs of these pages that other pages need
+	// too.
 	Blobs     []string `json:"blobs"`
 	KeptBlobs []string `json:"kept_blobs"`
-	// backups are those of memory's files that quote the pages, by hash: they go, and what was
-	// pruned then can't be undone.
+	// backups are those backups of memory's files that quote the pages, by hash. They are
+	// removed, and their prunings can't be undone.
 	Backups []string `json:"backups"`
-	// bytes is what the pages held.
+	// bytes is the size of the pages.
 	Bytes int64 `json:"bytes"`
 	// already are ids that were forgotten before.
 	Already []string `json:"already"`
-	// elsewhere names what says the same in other words or other places, and stays: pages of
-	// equal content, what hosts wrote, entries of memory files.
+	// elsewhere names places that say the same in other words, and stay: pages of equal
+	// content, texts that hosts wrote, entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
-	// transcripts are documents of the session that were made to be searched. The transcripts
-	// that they were made of stay where they are, and are not read again.
+	// transcripts are searchable documents that were made from the session. Their source
+	// transcripts stay, and are not read again.
 	Transcripts []Forgotten `json:"transcripts"`
-	// memory are files of facts that came in from other programs by the session: its entries
-	// go.
+	// memory are files of facts that the session imported from other programs: its entries are
+	// removed.
 	Memory []ForgottenFacts `json:"memory"`
 }
 
@@ -1305,7 +1308,7 @@ type Forgotten struct {
 	Key   string `json:"key"`
 	// path is the transcript that it was read from, which is not touched.
 	Path string `json:"path"`
-	// turns are those that could be found.
+	// turns counts the turns that could be found.
 	Turns int64 `json:"turns"`
 }
 
@@ -1317,8 +1320,8 @@ type ForgottenFacts struct {
 
 // RetainParams are the parameters of retain.
 type RetainParams struct {
-	// apply removes what is older than the configuration keeps it; without it the answer tells
-	// what would go.
+	// apply removes data that is older than the configuration keeps. Without it the answer
+	// lists the data that would be removed.
 	Apply bool      `json:"apply,omitempty"`
 	Now   time.Time `json:"now,omitzero"`
 }
@@ -1328,17 +1331,17 @@ type Retain struct {
 	Schema string `json:"schema"`
 	// applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// ended are sessions that go as a whole. cited are those that are as old and stay, by key:
-	// memory names pages of them.
+	// ended are sessions that are removed as a whole. cited are the keys of equally old
+	// sessions that stay, because memory names pages of them.
 	Ended []EndedSession `json:"ended"`
 	Cited []string       `json:"cited"`
-	// sessions are those that something goes of, or that are old and stay.
+	// sessions are those that lose data, or that are old and stay.
 	Sessions []RetainedSession `json:"sessions"`
-	// unreadable are sessions that can't be read. Nothing of them goes, and no blob, since
-	// they may hold it.
+	// unreadable are sessions that can't be read. None of their data is removed, and no blob
+	// at all, since they may hold it.
 	Unreadable []Finding `json:"unreadable"`
-	// blobs and blob_bytes are removed, orphans among them: blobs that no page of any session
-	// holds, as a kill between two writes leaves them.
+	// blobs and blob_bytes are the removed blobs, orphans among them: a kill between two
+	// writes leaves blobs that no page of any session holds.
 	Blobs     int64 `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
 	// orphans are blobs that no page holds.
@@ -1354,37 +1357,38 @@ type EndedSession struct {
 	// session is its key, last when it was used last.
 	Session string    `json:"session"`
 	Last    time.Time `json:"last"`
-	// bytes is what its folder holds, without blobs.
+	// bytes is the size of its folder, without blobs.
 	Bytes int64 `json:"bytes"`
 }
 
-// RetainedSession is what goes of one session.
+// RetainedSession is the data of one session that is removed.
 type RetainedSession struct {
 	// session is its key.
 	Session string `json:"session"`
-	// pages lose their content. pointed are pages as old that keep it, because a prompt or
-	// memory points to them.
+	// pages lose their content. pointed are equally old pages that keep it, because a prompt
+	// or memory points to them.
 	Pages   int64 `json:"pages"`
 	Pointed int64 `json:"pointed"`
-	// idle: nobody has planned the session for so long that it has no prompt left.
+	// idle: the session has not been planned for so long that it has no prompt left.
 	Idle bool `json:"idle"`
-	// usage_rows leave usage.jsonl, trace_bytes is the trace that goes.
+	// usage_rows is the number of rows that leave usage.jsonl. trace_bytes is the size of the
+	// removed trace.
 	UsageRows  int64 `json:"usage_rows"`
 	TraceBytes int64 `json:"trace_bytes"`
 }
 
-// Finding is one thing that a check found. Its JSON is that of a finding in the state
-// folder; other documents spell theirs.
+// Finding is one result of a check. Its JSON is that of a finding in the state folder;
+// other documents have their own form.
 type Finding struct {
-	// session is the session's key, or its folder where that can't be told; "" for what is of
-	// no session.
+	// session is the session's key, or its folder if the key is not known; "" for a finding
+	// about no session.
 	Session string `json:"session"`
-	// what is the case, and hint the way out; "" if there is nothing to mend.
+	// what describes the finding, hint the remedy; "" if there is nothing to mend.
 	What string `json:"what"`
 	Hint string `json:"hint"`
 }
 
-// SearchParams asks what memory says. The first search makes the index and waits up to two
+// SearchParams searches memory. The first search makes the index and waits up to two
 // seconds for it; past that the reason is INDEXING, and asking again finds more.
 type SearchParams struct {
 	// session_key is whose past sessions are searched, too; "" searches files only.
@@ -1408,20 +1412,21 @@ type Search struct {
 	Results []Hit `json:"results"`
 	// reason is how the search of memory ended.
 	Reason string `json:"reason"`
-	// mode is by what means a question was answered.
+	// mode is the means by which a question was answered.
 	Mode string `json:"mode"`
 	// detail says why there are no results, or which part of the search is missing; "" for
 	// nothing.
 	Detail string `json:"detail"`
-	// behind says by how much the index is behind, absent if it is not.
+	// behind is how far the index lags. It is absent if the index is up to date.
 	Behind *Lag `json:"behind,omitempty"`
 	// progress is how far the index is, with INDEXING.
 	Progress *Progress `json:"progress,omitempty"`
 	// withheld are parts of memory that a shared session may not see.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// weak reports whether the results are likely beside the question, absent if not.
+	// weak reports whether the results are probably unrelated to the question, absent if not.
 	Weak bool `json:"weak,omitempty"`
-	// also_asked is what was asked for beside words of the question.
+	// also_asked are the other texts that were searched for in addition to the words of the
+	// question.
 	AlsoAsked []Also `json:"also_asked,omitempty"`
 }
 
@@ -1440,15 +1445,15 @@ type Hit struct {
 	EndLine   int64 `json:"end_line"`
 	// trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
-	// origin is where a record of another system comes from, or the session whose agent
-	// decided or left open what a day's log says; "" for all else.
+	// origin is where a record of another system comes from, or the session whose agent made
+	// the decision, or left the task open, that a day's log records. Otherwise it is "".
 	Origin string `json:"origin,omitempty"`
 	// date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`
 	// score is 0 to 1. Of passages the best hit's is the chance that the hits answer the
 	// question, where half of all questions have an answer: at .5 it is as likely that they do
-	// as that they don't. The others' are in proportion to what parts come to. Of chunks, and
-	// where the order is the index's own, it is what parts come to.
+	// as that they don't. The others' scores are in proportion to the value of their parts.
+	// For chunks, and where the order is the index's own, the score is the value of parts.
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
 	// snippet is the part of the text that holds most of the question's words, at most
@@ -1459,21 +1464,21 @@ type Hit struct {
 	SnippetEndLine   int64 `json:"snippet_end_line"`
 	// citation names file and lines, or the span.
 	Citation string `json:"citation"`
-	// superseded_by is the citation of what took its place, its own if it is itself marked as
-	// no longer valid; "" if nothing is known to have.
+	// superseded_by is the citation of the hit's replacement. It is the hit's own if it is
+	// itself marked as no longer valid, and "" if no replacement is known.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// by_fact is the citation of the fact whose words found the lines, as far as they lack
 	// those of the question; "" if none did. It is in no snippet.
 	ByFact string `json:"by_fact,omitempty"`
-	// more is what else is shown of the hit's place, in the order of its lines; the members
-	// above are about the best lines alone. nil if the Query wants lines.
+	// more holds the other shown parts of the hit's place, in the order of their lines; the
+	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`
 	// dates are the days that its text, and that of more, names by their distance from its own
 	// or without their year.
 	Dates []Dated `json:"dates,omitempty"`
 }
 
-// Parts are what a hit's score is made of.
+// Parts are the parts of a hit's score.
 type Parts struct {
 	// keyword and vector are the scores of the two searches, 0 if that search did not find it,
 	// with their ranks from 1, 0 likewise.
@@ -1487,7 +1492,7 @@ type Parts struct {
 	// their product.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
-	// age_days is 0 for what doesn't age.
+	// age_days is 0 for a hit that doesn't age.
 	AgeDays float64 `json:"age_days,omitempty"`
 	// rank is the place by score alone, from 1.
 	Rank int64 `json:"rank"`
@@ -1517,7 +1522,7 @@ type More struct {
 // Dated is a time that a text names, by its distance from the day on which it was written
 // ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is.
 type Dated struct {
-	// line is where it stands, counted as the hit's own lines are.
+	// line is the date's line, counted as the hit's own lines are.
 	Line int64 `json:"line"`
 	// text is how it is named there.
 	Text string `json:"text"`
@@ -1526,14 +1531,14 @@ type Dated struct {
 	Date string `json:"date"`
 }
 
-// Lag is how far an index is behind its files.
+// Lag counts the changes of the files that an index lacks.
 type Lag struct {
 	// files were written or came since they were indexed, removed are gone.
 	Files   int64 `json:"files"`
 	Removed int64 `json:"removed"`
 	// bytes are the sizes of files.
 	Bytes int64 `json:"bytes"`
-	// rules: the index was made by other rules, so that every file is to be read.
+	// rules: the index was made by other rules, so that the next Sync must read every file.
 	Rules bool `json:"rules"`
 }
 
@@ -1543,8 +1548,8 @@ type Progress struct {
 	Total int64 `json:"total"`
 }
 
-// Also is what was asked for beside a word, or two words, of the question: how memory
-// spells it.
+// Also is a spelling in memory that was searched in addition to one or two words of the
+// question.
 type Also struct {
 	// typed is as the question has it, asked as memory has it.
 	Typed string   `json:"typed"`
@@ -1571,7 +1576,7 @@ type Get struct {
 	SessionKey string `json:"session_key"`
 	// sessions are those that have it, where none was named.
 	Sessions []string `json:"sessions,omitempty"`
-	// id is what was asked for.
+	// id is the requested identifier.
 	ID string `json:"id"`
 	// reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
 	// not memory, AMBIGUOUS where several sessions have an id with different content and none
@@ -1595,12 +1600,11 @@ type Get struct {
 	// version is that of the whole file, for who edits it; "" for a page and a file of more
 	// than a mebibyte.
 	Version string `json:"version"`
-	// references are what of a page is stored as blobs.
+	// references are the parts of a page that are stored as blobs.
 	References []Reference `json:"references"`
 }
 
-// Reference names content that the blob store has once, by its hash, in place of the bytes
-// themselves.
+// Reference names, by its hash, content that the blob store holds once.
 type Reference struct {
 	// type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
 	// document_ref.
@@ -1612,14 +1616,14 @@ type Reference struct {
 	Bytes     int64  `json:"bytes"`
 	Sha256    string `json:"sha256"`
 	MediaType string `json:"media_type,omitempty"`
-	// preview is how a text begins, secrets masked.
+	// preview is the beginning of a text, secrets masked.
 	Preview string `json:"preview,omitempty"`
 }
 
 // GetParams are the parameters of get.
 type GetParams struct {
 	SessionKey string `json:"session_key,omitempty"`
-	// id is that of a page, a span or a blob.
+	// id is the id of a page, a span or a blob.
 	ID string `json:"id"`
 }
 
@@ -1645,20 +1649,20 @@ type WriteParams struct {
 type Receipt struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// outcome is Refused if nothing was accepted, or not all of what is committed only
-	// together.
+	// outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
+	// transaction were.
 	Outcome string `json:"outcome"`
 	// seq counts the journal's committed writebacks, from 1; 0 if this one is not.
 	Seq int64 `json:"seq,omitempty"`
 	// point is the boundary at which a transaction was committed.
 	Point string `json:"point,omitempty"`
-	// accepted are the updates that were committed, rejected the others with their codes. A
-	// duplicate has those of the first delivery.
+	// accepted are the updates that were committed. rejected are the others with their codes.
+	// A duplicate has those of the first delivery.
 	Accepted []string    `json:"accepted,omitempty"`
 	Rejected []Rejection `json:"rejected,omitempty"`
 }
 
-// SessionParams is what the calls of a session have in common.
+// SessionParams has the common parameters of the calls of a session.
 type SessionParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`
@@ -1692,7 +1696,7 @@ type StoredPage struct {
 // committed. version counts the updates that changed it.
 type StoredField struct {
 	Name string `json:"name"`
-	// kind is how a field grows, and by which operation.
+	// kind says how a field grows, and by which operation.
 	Kind    string  `json:"kind"`
 	Version int64   `json:"version"`
 	Entries []Entry `json:"entries"`
@@ -1727,31 +1731,32 @@ type Status struct {
 	StateDir string          `json:"state_dir"`
 	Sessions []SessionStatus `json:"sessions"`
 	// others are sessions that were not read, the newest first. masked, forgotten and retired
-	// don't count what is in them.
+	// do not count their content.
 	Others []OtherSession `json:"others"`
 	// unreadable are sessions that can't be read, and why.
 	Unreadable []Finding `json:"unreadable"`
 	// blobs and blob_bytes count the content-addressed store.
 	Blobs     int64 `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
-	// masked counts the secrets that were masked in what is stored, by rule. Pages of versions
-	// that did not say which are counted as "unknown".
+	// masked counts the secrets that were masked in stored pages, by rule. Pages of versions
+	// that did not record the rule are counted as "unknown".
 	Masked []MaskCount `json:"masked"`
-	// forgotten are pages that were forgotten, retired those whose content went by retention.
+	// forgotten are forgotten pages. retired are pages whose content retention removed.
 	Forgotten int64 `json:"forgotten"`
 	Retired   int64 `json:"retired"`
-	// memory is what is taken from the workspace's Markdown.
+	// memory describes the memory in the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
-	// nets is what that Markdown has of the sessions' working state.
+	// nets describes the copies of the sessions' working state in that Markdown.
 	Nets NetsStatus `json:"nets"`
-	// summary_models are those that were asked for notes, with their cool-downs.
+	// summary_models are the models that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
 }
 
-// SessionStatus is what is kept of one session.
+// SessionStatus describes the stored state of one session.
 type SessionStatus struct {
-	// key is the session's, as the host spells it; of a folder of before December 2026 that
-	// does not say whose it is, its name. folder is the name of its folder.
+	// key is the session's, as the host spells it. A folder from before December 2026 may not
+	// record its key: then key is the folder's name. folder is the name of the session's
+	// folder.
 	Key    string `json:"key"`
 	Folder string `json:"folder"`
 	Pages  int64  `json:"pages"`
@@ -1762,7 +1767,7 @@ type SessionStatus struct {
 	Lines []LineStatus `json:"lines"`
 	// model_summaries are the branches that a model made notes on.
 	ModelSummaries []ModelSummary `json:"model_summaries"`
-	// life is what compactions, resets and flushes left behind.
+	// life counts the compactions, resets and flushes and their outcomes.
 	Life LifeStatus `json:"life"`
 	// paging sums up the paging of the plans of all its conversations.
 	Paging Report `json:"paging"`
@@ -1780,17 +1785,19 @@ type LineStatus struct {
 	Items      int64  `json:"items"`
 	Cuts       int64  `json:"cuts"`
 	Tokens     int64  `json:"tokens"`
-	// fixed_tokens is the size of system prompt and tools in the last call, beside tokens.
+	// fixed_tokens is the size of system prompt and tools in the last call, in addition to
+	// tokens.
 	FixedTokens int64     `json:"fixed_tokens"`
 	LastPlan    string    `json:"last_plan"`
 	LastStart   time.Time `json:"last_start,omitzero"`
-	// last_cut is the newest, nil if there was none. futile_cuts of the newest reclaimed next
-	// to nothing; breaker_open: more are refused until the prompt grows.
+	// last_cut is the newest cut, nil if there was none. futile_cuts counts the newest cuts
+	// that reclaimed next to nothing. breaker_open: further cuts are refused until the prompt
+	// grows.
 	LastCut     *LineCut `json:"last_cut"`
 	FutileCuts  int64    `json:"futile_cuts"`
 	BreakerOpen bool     `json:"breaker_open"`
-	// refusals of the provider in a row were answered by smaller plans; learned_window is what
-	// it said that it takes, 0 if it never did.
+	// refusals counts the provider's refusals in a row that were answered by smaller plans.
+	// learned_window is the window that the provider named, 0 if it never did.
 	Refusals      int64 `json:"refusals"`
 	LearnedWindow int64 `json:"learned_window"`
 }
@@ -1807,8 +1814,8 @@ type LineCut struct {
 // ModelSummary is the state of a model's notes on a branch of a session.
 type ModelSummary struct {
 	Branch string `json:"branch"`
-	// model was asked last, at time, about so many messages, and proposed so many operations;
-	// reason is OK, or why there are no notes on them.
+	// model is the model that was asked last, at time, about so many messages. It proposed so
+	// many operations. reason is OK, or why there are no notes on them.
 	Model      string    `json:"model"`
 	Time       time.Time `json:"time"`
 	Messages   int64     `json:"messages"`
@@ -1816,36 +1823,37 @@ type ModelSummary struct {
 	Reason     string    `json:"reason"`
 	// deltas counts how often a model answered.
 	Deltas int64 `json:"deltas"`
-	// notes counts all of them, open or closed, closed what was closed.
+	// notes counts all of them, open or closed. closed counts the closed ones.
 	Notes  int64 `json:"notes"`
 	Closed int64 `json:"closed"`
 }
 
-// LifeStatus is what the boundaries of a session left behind.
+// LifeStatus describes the boundaries of a session and their outcomes.
 type LifeStatus struct {
-	// epoch counts the resets, compactions the host's since the last one; last_compaction is
-	// when the newest was.
+	// epoch counts the resets. compactions counts the host's compactions since the last reset.
+	// last_compaction is the time of the newest.
 	Epoch          int64     `json:"epoch"`
 	Compactions    int64     `json:"compactions"`
 	LastCompaction time.Time `json:"last_compaction,omitzero"`
 	// checkpoints are on disk, newest first.
 	Checkpoints []string `json:"checkpoints"`
-	// flushed counts the entries of the day's logs that flushes wrote, last_flush is when the
-	// newest was.
+	// flushed counts the entries of the day's logs that flushes wrote. last_flush is the time
+	// of the newest.
 	Flushed   int64     `json:"flushed"`
 	LastFlush time.Time `json:"last_flush,omitzero"`
-	// flushed_by_model counts those of them that the session's model wrote down, and
-	// last_flush_items and last_flush_path what the newest flush wrote and where.
+	// flushed_by_model counts those of them that the session's model wrote down.
+	// last_flush_items and last_flush_path are the number of items of the newest flush and its
+	// file.
 	FlushedByModel int64  `json:"flushed_by_model"`
 	LastFlushItems int64  `json:"last_flush_items,omitempty"`
 	LastFlushPath  string `json:"last_flush_path,omitempty"`
-	// cut_waiting: a compaction was asked for that the next plan makes.
+	// cut_waiting: a compaction was requested that the next plan will make.
 	CutWaiting bool `json:"cut_waiting"`
 	// warning names a session that was compacted again and again of late.
 	Warning string `json:"warning,omitempty"`
 }
 
-// Report is what counts come to.
+// Report is the summary of counts.
 type Report struct {
 	// explicit_faults are all but pinned misses; fault_codes counts all, by code.
 	ExplicitFaults int64            `json:"explicit_faults"`
@@ -1862,7 +1870,8 @@ type OtherSession struct {
 	Key string `json:"key"`
 	// folder is the name of its folder below sessions.
 	Folder string `json:"folder"`
-	// bytes is the size of its journal and projections, last when they were written to.
+	// bytes is the size of its journal and projections. last is the time of the last write to
+	// them.
 	Bytes int64     `json:"bytes"`
 	Last  time.Time `json:"last,omitzero"`
 }
@@ -1874,30 +1883,34 @@ type MaskCount struct {
 	Count int64  `json:"count"`
 }
 
-// MemoryStatus says how memory is set and what is indexed of it.
+// MemoryStatus holds the settings of memory and the size of its index.
 type MemoryStatus struct {
-	// workspace is the folder of the Markdown. enabled is false if it is left alone; all else
-	// is then empty.
+	// workspace is the folder of the Markdown. If enabled is false, memory is off and all
+	// other fields are empty.
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
-	// bootstrap names the files of standing instructions; remembered and daily_logs say
-	// whether a session begins with MEMORY.md and USER.md, and with the logs of two days.
+	// bootstrap names the files of standing instructions. remembered reports whether a session
+	// begins with MEMORY.md and USER.md, daily_logs whether it begins with the logs of two
+	// days.
 	Bootstrap  []string `json:"bootstrap"`
 	Remembered bool     `json:"remembered"`
 	DailyLogs  bool     `json:"daily_logs"`
-	// workspace_tokens, recall_tokens and recall_items bound what a prompt gets; 0 is nothing.
+	// workspace_tokens, recall_tokens and recall_items limit the memory in a prompt; 0 allows
+	// none.
 	WorkspaceTokens int64 `json:"workspace_tokens"`
 	RecallTokens    int64 `json:"recall_tokens"`
 	RecallItems     int64 `json:"recall_items"`
 	// embedder is the model by which questions become vectors, "" for words alone.
 	Embedder string `json:"embedder"`
-	// never_embedded counts the texts that take more tokens than a whole day has.
+	// never_embedded counts the texts that exceed the embedder's tokens of a whole day.
 	NeverEmbedded int64       `json:"never_embedded"`
 	Index         IndexStatus `json:"index"`
-	// sync says how the index is kept up to date, sessions what is searched of past sessions.
+	// sync is the state of the index's updates. sessions counts the past sessions that are
+	// searched.
 	Sync     SyncStatus   `json:"sync"`
 	Sessions PastSessions `json:"sessions"`
-	// collections are the names of what is searched: the workspace, and folders beside it.
+	// collections are the names of the searched collections: the workspace, and folders
+	// outside it.
 	Collections []string `json:"collections"`
 	// searched_files counts the files of the workspace that are searched. Only a report of
 	// Report counts them.
@@ -1907,44 +1920,45 @@ type MemoryStatus struct {
 	LeftOut LeftOut `json:"left_out"`
 }
 
-// IndexStatus is what an index file has.
+// IndexStatus describes an index file.
 type IndexStatus struct {
-	// backend is what keeps it: sqlite, postgres or qmd. path is the file, or names the
+	// backend is the kind of index: sqlite, postgres or qmd. path is the file, or names the
 	// database.
 	Backend string `json:"backend"`
 	Path    string `json:"path"`
-	// state says in one word how an index file is.
+	// state is the state of an index file, in one word.
 	State string `json:"state"`
-	// detail says why state is none of the others.
+	// detail is why state is none of the others.
 	Detail string `json:"detail,omitempty"`
 	Files  int64  `json:"files"`
-	// unread are files that could not be read when last tried.
+	// unread are files that could not be read at the last try.
 	Unread int64 `json:"unread"`
 	Chunks int64 `json:"chunks"`
-	// text_bytes is the text of the chunks, file_bytes the file with its log.
+	// text_bytes is the size of the chunks' text. file_bytes is the size of the file with its
+	// log.
 	TextBytes int64 `json:"text_bytes"`
 	FileBytes int64 `json:"file_bytes"`
-	// model made the vectors, vectors counts the chunks that have one.
+	// model is the model that made the vectors. vectors counts the chunks that have one.
 	Model   string `json:"model"`
 	Vectors int64  `json:"vectors"`
-	// behind: files have changed since they were indexed, or the rules have.
+	// behind: files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
-	// lag says by how much.
+	// lag is how far the index is behind.
 	Lag Lag `json:"lag"`
 }
 
-// SyncStatus says how the index is kept up to date in the background.
+// SyncStatus is the state of the index's updates in the background.
 type SyncStatus struct {
 	OnSessionStart bool `json:"on_session_start"`
 	OnSearch       bool `json:"on_search"`
-	// interval_seconds is 0 if it does not go by the clock.
+	// interval_seconds is 0 if updates do not follow the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
 	// last is the last run, of this kernel or else of another process; nil if none is known.
 	Last *SyncRun `json:"last,omitempty"`
 }
 
-// WatchStatus says how the watch over the workspace's folders is.
+// WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
 	// on: changes are seen as they happen. folders are watched.
 	On      bool  `json:"on"`
@@ -1953,9 +1967,9 @@ type WatchStatus struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// SyncRun is one time that the index was brought up to date.
+// SyncRun is one update of the index.
 type SyncRun struct {
-	// reason is what made the syncer look.
+	// reason is the event that started the syncer's last pass.
 	Reason string `json:"reason"`
 	// time is when it ended.
 	Time time.Time `json:"time"`
@@ -1969,12 +1983,12 @@ type SyncRun struct {
 	Error string `json:"error,omitempty"`
 }
 
-// PastSessions counts what is kept of past sessions.
+// PastSessions counts the stored past sessions.
 type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
-	// sources are the folders of transcripts, own whether the kernel's own sessions are read
-	// too.
+	// sources are the folders of transcripts. own reports whether the kernel's own sessions
+	// are read too.
 	Sources []string `json:"sources"`
 	Own     bool     `json:"own"`
 	// sessions can be found, turns are in them, forgotten counts keys that were forgotten.
@@ -2011,40 +2025,41 @@ type LeftFile struct {
 	Reason string `json:"reason"`
 }
 
-// NetsStatus is what the workspace's Markdown has of the sessions' working state.
+// NetsStatus describes the copies of the sessions' working state in the workspace's
+// Markdown.
 type NetsStatus struct {
 	SessionState  StateFileStatus `json:"session_state"`
 	WorkingBuffer BufferStatus    `json:"working_buffer"`
 }
 
-// StateFileStatus is what SESSION-STATE.md has.
+// StateFileStatus describes SESSION-STATE.md.
 type StateFileStatus struct {
 	Path string `json:"path"`
 	// enabled reports whether the kernel writes its section.
 	Enabled bool `json:"enabled"`
-	// size_bytes is the file's size, 0 if there is none, other_bytes what of it is not the
-	// kernel's.
+	// size_bytes is the file's size, 0 if there is none. other_bytes is the part of it that is
+	// not the kernel's.
 	SizeBytes  int64 `json:"size_bytes"`
 	OtherBytes int64 `json:"other_bytes"`
-	// session is the folder of the session whose section it has, "" if there is none; epoch,
-	// messages and time say how far it had come.
+	// session is the folder of the session whose section the file has, "" if there is none.
+	// epoch, messages and time are the state at which the section was written.
 	Session  string    `json:"session"`
 	Epoch    int64     `json:"epoch"`
 	Messages int64     `json:"messages"`
 	Time     time.Time `json:"time,omitzero"`
 	// edited: somebody changed the section.
 	Edited bool `json:"edited"`
-	// detail says why the file can't be read.
+	// detail is why the file can't be read.
 	Detail string `json:"detail,omitempty"`
 }
 
-// BufferStatus is what the working buffer has.
+// BufferStatus describes the working buffer.
 type BufferStatus struct {
 	Path      string `json:"path"`
 	Enabled   bool   `json:"enabled"`
 	SizeBytes int64  `json:"size_bytes"`
-	// entries counts those of the kernel, newest is when the last was made, and last_dump when
-	// all of the state was written.
+	// entries counts the kernel's entries. newest is the time of the last one. last_dump is
+	// the last time that all of the state was written.
 	Entries  int64     `json:"entries"`
 	Newest   time.Time `json:"newest,omitzero"`
 	LastDump time.Time `json:"last_dump,omitzero"`
@@ -2052,19 +2067,19 @@ type BufferStatus struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Cooldown is whether a model that makes notes is asked now. It is shared by all sessions
-// of a state directory, since they have one account at one server.
+// Cooldown is the pause before a model that makes notes is asked again. All sessions of a
+// state directory share it, since they have one account at one server.
 type Cooldown struct {
 	Model string `json:"model"`
-	// failures counts those since the last answer that could be used; until is when the model
-	// is asked again.
+	// failures counts the failures since the last usable answer. until is when the model is
+	// asked again.
 	Failures int64     `json:"failures"`
 	Until    time.Time `json:"until,omitzero"`
-	// reason and detail say what the last failure was, failed when.
+	// reason and detail describe the last failure. failed is its time.
 	Reason string    `json:"reason"`
 	Detail string    `json:"detail,omitempty"`
 	Failed time.Time `json:"failed,omitzero"`
-	// answered is when it last gave what could be used.
+	// answered is the time of the last usable answer.
 	Answered time.Time `json:"answered,omitzero"`
 }
 
@@ -2086,14 +2101,14 @@ type UsageParams struct {
 // DocumentStats is the document of stats.
 type DocumentStats struct {
 	Schema string `json:"schema"`
-	// total is over all calls that were asked for.
+	// total sums all selected calls.
 	Total Sum `json:"total"`
 	// sessions, days and models are the same calls by folder of the session, by date, and by
 	// model id, each sorted by name.
 	Sessions []Sum `json:"sessions"`
 	Days     []Sum `json:"days"`
 	Models   []Sum `json:"models"`
-	// torn are files whose last line was cut off, as by a kill; it is left out.
+	// torn are files whose last line was cut off, as by a kill. That line is left out.
 	Torn []string `json:"torn"`
 	// calls are in the order of time.
 	Calls []StatsCall `json:"calls"`
@@ -2104,41 +2119,44 @@ type Sum struct {
 	// name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int64  `json:"calls"`
-	// turns are those of the users in which the calls were made, as far as it was logged.
+	// turns counts the user turns in which the calls were made, as far as that was logged.
 	Turns int64 `json:"turns"`
-	// compared_calls calls have a plan to compare with: planned, planned_cost_usd and the
-	// errors are over these alone, and so is billed_compared.
+	// compared_calls counts the calls that have a plan to compare with. planned,
+	// planned_cost_usd, billed_compared and the errors are over these alone.
 	ComparedCalls  int64  `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
 	// billed is over all calls.
 	Billed Tokens `json:"billed"`
-	// Costs are the input side of the calls that have a price, nil if none has; unpriced_calls
-	// counts the others. billed_compared_cost_usd is what the compared ones were billed.
+	// Costs are the input side of the calls that have a price, nil if none has. unpriced_calls
+	// counts the others. billed_compared_cost_usd is the bill of the compared ones.
 	PlannedCostUSD        *float64 `json:"planned_cost_usd"`
 	BilledComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD         *float64 `json:"billed_cost_usd"`
-	// unpriced_calls are in no cost.
+	// unpriced_calls counts the calls that are in no cost.
 	UnpricedCalls int64 `json:"unpriced_calls"`
-	// hit_ratio is the share of billed input that was read from the cache; nil of nothing.
+	// hit_ratio is the share of billed input that was read from the cache; nil if nothing was
+	// billed.
 	HitRatio *float64 `json:"hit_ratio"`
-	// cuts were made by the plans. saved_tokens is what they kept out of all prompts.
+	// cuts counts the cuts that the plans made. saved_tokens is the number of tokens that they
+	// kept out of all prompts.
 	Cuts        int64 `json:"cuts"`
 	SavedTokens int64 `json:"saved_tokens"`
-	// reasoning is what was lost of the models' reasoning.
+	// reasoning counts the lost reasoning of the models.
 	Reasoning BillingReasoning `json:"reasoning"`
-	// broke sums up what hosts broke of warm caches, by what they changed.
+	// broke sums up the warm caches that hosts broke, by the part that they changed.
 	Broke []Broken `json:"broke"`
-	// first_sight sums up what was kept out of prompts at first sight, by kind of content.
+	// first_sight sums up the content that was left out of prompts at first sight, by kind.
 	FirstSight []FirstSight `json:"first_sight"`
-	// billed_usd is what the calls cost, answers included, without_usd the estimate for the
-	// same calls without memkernel; nil if none has a price. estimated_calls counts the calls
-	// that the estimate was made for: the others cost the same in both.
+	// billed_usd is the cost of the calls, answers included. without_usd is the estimate for
+	// the same calls without memkernel. Both are nil if no call has a price. estimated_calls
+	// counts the calls that the estimate was made for: the others cost the same in both.
 	BilledUSD      *float64 `json:"billed_usd"`
 	WithoutUSD     *float64 `json:"without_usd"`
 	EstimatedCalls int64    `json:"estimated_calls"`
-	// cold_expected were planned as cold, cold_seen billed so, cold_expected_and_seen both;
-	// calls of which that is not known are in none of them.
+	// cold_expected counts the calls that were planned as cold, cold_seen those billed as
+	// cold, cold_expected_and_seen those with both. calls for which this is not known are not
+	// counted.
 	ColdExpected        int64 `json:"cold_expected"`
 	ColdSeen            int64 `json:"cold_seen"`
 	ColdExpectedAndSeen int64 `json:"cold_expected_and_seen"`
@@ -2158,9 +2176,9 @@ type Tokens struct {
 	InputTokens int64 `json:"input_tokens"`
 }
 
-// BillingReasoning sums up what was lost of the models' reasoning.
+// BillingReasoning counts the lost reasoning of the models.
 type BillingReasoning struct {
-	// left_out_items and their tokens were left out by plans, dropped_items were sent for the
+	// left_out_items and their tokens were left out by plans. dropped_items were sent for the
 	// provider to drop, by the plans' own count. lost_usd is the price of both as output, nil
 	// if nothing is lost or no price is known.
 	LeftOutItems  int64 `json:"left_out_items"`
@@ -2169,17 +2187,18 @@ type BillingReasoning struct {
 	DroppedItems  int64    `json:"dropped_items"`
 	DroppedTokens int64    `json:"dropped_tokens"`
 	LostUSD       *float64 `json:"lost_usd"`
-	// removed is what the providers reported. An item that is sent again by the calls that
-	// follow, and removed again, counts once.
+	// removed are the removals that the providers reported. An item that later calls send
+	// again, and that is removed again, counts once.
 	Removed []Removal `json:"removed"`
 }
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// what names the part that they changed, as of cachelayout.Broke.
+	// what names the part that they changed, as in cachelayout.Broke.
 	What  string `json:"what"`
 	Times int64  `json:"times"`
-	// tokens could have been read and were written anew; usd is what that cost more.
+	// tokens is the number of tokens that could have been read and were written anew. usd is
+	// their additional cost.
 	Tokens int64    `json:"tokens"`
 	USD    *float64 `json:"usd"`
 }
@@ -2189,8 +2208,8 @@ type FirstSight struct {
 	// kind is the kind of content, as of represent.Door.
 	Kind    string `json:"kind"`
 	Results int64  `json:"results"`
-	// tokens were kept out of the prompts that were the first with the results. fetched_tokens
-	// came back when the model read the results whole.
+	// tokens were left out of the prompts that were the first with the results. fetched_tokens
+	// were added back when the model read the results whole.
 	Tokens        int64 `json:"tokens"`
 	FetchedTokens int64 `json:"fetched_tokens"`
 }
@@ -2224,7 +2243,7 @@ type StatsCall struct {
 	// what the provider told of the request.
 	Reasoning *Reasoning `json:"reasoning"`
 	Reported  *Reported  `json:"reported"`
-	// broke is what the host broke of a warm cache, null for nothing.
+	// broke is the part of a warm cache that the host broke, null for nothing.
 	Broke *Broke `json:"broke"`
 }
 
@@ -2302,13 +2321,13 @@ type ReindexVectors struct {
 	RefusedReason string `json:"refused_reason"`
 	// total is how many chunks have a vector afterwards.
 	Total int64 `json:"total"`
-	// estimate is what had to be embedded, as counted before; null without a provider.
+	// estimate is the amount of text to embed, as counted before; null without a provider.
 	Estimate *Estimate `json:"estimate"`
 	// error is why vectors are missing, "" if none are.
 	Error string `json:"error"`
 }
 
-// Estimate is what lacked a vector, and what it costs.
+// Estimate counts the texts without a vector, and the price of their vectors.
 type Estimate struct {
 	Texts int64 `json:"texts"`
 	// tokens is about how many there are.
@@ -2332,9 +2351,9 @@ type ReindexSessions struct {
 	Removed int64 `json:"removed"`
 }
 
-// SkippedFile is a file and what is to be said about it.
+// SkippedFile is a file that was skipped, with the reason.
 type SkippedFile struct {
-	// path has :line where there is one.
+	// path ends in :line if the reason concerns one line.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
@@ -2350,8 +2369,8 @@ type DocumentLeftOut struct {
 	First []LeftFile `json:"first"`
 }
 
-// ToolsListParams asks for memory as tools for a model. Where capabilities.tools is false
-// it is refused as DISABLED.
+// ToolsListParams asks for memory as tools for a model. It is refused as DISABLED if
+// capabilities.tools is false.
 type ToolsListParams struct {
 	// session_key names the session; "" is "default".
 	SessionKey string `json:"session_key,omitempty"`

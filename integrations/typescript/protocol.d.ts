@@ -40,7 +40,7 @@ export interface Capabilities {
   max_batch: number;
 }
 
-/** CallerParams is what the parameters of every call may hold. */
+/** CallerParams has the parameters that every call may have. */
 export interface CallerParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -49,7 +49,7 @@ export interface CallerParams {
 /** Stopping is the answer to shutdown. */
 export type Stopping = Record<string, never>;
 
-/** PlanParams asks what to send with a model call. plan takes in what is new and records what it planned; peek records nothing, and its pointers do not resolve. The conversation ends with a user message or tool results, unless there is a prompt. */
+/** PlanParams asks for the messages to send with a model call. plan commits the new messages and records the plan. peek records nothing, and its pointers do not resolve. The conversation must end with a user message or tool results, unless there is a prompt. */
 export interface PlanParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -69,11 +69,11 @@ export interface PlanParams {
   model?: string;
   /** `context_window` is in tokens; 0 takes the price book's. */
   context_window?: number;
-  /** `reserve` is what is kept free for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
+  /** `reserve` is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
   reserve?: number;
   /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
-  /** `system` is the system prompt, `tools` the definitions in any provider's shape. The host sends its own in either case. */
+  /** `system` is the system prompt. `tools` are the definitions in any provider's shape. The host sends its own in either case. */
   system?: string | object[];
   tools?: object[];
   /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
@@ -83,18 +83,18 @@ export interface PlanParams {
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
-  /** `format` is that of the form body; by default the dialect's, for pi the model's. */
+  /** `format` is the format of the form body; by default the dialect's, for pi the model's. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` is what to prefer where memory costs money: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
+  /** `economy` decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
   economy?: "save" | "balanced" | "keep" | number;
   conversation?: Conversation;
-  /** `prompt` is a user prompt that is not in the conversation yet, `turn` its id, by which the later message is recognised. */
+  /** `prompt` is a user prompt that is not in the conversation yet. `turn` is its id, by which the later message is recognised. */
   prompt?: string;
   turn?: string;
   /** `ttl_seconds` is the cache lifetime that the host asks for; 0 is the one that was seen before, -1 lets the kernel choose. */
   ttl_seconds?: number;
-  /** `memories` are what a memory of the host's own found. */
+  /** `memories` are the results of the host's own memory. */
   memories?: Memories[];
   /** `loaded` are files that the host shows its model by itself, by their names. */
   loaded?: string[];
@@ -116,7 +116,7 @@ export interface Overflow {
   plan_id?: string;
 }
 
-/** Conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds. */
+/** Conversation has the messages that a host hands in: all of them, or the new ones after those that the server holds. */
 export interface Conversation {
   /** `dialect` is anthropic, openai, codex (items of the Responses API) or pi. */
   dialect?: "anthropic" | "openai" | "codex" | "pi";
@@ -128,7 +128,7 @@ export interface Conversation {
   keys?: string[];
 }
 
-/** Memories are what a memory of the host's own found. */
+/** Memories are the results of one memory of the host. */
 export interface Memories {
   format?: "qmd" | "mem0" | "cognee" | "";
   answer: any;
@@ -138,14 +138,14 @@ export interface Memories {
 /** Planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
-  /** `plan_id` names the plan; hand it back in Turn.PlanID. It is "" for a plan that was only peeked at or could not be recorded: its pointers do not resolve yet. */
+  /** `plan_id` names the plan. Hosts should hand it back in Turn.PlanID. It is "" for a plan that was only peeked at or could not be recorded: its pointers do not resolve yet. */
   plan_id: string;
   session_key: string;
   branch: string;
   model: string;
   /** `format` is the shape of request that the plan is for. */
   format: string;
-  /** `generation` is the projection's; it rises at every cut and host rewrite. */
+  /** `generation` is the generation of the projection. It rises at every cut and host rewrite. */
   generation: number;
   /** `flush_due` asks for a flush turn before the next call (Kernel.FlushTurn): tokens or transcript_bytes; "" if none is due. */
   flush_due: string;
@@ -163,12 +163,12 @@ export interface Planned {
   alerts: Fault[];
   /** `stats` is the kernel's own work for the plan. */
   stats: Stats;
-  /** `cut` reports whether older messages left with this plan, `cold` that the provider's cache is taken to be empty. */
+  /** `cut` reports whether this plan removed older messages. `cold` reports whether the provider's cache is assumed to be empty. */
   cut: boolean;
   cold: boolean;
   /** `items` are the messages to send in the form "items"; a message that none covers is left out. A host whose provider does not merge messages of one role that follow each other does so. */
   items?: Item[];
-  /** `count` is how many messages the items come to. */
+  /** `count` is the number of messages in all items. */
   count: number;
   markers: Marker[];
   /** `body` is the request in the form "body". */
@@ -178,7 +178,7 @@ export interface Planned {
   conversation?: Mark;
   /** `layout` is the side of the provider's cache. */
   layout?: Layout;
-  /** `debug` has every page and what became of it. */
+  /** `debug` lists every page with its outcome. */
   debug?: Debug;
   /** `deferred` are changes that wait for a cut; nil unless asked for. */
   deferred?: Deferred[];
@@ -186,9 +186,9 @@ export interface Planned {
 
 /** Budgets is the arithmetic of a plan, in tokens. */
 export interface Budgets {
-  /** `context_window` is 0 if nobody knows it. Then nothing is cut, and `margin_tokens` and `utilization` are 0. */
+  /** `context_window` is 0 if it is not known. Then nothing is cut, and `margin_tokens` and `utilization` are 0. */
   context_window: number;
-  /** `window_from` is where a plan's window is from. */
+  /** `window_from` is the source of a plan's window. */
   window_from: "request" | "prices" | "server" | "refusal" | "unknown" | (string & {});
   /** `reserve_tokens` are kept free for the answer. */
   reserve_tokens: number;
@@ -197,11 +197,11 @@ export interface Budgets {
   planned_cache_read_tokens: number;
   planned_cache_write_tokens: number;
   planned_uncached_tokens: number;
-  /** `planned_cost_usd` is that of the input. */
+  /** `planned_cost_usd` is the cost of the input. */
   planned_cost_usd: number | null;
-  /** `tokens_are` says how far the counts can be trusted. */
+  /** `tokens_are` is how far the counts can be trusted. */
   tokens_are: "exact" | "calibrated" | "estimated" | (string & {});
-  /** Margin is what was kept free for the counts' own error. */
+  /** Margin is the room that was kept free for the counts' own error. */
   margin_tokens: number;
   /** `utilization` is the size of the call before any cut, over the window. */
   utilization: number;
@@ -227,17 +227,17 @@ export interface Params {
 
 /** Retrieval is the outcome of recall for the newest user turn. */
 export interface Retrieval {
-  /** `reason` and `mode` are those of package retrieval; `detail` says why nothing was found, or less than could be. */
+  /** `reason` and `mode` are those of package retrieval. `detail` is why recall found nothing, or less than it could. */
   reason: string;
   mode: string;
   detail?: string;
-  /** `page` is the block that shows what was recalled, "" if nothing was. */
+  /** `page` is the block that shows recalled memory, "" if nothing was recalled. */
   page?: string;
-  /** `items` and `tokens` are its size, `citations` where it was taken from. */
+  /** `items` and `tokens` are the size of the block. `citations` are the sources of its items. */
   items: number;
   tokens: number;
   citations: string[];
-  /** `origins` say which system's record a cited page was made of, one for each citation, "" for what is our own; nil if all is. */
+  /** `origins` name the system of each cited page's record, one for each citation; "" is our own. Nil if all are our own. */
   origins?: string[];
   /** `withheld` are parts of memory that were not searched since the session is shared. */
   withheld?: Withheld[];
@@ -245,7 +245,7 @@ export interface Retrieval {
 
 /** Withheld is a part of memory that may not be seen: a file, or a class of them. */
 export interface Withheld {
-  /** `path` is a file. `class` is a class of files in its place: sessions, what was said in other sessions; media; notes, Markdown that index.include does not name. */
+  /** `path` is a file. `class` is a class of files in its place: sessions, the conversations of other sessions; media; notes, Markdown that index.include does not name. */
   path?: string;
   class?: string;
   reason: string;
@@ -259,19 +259,19 @@ export interface Reduced {
   call_id?: string;
   /** `level` is how much of it is shown: gone if it left. */
   level: string;
-  /** `handle` is what the kernel's Get takes to restore it and the prompt names: the page itself, or the span that it left with. What a host put in place of messages that had left was never shown: its page can be had, and no prompt names it. */
+  /** `handle` is the id by which Kernel.Get restores the item, and that the prompt names: the page itself, or the span that it left with. A text that a host put in place of messages that had left was never shown: its page can be read, and no prompt names it. */
   handle: string;
 }
 
-/** Fault is something that went wrong for the model or for us, by name. */
+/** Fault is a problem of the model's or ours, by name. */
 export interface Fault {
-  /** `code` names a fault or an alert: small letters and underscores. Beside those that are listed here there are those of repairing, by the names of package transcript's notes, such as missing_result. */
+  /** `code` names a fault or an alert: small letters and underscores. In addition to those listed here there are those of repairing. They are named after package transcript's notes, such as missing_result. */
   code: string;
   page?: string;
-  /** `key` is the message that it is about. */
+  /** `key` is the message that the fault is about. */
   key?: string;
   detail: string;
-  /** `turn` is the user message in whose turn it showed, `cause` what took the page away, and `plan` the plan whose decision that was; "" where there is none. */
+  /** `turn` is the user message of the turn in which the fault showed. `cause` is the decision that removed the page, and `plan` the plan that made it. Each is "" if there is none. */
   turn?: string;
   cause?: string;
   plan?: string;
@@ -281,19 +281,19 @@ export interface Fault {
 
 /** Stats is the kernel's own work for a plan. */
 export interface Stats {
-  /** `ingested` counts messages new to the session, `counted` the texts tokenised. */
+  /** `ingested` counts messages new to the session. `counted` counts the tokenised texts. */
   ingested: number;
   counted: number;
-  /** `examined` counts the messages of an observed turn that were read, made valid or hashed: what is new, and some before it. Those that are the turn's before are not among them. */
+  /** `examined` counts the messages of an observed turn that were read, made valid or hashed: the new ones, and some before them. It does not count the messages of the turn before. */
   examined?: number;
-  /** `blobs` and `blob_bytes` were written, `syncs` calls took `sync_ns`. */
+  /** `blobs` and `blob_bytes` count the written blobs. `syncs` counts the calls to sync, which took `sync_ns`. */
   blobs: number;
   blob_bytes: number;
-  /** `journal_bytes` were appended to the journal, durably, `log_bytes` to the projection's record and the trace, which are not synced. `files` is how many files all that made or changed. */
+  /** `journal_bytes` were appended durably to the journal. `log_bytes` were appended to the projection's record and the trace, which are not synced. `files` is the number of files that these writes made or changed. */
   journal_bytes: number;
   log_bytes: number;
   files: number;
-  /** `state_bytes` were written of the working state: its files, which are not synced, and checkpoints, which are. */
+  /** `state_bytes` were written for the working state: its files, which are not synced, and checkpoints, which are. */
   state_bytes: number;
   /** `lifted_bytes` is the base64 that results held and that the prompt does not show: its content is a blob. */
   lifted_bytes: number;
@@ -301,7 +301,7 @@ export interface Stats {
   sync_ns: number;
 }
 
-/** Item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's. */
+/** Item is a run of messages: unchanged ones of the host, or one message that is new or replaces the host's. */
 export interface Item {
   /** `host` are the messages from one index to before the other, byte for byte as the host has them. */
   host?: [number, number];
@@ -313,7 +313,7 @@ export interface Item {
   replaces?: [number, number];
 }
 
-/** Marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools. */
+/** Marker is a cache breakpoint after a message of the list that the items expand to; -1 is the system prompt, -2 the tools. */
 export interface Marker {
   message: number;
   /** `ttl` is 5m, 1h or "". */
@@ -326,9 +326,9 @@ export interface Note {
   text: string;
 }
 
-/** Mark names what is held after a call. */
+/** Mark names the conversation that is held after a call. */
 export interface Mark {
-  /** `base` is what to hand in with the next call, `count` how many messages are held. */
+  /** `base` must be handed in with the next call. `count` is the number of messages that are held. */
   base: string;
   count: number;
 }
@@ -341,10 +341,10 @@ export interface Layout {
   change: Change;
   /** `bill` estimates the tokens that the call reads and writes, and their cost. */
   bill: Bill;
-  /** `cold` reports whether the cache holds none of the messages, `clock` why. */
+  /** `cold` reports whether the cache holds none of the messages. `clock` is the clock by which that is known. */
   cold: boolean;
   clock: string;
-  /** `cut` is the cut planner's answer with its figures; `made` is the cut that the projection granted, nil if none. */
+  /** `cut` is the cut planner's answer with its figures. `made` is the cut that the projection granted, nil if none. */
   cut: Cut;
   made: CutPoint | null;
   /** `refused` are wishes that the rules did not allow. */
@@ -359,7 +359,7 @@ export interface Layout {
   reported: Reported | null;
   lifetimes: Lifetimes;
   pace: Pace;
-  /** `advice` says how to use the time until the next call. */
+  /** `advice` describes how to use the time until the next call. */
   advice: Advice;
 }
 
@@ -378,21 +378,21 @@ export interface Breakpoint {
 
 /** Change is the first thing whose change broke a level of the cache. */
 export interface Change {
-  /** `kind` names what sets a request apart from the one before. */
+  /** `kind` names the difference between a request and the one before. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
-  /** `breaks` is the level from which on nothing can be read; LevelNone if all that was sent can still be. */
+  /** `breaks` is the level from which on nothing can be read; LevelNone if the whole last request can still be. */
   breaks: string;
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
   /** `block` is the index of the first changed block, -1 if none changed. */
   block: number;
-  /** `old` and `new` name what changed: block ids, or the field's values. An empty name means that there was nothing, or is nothing now. */
+  /** `old` and `new` name the changed block ids, or the field's values. An empty name means that there was nothing, or is nothing now. */
   old?: string;
   new?: string;
   /** `kept_tokens` of the last request can still be read by their content and identity, `broken_tokens` can't. Lifetimes are not looked at. */
   kept_tokens: number;
   broken_tokens: number;
-  /** `host` is what the host broke of a warm cache; nil if it broke nothing. */
+  /** `host` is the part of a warm cache that the host broke; nil if it broke nothing. */
   host: Broke | null;
 }
 
@@ -402,12 +402,12 @@ export interface Broke {
   what: string;
   /** `place` is where, as exactly as is known: "tools3.description". */
   place: string;
-  /** `tokens` could have been read and are written anew, `usd` is what that costs more. */
+  /** `tokens` could have been read and are written anew. `usd` is the extra cost of that. */
   tokens: number;
   usd: number | null;
 }
 
-/** Bill is what a request is expected to read, write and cost. */
+/** Bill holds the tokens that a request is expected to read and write, and its expected cost. */
 export interface Bill {
   /** The four buckets are disjoint and sum to the whole prompt. */
   read_tokens: number;
@@ -427,7 +427,7 @@ export interface Bill {
   no_layout_cost_usd: number | null;
   /** `tier` is the AboveTokens of the tier that prices the request. */
   tier: number;
-  /** `notes` are what else is worth knowing. */
+  /** `notes` are further remarks for the user. */
   notes?: string[];
 }
 
@@ -438,21 +438,21 @@ export interface Cut {
   reason: string;
   /** `force` reports whether without a cut the prompt is over its limit. */
   force?: boolean;
-  /** `target_tokens` is what the whole prompt should come down to. */
+  /** `target_tokens` is the size to which the cut should bring the whole prompt. */
   target_tokens: number;
-  /** `most_tokens` is what it may stay at for the sake of what is worth its keep: `hurdle` is how often, per token, a call has to be expected to need it. */
+  /** `most_tokens` is the size at which the prompt may stay if its content is worth its keep. `hurdle` is how often, per token, a call must be expected to need that content. */
   most_tokens: number;
   hurdle: number;
   /** `figures` are the numbers that decided it, in tokens. */
   figures: Figures;
-  /** `economy` is what the user prefers, "" for Balanced. */
+  /** `economy` is the user's preference, "" for Balanced. */
   economy?: string;
 }
 
-/** Figures are the numbers behind a decision, in tokens unless named otherwise. */
+/** Figures are the numbers on which a decision rests, in tokens unless named otherwise. */
 export interface Figures {
   planned: number;
-  /** `budget` is window − reserve, `cliff` the price cliff that is respected (0: none) and `limit` the smaller of them. */
+  /** `budget` is window − reserve. `cliff` is the price cliff that is respected (0: none). `limit` is the smaller of them. */
   budget: number;
   cliff: number;
   limit: number;
@@ -468,16 +468,16 @@ export interface Figures {
   mean_growth: number;
   /** `cold_rate` is the chance that a call finds the cache cold. */
   cold_rate: number;
-  /** `call_cost` is what an average call costs with these marks, `memory_cost` the part of it that keeping the low-water conversation costs, and `miss_cost` what fetching again would cost, all in base input tokens. */
+  /** `call_cost` is the cost of an average call with these marks. `memory_cost` is the part of it for keeping the low-water conversation. `miss_cost` is the cost of fetching again. All are in base input tokens. */
   call_cost: number;
   memory_cost: number;
   miss_cost: number;
-  /** `saved` and `rewritten` are what a warm cut to the low-water mark removes and makes be written again; `break_even_turns` is when that has paid. (−1: never). */
+  /** `saved` and `rewritten` are the tokens that a warm cut to the low-water mark removes and causes to be written again. `break_even_turns` is the number of calls after which that has paid. (−1: never). */
   saved: number;
   rewritten: number;
   break_even_turns: number;
   expected_turns: number;
-  /** `eoq_batch` is how far the prompt may grow above the low-water mark before cutting is cheaper than reading on, `eoq_high_water` the mark there (−1: no limit). */
+  /** `eoq_batch` is how far the prompt may grow above the low-water mark before cutting is cheaper than reading on. `eoq_high_water` is the mark there (−1: no limit). */
   eoq_batch: number;
   eoq_high_water: number;
   /** `write_ratio` is the price of a write over that of input. */
@@ -504,13 +504,13 @@ export interface CutPoint {
 
 /** Refusal is a wish, or a part of one, that the rules did not allow. */
 export interface Refusal {
-  /** `page` or `atom` is what the wish was about; "" and -1 for the cut itself. */
+  /** `page` or `atom` is the subject of the wish: "" and -1 for the cut itself. */
   page?: string;
   atom: number;
   rule: string;
 }
 
-/** Reasoning is the thinking that a request no longer shows the model although the message stays that held it. What leaves with its whole message is not counted. */
+/** Reasoning is the thinking that a request no longer shows the model although the message stays that held it. Thinking that leaves with its whole message is not counted. */
 export interface Reasoning {
   /** `binding` is the model's. */
   binding: "none" | "refuses" | "drops" | (string & {});
@@ -522,11 +522,11 @@ export interface Reasoning {
   dropped_tokens: number;
   /** `stale_items` are blocks that it sends and the provider drops since an earlier cut. They were counted then. */
   stale_items: number;
-  /** `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it has to think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown. */
+  /** `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it must think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown. */
   lost_usd: number | null;
 }
 
-/** Reported is what a provider tells in an answer of the request that it answers, in addition to usage. */
+/** Reported has a provider's remarks on a request in the answer to it, in addition to usage. */
 export interface Reported {
   /** `removed` counts the reasoning items that were withheld from the model, by reason. */
   removed?: Removal[];
@@ -543,7 +543,7 @@ export interface Removal {
 
 /** CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with. */
 export interface CacheMiss {
-  /** `reason` is the provider's, `tokens` those that were not read for it. */
+  /** `reason` is the provider's reason. `tokens` is the number of tokens that were not read from the cache. */
   reason: string;
   tokens: number;
 }
@@ -556,14 +556,14 @@ export interface Lifetimes {
   messages_why: string;
 }
 
-/** Pace is how the calls of a session follow each other, the planned one counted. */
+/** Pace describes the gaps between the calls of a session, including the planned one. */
 export interface Pace {
   calls: number;
   /** `idle_seconds` are the gaps of a minute and more, oldest first. */
   idle_seconds: number[];
 }
 
-/** Advice is what a host can do in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens. */
+/** Advice lists the actions that a host can take in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens. */
 export interface Advice {
   /** `expires_at` is when the messages of this request leave the cache, unless another request has started before; zero where none of them is cached. */
   expires_at?: string;
@@ -579,7 +579,7 @@ export interface Advice {
   expiry: number;
 }
 
-/** Debug lists every page and what became of it. */
+/** Debug lists every page with its outcome. */
 export interface Debug {
   included: Included[];
   excluded: Excluded[];
@@ -589,12 +589,12 @@ export interface Debug {
 export interface Included {
   /** `kind` is tools, system, conversation, evidence, retrieval, carry, or the page type of a file of the workspace. */
   kind: string;
-  /** `id` is what memkernel get takes. */
+  /** `id` is the argument for memkernel get. */
   id: string;
   tokens: number;
   /** `level` is full, compressed, structured or pointer. */
   level: string;
-  /** `full_tokens` is what the page would cost in full; it differs from `tokens` for degraded pages only. */
+  /** `full_tokens` is the size of the page in full. It differs from `tokens` for degraded pages only. */
   full_tokens: number;
   note?: string;
 }
@@ -608,21 +608,21 @@ export interface Excluded {
   reason: string;
 }
 
-/** Deferred is a change that would be right and has not been made, because making it now would rewrite what the provider has cached. It is made at the cut that comes first, but for a superseded result that names what nothing else shows: that one may be worth its room. */
+/** Deferred is a change that would be right and has not been made, because making it now would rewrite bytes that the provider has cached. It is made at the next cut. The exception is a superseded result that names something that nothing else shows: it may be worth its room. */
 export interface Deferred {
-  /** `page` is what changes, `from` and `to` how it is and would be shown. */
+  /** `page` is the page that changes, `from` its current level and `to` its later one. */
   page: string;
   from: string;
   to: string;
-  /** `saved_tokens` is by how much the prompt would be smaller. */
+  /** `saved_tokens` is the number of tokens that the change would remove from the prompt. */
   saved_tokens: number;
-  /** `why` is superseded (a newer read, an edit or the same call made it stale) or changed_in_workspace (a note says what the carry block does not say yet). */
+  /** `why` is superseded (a newer read, an edit or the same call made it stale) or changed_in_workspace (a note says something that the carry block does not say yet). */
   why: string;
-  /** `waits_for` is what it waits for, a sentence's end. */
+  /** `waits_for` names the event that the change waits for, as the end of a sentence. */
   waits_for: string;
 }
 
-/** TurnParams hands in what was said up to here: one atomic commit, which is idempotent. observe_tool_result keeps what there is in the middle of a turn. */
+/** TurnParams hands in the conversation up to the end of a turn. It is one atomic commit, which is idempotent. observe_tool_result commits the messages in the middle of a turn. */
 export interface TurnParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -641,7 +641,7 @@ export interface TurnParams {
   conversation?: Conversation;
   /** `plan_id` is the plan that was sent. */
   plan_id?: string;
-  /** `usage` is what was billed: the object of the provider's answer (Messages API, chat completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and output_tokens. Without it the newest message's own counts are taken. Other members are ignored here; figures that contradict each other are refused. */
+  /** `usage` is the bill: the object of the provider's answer (Messages API, chat completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and output_tokens. Without it the newest message's own counts are taken. Other members are ignored here; figures that contradict each other are refused. */
   usage?: object;
   /** `advancement_key` makes the delivery idempotent; by default a hash of session and last message. */
   advancement_key?: string;
@@ -658,7 +658,7 @@ export interface TurnParams {
 export interface Update {
   /** `id` names the update in its transaction; "" becomes "u1", "u2", ... by position. */
   id?: string;
-  /** `key` names the page, `type` what it is. A page keeps its type for life; `type` may be "" for one that exists. */
+  /** `key` names the page, `type` its type. A page keeps its type for life; `type` may be "" for an existing page. */
   key: string;
   type?: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation";
   field: string;
@@ -667,7 +667,7 @@ export interface Update {
   value?: any;
   /** `version` is the version of the field that a set_with_version was made from. */
   version?: number;
-  /** `scope` is where it belongs; `session` is whose private state, "" the principal's own. `session` means nothing in the project's scope. */
+  /** `scope` is the scope that the page belongs to. `session` is the session whose private state it is, "" for the principal's own. `session` means nothing in the project's scope. */
   scope: "session" | "project";
   session?: string;
   /** `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update, as update:TX#UPDATE. */
@@ -678,32 +678,32 @@ export interface Update {
 export interface Observed {
   schema: string;
   session_key: string;
-  /** `outcome` says what became of an observed turn. */
+  /** `outcome` is the outcome of an observed turn. */
   outcome: "committed" | "duplicate" | "conflict" | "open_turn" | (string & {});
   advancement_key: string;
   /** `ingested` counts the pages that were new. */
   ingested: number;
   /** `turns` counts the committed turns of the session. */
   turns: number;
-  /** `rejected` are those of the turn's updates that were refused. */
+  /** `rejected` are the refused updates of the turn. */
   rejected?: Rejection[];
-  /** `stats` is what was written. */
+  /** `stats` counts the ingested messages and the bytes written. */
   stats: Stats;
-  /** `faults` name what was not learned from the turn. It is committed all the same. */
+  /** `faults` name the parts of the turn that were not learned. It is committed all the same. */
   faults?: Fault[];
   conversation?: Mark;
 }
 
 /** Rejection is an update that validation refused. */
 export interface Rejection {
-  /** `id` names the update, `code` is a rejection code such as "DESTRUCTIVE_OP", `detail` is what is wrong. */
+  /** `id` names the update, `code` is a rejection code such as "DESTRUCTIVE_OP", `detail` describes the fault. */
   id: string;
   code: string;
   detail?: string;
   body?: any;
 }
 
-/** BoundaryParams is a moment of a session's life. Without a conversation what was planned or observed counts. A session of which nothing is kept is refused as NO_SESSION, but for start_session and where a conversation or updates are handed in. */
+/** BoundaryParams is a moment of a session's life. Without a conversation it uses the messages that were planned or observed. A session without a record is refused as NO_SESSION, except by start_session and if a conversation or updates are handed in. */
 export interface BoundaryParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -732,7 +732,7 @@ export interface Passed {
   session_key: string;
   /** `outcome` is committed, or duplicate if nothing was new. */
   outcome: "committed" | "duplicate" | "conflict" | "open_turn" | (string & {});
-  /** `ingested` counts the pages that were new, `turns` the session's committed turns. */
+  /** `ingested` counts the new pages, `turns` the session's committed turns. */
   ingested: number;
   turns: number;
   /** `epoch` counts the resets of the session. */
@@ -746,26 +746,26 @@ export interface Passed {
   faults?: Fault[];
   /** `flushed` counts the entries that were appended to the day's log. */
   flushed: number;
-  /** `compaction` is what Kernel.Compact came to, nil at every other boundary. */
+  /** `compaction` is the outcome of Kernel.Compact, nil at every other boundary. */
   compaction?: Compaction;
-  /** `stats` is what was written. */
+  /** `stats` counts the ingested messages and the bytes written. */
   stats: Stats;
   conversation?: Mark;
 }
 
-/** Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole prompt, calibrated, without what the provider's own count would add to either figure alike. */
+/** Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole prompt, calibrated, without the constant that the provider's own count would add to either figure. */
 export interface Compaction {
-  /** `reason` says how a compaction on demand ended. */
+  /** `reason` is the outcome of a compaction on demand. */
   reason: "OK" | "NOTHING_TO_CUT" | "ALREADY_AT_FLOOR" | "OPEN_LOOP" | "NO_PROGRESS" | "AT_NEXT_PLAN" | "NOT_PLANNED" | "BUDGET_INSUFFICIENT" | (string & {});
-  /** `detail` says the reason in words, and what can be done. */
+  /** `detail` gives the reason in words, and what can be done. */
   detail?: string;
-  /** `tokens_before` and `tokens_after` are the prompt as the next plan would have shown it and as it does; Reclaimed is their difference. */
+  /** `tokens_before` is the size that the next plan's prompt would have had, `tokens_after` the size that it will have. Reclaimed is their difference. */
   tokens_before: number;
   tokens_after: number;
   reclaimed_tokens: number;
-  /** `target_tokens` is what the prompt should have come down to. */
+  /** `target_tokens` is the size that the prompt should have been reduced to. */
   target_tokens: number;
-  /** `fixed_tokens` is what of them was said to be system prompt and tools that were not handed in. */
+  /** `fixed_tokens` is the part of them that the host declared as system prompt and tools without handing them in. */
   fixed_tokens: number;
   /** `context_window` is 0 if it is not known. */
   context_window: number;
@@ -773,24 +773,24 @@ export interface Compaction {
   atoms: number;
   messages: number;
   lowered: number;
-  /** `spans` restore what left, by Kernel.Get. */
+  /** `spans` are the ids by which Kernel.Get restores the messages that left. */
   spans: string[];
-  /** `first_kept` is the first message behind all that ever left: a host that replaces its history by `summary` keeps it from here on. Nil if none is known. */
+  /** `first_kept` is the first message after all that ever left. A host that replaces its history by `summary` keeps the messages from here on. Nil if none is known. */
   first_kept: KeptMessage | null;
-  /** `summary` is the past in the words of the carry block, `summary_version` counts its changes. `restore` is the working state from which the model goes on. A host that asks a summariser of its own hands it both. */
+  /** `summary` is the past in the words of the carry block. `summary_version` counts its changes. `restore` is the working state from which the model continues. A host that calls a summariser of its own should hand it both texts. */
   summary: string;
   summary_version: number;
   restore: string;
   /** `checkpoint` is the newest one, "" if there is none. */
   checkpoint: string;
-  /** `generation` is the projection's after the cut. */
+  /** `generation` is the generation of the projection after the cut. */
   generation: number;
-  /** `largest` is what takes most of the prompt, `pinned_tokens` what pins and the workspace's files do, where nothing could be reclaimed. */
+  /** `largest` lists the largest items of the prompt where nothing could be reclaimed. `pinned_tokens` is then the size of pins and the workspace's files. */
   largest: BudgetItem[];
   pinned_tokens: number;
-  /** `warning` names a session that is compacted again and again, "" if it isn't. */
+  /** `warning` names a session that is compacted again and again; "" if this one is not. */
   warning?: string;
-  /** `refusal` is what was read out of a provider's refusal, nil if there was none. */
+  /** `refusal` is the parsed refusal of a provider, nil if there was none. */
   refusal?: BudgetOverflow;
 }
 
@@ -835,16 +835,16 @@ export interface CompactParams {
   /** `key` makes the delivery idempotent. */
   key?: string;
   reason?: string;
-  /** `target_tokens` and `target_share` are what the prompt is to come down to, in tokens or as a share of the window; the smaller one counts. */
+  /** `target_tokens` and `target_share` are the size to which the prompt should shrink, in tokens or as a share of the window; the smaller one counts. */
   target_tokens?: number;
   target_share?: number;
   /** `force` cuts inside an open tool loop, too. Without it a loop is only cut when the cache is cold. */
   force?: boolean;
-  /** `call` is what the next call will be like; what it doesn't say is taken from the last plan. */
+  /** `call` has the settings of the next call. Missing ones are taken from the last plan. */
   call?: CallSettings;
 }
 
-/** CallSettings are what a model call is like. */
+/** CallSettings are the settings of a model call. */
 export interface CallSettings {
   /** `branch` is the id of a sidechain; "" is the main line. */
   branch?: string;
@@ -852,11 +852,11 @@ export interface CallSettings {
   model?: string;
   /** `context_window` is in tokens; 0 takes the price book's. */
   context_window?: number;
-  /** `reserve` is what is kept free for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
+  /** `reserve` is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
   reserve?: number;
   /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
-  /** `system` is the system prompt, `tools` the definitions in any provider's shape. The host sends its own in either case. */
+  /** `system` is the system prompt. `tools` are the definitions in any provider's shape. The host sends its own in either case. */
   system?: string | object[];
   tools?: object[];
   /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
@@ -866,10 +866,10 @@ export interface CallSettings {
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
-  /** `format` is that of the form body; by default the dialect's, for pi the model's. */
+  /** `format` is the format of the form body; by default the dialect's, for pi the model's. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` is what to prefer where memory costs money: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
+  /** `economy` decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
   economy?: "save" | "balanced" | "keep" | number;
 }
 
@@ -877,9 +877,9 @@ export interface CallSettings {
 export interface Checkpointed {
   schema: string;
   session_key: string;
-  /** `id` is that of the newest checkpoint, "" if nothing was captured. */
+  /** `id` is the id of the newest checkpoint, "" if nothing was captured. */
   id: string;
-  /** `text` is YAML. Its meta says where the session comes from, and token_usage what the provider billed for the newest call that was observed, or for want of one the kernel's estimate. */
+  /** `text` is YAML. Its meta names the session's source. Its token_usage is the provider's bill for the newest call that was observed, or without one the kernel's estimate. */
   text: string;
   conversation?: Mark;
 }
@@ -895,7 +895,7 @@ export interface RestoreParams {
   private?: boolean;
   /** `occasion` is compaction, resume or new, which it is without. */
   occasion?: string;
-  /** `resolver` is the tool or command by which the reader gets what an id stands for; without it no ids are named. */
+  /** `resolver` is the tool or command by which the reader gets the content of an id; without it the text names no ids. */
   resolver?: string;
 }
 
@@ -912,7 +912,7 @@ export interface Restore {
   damaged: string[];
 }
 
-/** FlushTurnParams asks for the prompts of a silent turn in which the host's model writes down what is to outlive a compaction. With a session the prompt shows what was said since the last such turn, secrets masked, about 20,000 tokens at most, so that one completion without tools is enough. An empty prompt in the answer means that there is nothing to ask. */
+/** FlushTurnParams asks for the prompts of a silent turn in which the host's model writes down the facts that should outlive a compaction. With a session the prompt shows the messages since the last such turn, with secrets masked and at most about 20,000 tokens, so that one completion without tools is enough. An empty prompt in the answer means that there is nothing to ask. */
 export interface FlushTurnParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -937,18 +937,18 @@ export interface FlushTurnParams {
 export interface FlushTurn {
   schema: string;
   system: string;
-  /** `prompt` is what a user would say. It is "" where a session was named in which nothing is new, or whose conversation this process was not shown: there is nothing to ask. Where flushes are switched off, `section` is "" as well. */
+  /** `prompt` is the user message of the turn. It is "" if the named session has nothing new, or if this process was not shown its conversation: there is nothing to ask. Where flushes are switched off, `section` is "" as well. */
   prompt: string;
-  /** `section` asks for the same in something that a model writes anyway, such as the host's own summary; see FlushReply.Section. */
+  /** `section` asks for the same in a text that a model writes anyway, such as the host's own summary; see FlushReply.Section. */
   section: string;
   /** `path` is the file that the answer will be appended to. */
   path: string;
-  /** `max_tokens` is what the answer may take, in tokens. */
+  /** `max_tokens` is the limit of the answer, in tokens. */
   max_tokens: number;
   conversation?: Mark;
 }
 
-/** ObserveFlushParams hands in what the model answered to a flush turn. */
+/** ObserveFlushParams hands in the model's answer to a flush turn. */
 export interface ObserveFlushParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -970,9 +970,9 @@ export interface Flushed {
   /** `items` counts the memories that were new. */
   items: number;
   path?: string;
-  /** `unwritten` says why the file does not have them yet, "" if it has; see Remembered. */
+  /** `unwritten` is why the file does not have them yet, "" if it has; see Remembered. */
   unwritten?: string;
-  /** `line` tells it to people, in one line: flush: 4 entries to memory/2026-11-23.md. */
+  /** `line` describes the outcome to people, in one line: flush: 4 entries to memory/2026-11-23.md. */
   line: string;
 }
 
@@ -1002,13 +1002,13 @@ export interface Remembered {
   id: string;
   /** `ref` is the entry's text. */
   ref: Ref;
-  /** `duplicate`: it was there before. */
+  /** `duplicate`: the file had the entry before. */
   duplicate: boolean;
-  /** `late` is the past day's log that it was meant for; it is in today's. */
+  /** `late` is the past day's log that the entry was meant for. It is in today's log. */
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
-  /** `unwritten` says why the file does not have the entry yet, "" if it has. The session's journal keeps it, and it is written with the session's next call for which the file can be. */
+  /** `unwritten` is why the file does not have the entry yet, "" if it has. The session's journal keeps the entry. It will be written with the session's next call during which the file can be written. */
   unwritten?: string;
 }
 
@@ -1037,14 +1037,14 @@ export interface UpdateParams {
   version?: string;
   from?: number;
   lines?: number;
-  /** `text` is what is put in its place. */
+  /** `text` replaces the old text. */
   text: string;
 }
 
 export interface EditDocument {
   schema: string;
   session_key: string;
-  /** `edit` names what was done, "" if there was nothing to change. */
+  /** `edit` is the id of the edit, "" if there was nothing to change. */
   edit: string;
   files: EditedFile[];
   duplicate: boolean;
@@ -1060,7 +1060,7 @@ export interface EditedFile {
   end_line: number;
 }
 
-/** EditParams is an edit of memory, which says what it read: `path` and `old`, text that is in the file once or begins on line `from`; or `path` and `version`, which read gives, with `from` and `lines` for a passage and without them for the whole file. memory.delete puts nothing in its place. Where something else is there nothing is changed: the error is CONFLICT, with what is there as current in its data. PERSON is an edit of what a person wrote, SECRET one of a file that holds a secret. */
+/** EditParams is an edit of memory. It must name the text that the caller has read. Either `path` and `old` name it: `old` must be in the file once or begin on line `from`. Or `path` and `version`, from read, name it: a passage with `from` and `lines`, the whole file without them. memory.delete removes the text. If the file has changed since, nothing is changed: the error is CONFLICT, with the file's present state as current in its data. PERSON refuses an edit of text that a person wrote, SECRET an edit of a file that holds a secret. */
 export interface EditParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -1086,7 +1086,7 @@ export interface UndoParams {
   now?: string;
   /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
   private?: boolean;
-  /** `edit` is what is taken back; "" is the session's newest. */
+  /** `edit` is the edit to undo; "" is the session's newest. */
   edit?: string;
 }
 
@@ -1132,7 +1132,7 @@ export interface ForgetParams {
   ids?: string[];
   all?: boolean;
   reason?: string;
-  /** `apply` does it; without it the answer tells what would go. */
+  /** `apply` carries it out. Without it the answer lists the data that would be removed. */
   apply?: boolean;
 }
 
@@ -1143,20 +1143,20 @@ export interface Forget {
   /** `applied` reports whether it was done. */
   applied: boolean;
   pages: ForgottenPage[];
-  /** `blobs` are removed, `kept_blobs` are blobs of these pages that others need too. */
+  /** `blobs` are the removed blobs. `kept_blobs` are blobs of these pages that other pages need too. */
   blobs: string[];
   kept_blobs: string[];
-  /** `backups` are those of memory's files that quote the pages, by hash: they go, and what was pruned then can't be undone. */
+  /** `backups` are those backups of memory's files that quote the pages, by hash. They are removed, and their prunings can't be undone. */
   backups: string[];
-  /** `bytes` is what the pages held. */
+  /** `bytes` is the size of the pages. */
   bytes: number;
   /** `already` are ids that were forgotten before. */
   already: string[];
-  /** `elsewhere` names what says the same in other words or other places, and stays: pages of equal content, what hosts wrote, entries of memory files. */
+  /** `elsewhere` names places that say the same in other words, and stay: pages of equal content, texts that hosts wrote, entries of memory files. */
   elsewhere: string[];
-  /** `transcripts` are documents of the session that were made to be searched. The transcripts that they were made of stay where they are, and are not read again. */
+  /** `transcripts` are searchable documents that were made from the session. Their source transcripts stay, and are not read again. */
   transcripts: Forgotten[];
-  /** `memory` are files of facts that came in from other programs by the session: its entries go. */
+  /** `memory` are files of facts that the session imported from other programs: its entries are removed. */
   memory: ForgottenFacts[];
 }
 
@@ -1180,7 +1180,7 @@ export interface Forgotten {
   key: string;
   /** `path` is the transcript that it was read from, which is not touched. */
   path: string;
-  /** `turns` are those that could be found. */
+  /** `turns` counts the turns that could be found. */
   turns: number;
 }
 
@@ -1193,7 +1193,7 @@ export interface ForgottenFacts {
 export interface RetainParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
-  /** `apply` removes what is older than the configuration keeps it; without it the answer tells what would go. */
+  /** `apply` removes data that is older than the configuration keeps. Without it the answer lists the data that would be removed. */
   apply?: boolean;
   now?: string;
 }
@@ -1203,14 +1203,14 @@ export interface Retain {
   schema: string;
   /** `applied` reports whether it was done. */
   applied: boolean;
-  /** `ended` are sessions that go as a whole. `cited` are those that are as old and stay, by key: memory names pages of them. */
+  /** `ended` are sessions that are removed as a whole. `cited` are the keys of equally old sessions that stay, because memory names pages of them. */
   ended: EndedSession[];
   cited: string[];
-  /** `sessions` are those that something goes of, or that are old and stay. */
+  /** `sessions` are those that lose data, or that are old and stay. */
   sessions: RetainedSession[];
-  /** `unreadable` are sessions that can't be read. Nothing of them goes, and no blob, since they may hold it. */
+  /** `unreadable` are sessions that can't be read. None of their data is removed, and no blob at all, since they may hold it. */
   unreadable: Finding[];
-  /** `blobs` and `blob_bytes` are removed, orphans among them: blobs that no page of any session holds, as a kill between two writes leaves them. */
+  /** `blobs` and `blob_bytes` are the removed blobs, orphans among them: a kill between two writes leaves blobs that no page of any session holds. */
   blobs: number;
   blob_bytes: number;
   /** `orphans` are blobs that no page holds. */
@@ -1226,34 +1226,34 @@ export interface EndedSession {
   /** `session` is its key, `last` when it was used last. */
   session: string;
   last: string;
-  /** `bytes` is what its folder holds, without blobs. */
+  /** `bytes` is the size of its folder, without blobs. */
   bytes: number;
 }
 
-/** RetainedSession is what goes of one session. */
+/** RetainedSession is the data of one session that is removed. */
 export interface RetainedSession {
   /** `session` is its key. */
   session: string;
-  /** `pages` lose their content. `pointed` are pages as old that keep it, because a prompt or memory points to them. */
+  /** `pages` lose their content. `pointed` are equally old pages that keep it, because a prompt or memory points to them. */
   pages: number;
   pointed: number;
-  /** `idle`: nobody has planned the session for so long that it has no prompt left. */
+  /** `idle`: the session has not been planned for so long that it has no prompt left. */
   idle: boolean;
-  /** `usage_rows` leave usage.jsonl, `trace_bytes` is the trace that goes. */
+  /** `usage_rows` is the number of rows that leave usage.jsonl. `trace_bytes` is the size of the removed trace. */
   usage_rows: number;
   trace_bytes: number;
 }
 
-/** Finding is one thing that a check found. Its JSON is that of a finding in the state folder; other documents spell theirs. */
+/** Finding is one result of a check. Its JSON is that of a finding in the state folder; other documents have their own form. */
 export interface Finding {
-  /** `session` is the session's key, or its folder where that can't be told; "" for what is of no session. */
+  /** `session` is the session's key, or its folder if the key is not known; "" for a finding about no session. */
   session: string;
-  /** `what` is the case, and `hint` the way out; "" if there is nothing to mend. */
+  /** `what` describes the finding, `hint` the remedy; "" if there is nothing to mend. */
   what: string;
   hint: string;
 }
 
-/** SearchParams asks what memory says. The first search makes the index and waits up to two seconds for it; past that the reason is INDEXING, and asking again finds more. */
+/** SearchParams searches memory. The first search makes the index and waits up to two seconds for it; past that the reason is INDEXING, and asking again finds more. */
 export interface SearchParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -1277,19 +1277,19 @@ export interface Search {
   results: Hit[];
   /** `reason` is how the search of memory ended. */
   reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
-  /** `mode` is by what means a question was answered. */
+  /** `mode` is the means by which a question was answered. */
   mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
   /** `detail` says why there are no results, or which part of the search is missing; "" for nothing. */
   detail: string;
-  /** `behind` says by how much the index is behind, absent if it is not. */
+  /** `behind` is how far the index lags. It is absent if the index is up to date. */
   behind?: Lag;
   /** `progress` is how far the index is, with INDEXING. */
   progress?: Progress;
   /** `withheld` are parts of memory that a shared session may not see. */
   withheld?: Withheld[];
-  /** `weak` reports whether the results are likely beside the question, absent if not. */
+  /** `weak` reports whether the results are probably unrelated to the question, absent if not. */
   weak?: boolean;
-  /** `also_asked` is what was asked for beside words of the question. */
+  /** `also_asked` are the other texts that were searched for in addition to the words of the question. */
   also_asked?: Also[];
 }
 
@@ -1308,11 +1308,11 @@ export interface Hit {
   end_line: number;
   /** `trail` is the headings above it, outermost first; a span's label. */
   trail?: string[];
-  /** `origin` is where a record of another system comes from, or the session whose agent decided or left open what a day's log says; "" for all else. */
+  /** `origin` is where a record of another system comes from, or the session whose agent made the decision, or left the task open, that a day's log records. Otherwise it is "". */
   origin?: string;
   /** `date` is YYYY-MM-DD or "". */
   date?: string;
-  /** `score` is 0 to 1. Of passages the best hit's is the chance that the hits answer the question, where half of all questions have an answer: at .5 it is as likely that they do as that they don't. The others' are in proportion to what `parts` come to. Of chunks, and where the order is the index's own, it is what `parts` come to. */
+  /** `score` is 0 to 1. Of passages the best hit's is the chance that the hits answer the question, where half of all questions have an answer: at .5 it is as likely that they do as that they don't. The others' scores are in proportion to the value of their `parts`. For chunks, and where the order is the index's own, the score is the value of `parts`. */
   score: number;
   parts: Parts;
   /** `snippet` is the part of the text that holds most of the question's words, at most MaxSnippet characters; "" if the Query wants none. */
@@ -1322,17 +1322,17 @@ export interface Hit {
   snippet_end_line: number;
   /** `citation` names file and lines, or the span. */
   citation: string;
-  /** `superseded_by` is the citation of what took its place, its own if it is itself marked as no longer valid; "" if nothing is known to have. */
+  /** `superseded_by` is the citation of the hit's replacement. It is the hit's own if it is itself marked as no longer valid, and "" if no replacement is known. */
   superseded_by?: string;
   /** `by_fact` is the citation of the fact whose words found the lines, as far as they lack those of the question; "" if none did. It is in no snippet. */
   by_fact?: string;
-  /** `more` is what else is shown of the hit's place, in the order of its lines; the members above are about the best lines alone. nil if the Query wants lines. */
+  /** `more` holds the other shown parts of the hit's place, in the order of their lines; the members above are about the best lines alone. nil if the Query wants lines. */
   more?: More[];
   /** `dates` are the days that its text, and that of `more`, names by their distance from its own or without their year. */
   dates?: Dated[];
 }
 
-/** Parts are what a hit's score is made of. */
+/** Parts are the parts of a hit's score. */
 export interface Parts {
   /** `keyword` and `vector` are the scores of the two searches, 0 if that search did not find it, with their ranks from 1, 0 likewise. */
   keyword: number;
@@ -1344,7 +1344,7 @@ export interface Parts {
   /** `merged` is their weighted mean, `decay` the factor that age puts on it; hits are ranked by their product. */
   merged: number;
   decay: number;
-  /** `age_days` is 0 for what doesn't age. */
+  /** `age_days` is 0 for a hit that doesn't age. */
   age_days?: number;
   /** `rank` is the place by score alone, from 1. */
   rank: number;
@@ -1372,7 +1372,7 @@ export interface More {
 
 /** Dated is a time that a text names, by its distance from the day on which it was written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is. */
 export interface Dated {
-  /** `line` is where it stands, counted as the hit's own lines are. */
+  /** `line` is the date's line, counted as the hit's own lines are. */
   line: number;
   /** `text` is how it is named there. */
   text: string;
@@ -1380,14 +1380,14 @@ export interface Dated {
   date: string;
 }
 
-/** Lag is how far an index is behind its files. */
+/** Lag counts the changes of the files that an index lacks. */
 export interface Lag {
   /** `files` were written or came since they were indexed, `removed` are gone. */
   files: number;
   removed: number;
   /** `bytes` are the sizes of `files`. */
   bytes: number;
-  /** `rules`: the index was made by other rules, so that every file is to be read. */
+  /** `rules`: the index was made by other rules, so that the next Sync must read every file. */
   rules: boolean;
 }
 
@@ -1397,7 +1397,7 @@ export interface Progress {
   total: number;
 }
 
-/** Also is what was asked for beside a word, or two words, of the question: how memory spells it. */
+/** Also is a spelling in memory that was searched in addition to one or two words of the question. */
 export interface Also {
   /** `typed` is as the question has it, `asked` as memory has it. */
   typed: string;
@@ -1423,7 +1423,7 @@ export interface Get {
   session_key: string;
   /** `sessions` are those that have it, where none was named. */
   sessions?: string[];
-  /** `id` is what was asked for. */
+  /** `id` is the requested identifier. */
   id: string;
   /** `reason` is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is not memory, AMBIGUOUS where several sessions have an id with different content and none was named. `detail` says it in words. */
   reason: string;
@@ -1444,11 +1444,11 @@ export interface Get {
   truncated: boolean;
   /** `version` is that of the whole file, for who edits it; "" for a page and a file of more than a mebibyte. */
   version: string;
-  /** `references` are what of a page is stored as blobs. */
+  /** `references` are the parts of a page that are stored as blobs. */
   references: Reference[];
 }
 
-/** Reference names content that the blob store has once, by its hash, in place of the bytes themselves. */
+/** Reference names, by its hash, content that the blob store holds once. */
 export interface Reference {
   /** `type` is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or document_ref. */
   type: string;
@@ -1459,7 +1459,7 @@ export interface Reference {
   bytes: number;
   sha256: string;
   media_type?: string;
-  /** `preview` is how a text begins, secrets masked. */
+  /** `preview` is the beginning of a text, secrets masked. */
   preview?: string;
 }
 
@@ -1467,7 +1467,7 @@ export interface GetParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
   session_key?: string;
-  /** `id` is that of a page, a span or a blob. */
+  /** `id` is the id of a page, a span or a blob. */
   id: string;
 }
 
@@ -1494,18 +1494,18 @@ export interface WriteParams {
 export interface Receipt {
   schema: string;
   session_key: string;
-  /** `outcome` is Refused if nothing was accepted, or not all of what is committed only together. */
+  /** `outcome` is Refused if nothing was accepted, or if not all updates of an all-or-nothing transaction were. */
   outcome: "committed" | "duplicate" | "conflict" | "rejected" | (string & {});
   /** `seq` counts the journal's committed writebacks, from 1; 0 if this one is not. */
   seq?: number;
   /** `point` is the boundary at which a transaction was committed. */
   point?: "turn" | "eviction" | "downgrade" | "flush" | "compaction" | "reset" | "session_end" | "close" | (string & {});
-  /** `accepted` are the updates that were committed, `rejected` the others with their codes. A duplicate has those of the first delivery. */
+  /** `accepted` are the updates that were committed. `rejected` are the others with their codes. A duplicate has those of the first delivery. */
   accepted?: string[];
   rejected?: Rejection[];
 }
 
-/** SessionParams is what the calls of a session have in common. */
+/** SessionParams has the common parameters of the calls of a session. */
 export interface SessionParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;
@@ -1538,7 +1538,7 @@ export interface StoredPage {
 /** StoredField is a field of a page: its entries in the order in which they were first committed. `version` counts the updates that changed it. */
 export interface StoredField {
   name: string;
-  /** `kind` is how a field grows, and by which operation. */
+  /** `kind` says how a field grows, and by which operation. */
   kind: "list" | "map" | "scalar" | (string & {});
   version: number;
   entries: Entry[];
@@ -1571,29 +1571,29 @@ export interface Status {
   schema: string;
   state_dir: string;
   sessions: SessionStatus[];
-  /** `others` are sessions that were not read, the newest first. `masked`, `forgotten` and `retired` don't count what is in them. */
+  /** `others` are sessions that were not read, the newest first. `masked`, `forgotten` and `retired` do not count their content. */
   others: OtherSession[];
   /** `unreadable` are sessions that can't be read, and why. */
   unreadable: Finding[];
   /** `blobs` and `blob_bytes` count the content-addressed store. */
   blobs: number;
   blob_bytes: number;
-  /** `masked` counts the secrets that were masked in what is stored, by rule. Pages of versions that did not say which are counted as "unknown". */
+  /** `masked` counts the secrets that were masked in stored pages, by rule. Pages of versions that did not record the rule are counted as "unknown". */
   masked: MaskCount[];
-  /** `forgotten` are pages that were forgotten, `retired` those whose content went by retention. */
+  /** `forgotten` are forgotten pages. `retired` are pages whose content retention removed. */
   forgotten: number;
   retired: number;
-  /** `memory` is what is taken from the workspace's Markdown. */
+  /** `memory` describes the memory in the workspace's Markdown. */
   memory: MemoryStatus;
-  /** `nets` is what that Markdown has of the sessions' working state. */
+  /** `nets` describes the copies of the sessions' working state in that Markdown. */
   nets: NetsStatus;
-  /** `summary_models` are those that were asked for notes, with their cool-downs. */
+  /** `summary_models` are the models that were asked for notes, with their cool-downs. */
   summary_models: Cooldown[];
 }
 
-/** SessionStatus is what is kept of one session. */
+/** SessionStatus describes the stored state of one session. */
 export interface SessionStatus {
-  /** `key` is the session's, as the host spells it; of a folder of before December 2026 that does not say whose it is, its name. `folder` is the name of its folder. */
+  /** `key` is the session's, as the host spells it. A folder from before December 2026 may not record its key: then `key` is the folder's name. `folder` is the name of the session's folder. */
   key: string;
   folder: string;
   pages: number;
@@ -1604,7 +1604,7 @@ export interface SessionStatus {
   lines: LineStatus[];
   /** `model_summaries` are the branches that a model made notes on. */
   model_summaries: ModelSummary[];
-  /** `life` is what compactions, resets and flushes left behind. */
+  /** `life` counts the compactions, resets and flushes and their outcomes. */
   life: LifeStatus;
   /** `paging` sums up the paging of the plans of all its conversations. */
   paging: Report;
@@ -1622,15 +1622,15 @@ export interface LineStatus {
   items: number;
   cuts: number;
   tokens: number;
-  /** `fixed_tokens` is the size of system prompt and tools in the last call, beside `tokens`. */
+  /** `fixed_tokens` is the size of system prompt and tools in the last call, in addition to `tokens`. */
   fixed_tokens: number;
   last_plan: string;
   last_start?: string;
-  /** `last_cut` is the newest, nil if there was none. `futile_cuts` of the newest reclaimed next to nothing; `breaker_open`: more are refused until the prompt grows. */
+  /** `last_cut` is the newest cut, nil if there was none. `futile_cuts` counts the newest cuts that reclaimed next to nothing. `breaker_open`: further cuts are refused until the prompt grows. */
   last_cut: LineCut | null;
   futile_cuts: number;
   breaker_open: boolean;
-  /** `refusals` of the provider in a row were answered by smaller plans; `learned_window` is what it said that it takes, 0 if it never did. */
+  /** `refusals` counts the provider's refusals in a row that were answered by smaller plans. `learned_window` is the window that the provider named, 0 if it never did. */
   refusals: number;
   learned_window: number;
 }
@@ -1647,7 +1647,7 @@ export interface LineCut {
 /** ModelSummary is the state of a model's notes on a branch of a session. */
 export interface ModelSummary {
   branch: string;
-  /** `model` was asked last, at `time`, about so many `messages`, and proposed so many `operations`; `reason` is OK, or why there are no notes on them. */
+  /** `model` is the model that was asked last, at `time`, about so many `messages`. It proposed so many `operations`. `reason` is OK, or why there are no notes on them. */
   model: string;
   time: string;
   messages: number;
@@ -1655,33 +1655,33 @@ export interface ModelSummary {
   reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
   /** `deltas` counts how often a model answered. */
   deltas: number;
-  /** `notes` counts all of them, open or closed, `closed` what was closed. */
+  /** `notes` counts all of them, open or closed. `closed` counts the closed ones. */
   notes: number;
   closed: number;
 }
 
-/** LifeStatus is what the boundaries of a session left behind. */
+/** LifeStatus describes the boundaries of a session and their outcomes. */
 export interface LifeStatus {
-  /** `epoch` counts the resets, `compactions` the host's since the last one; `last_compaction` is when the newest was. */
+  /** `epoch` counts the resets. `compactions` counts the host's compactions since the last reset. `last_compaction` is the time of the newest. */
   epoch: number;
   compactions: number;
   last_compaction?: string;
   /** `checkpoints` are on disk, newest first. */
   checkpoints: string[];
-  /** `flushed` counts the entries of the day's logs that flushes wrote, `last_flush` is when the newest was. */
+  /** `flushed` counts the entries of the day's logs that flushes wrote. `last_flush` is the time of the newest. */
   flushed: number;
   last_flush?: string;
-  /** `flushed_by_model` counts those of them that the session's model wrote down, and `last_flush_items` and `last_flush_path` what the newest flush wrote and where. */
+  /** `flushed_by_model` counts those of them that the session's model wrote down. `last_flush_items` and `last_flush_path` are the number of items of the newest flush and its file. */
   flushed_by_model: number;
   last_flush_items?: number;
   last_flush_path?: string;
-  /** `cut_waiting`: a compaction was asked for that the next plan makes. */
+  /** `cut_waiting`: a compaction was requested that the next plan will make. */
   cut_waiting: boolean;
   /** `warning` names a session that was compacted again and again of late. */
   warning?: string;
 }
 
-/** Report is what counts come to. */
+/** Report is the summary of counts. */
 export interface Report {
   /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
   explicit_faults: number;
@@ -1698,7 +1698,7 @@ export interface OtherSession {
   key: string;
   /** `folder` is the name of its folder below sessions. */
   folder: string;
-  /** `bytes` is the size of its journal and projections, `last` when they were written to. */
+  /** `bytes` is the size of its journal and projections. `last` is the time of the last write to them. */
   bytes: number;
   last?: string;
 }
@@ -1710,28 +1710,28 @@ export interface MaskCount {
   count: number;
 }
 
-/** MemoryStatus says how memory is set and what is indexed of it. */
+/** MemoryStatus holds the settings of memory and the size of its index. */
 export interface MemoryStatus {
-  /** `workspace` is the folder of the Markdown. `enabled` is false if it is left alone; all else is then empty. */
+  /** `workspace` is the folder of the Markdown. If `enabled` is false, memory is off and all other fields are empty. */
   workspace: string;
   enabled: boolean;
-  /** `bootstrap` names the files of standing instructions; `remembered` and `daily_logs` say whether a session begins with MEMORY.md and USER.md, and with the logs of two days. */
+  /** `bootstrap` names the files of standing instructions. `remembered` reports whether a session begins with MEMORY.md and USER.md, `daily_logs` whether it begins with the logs of two days. */
   bootstrap: string[];
   remembered: boolean;
   daily_logs: boolean;
-  /** `workspace_tokens`, `recall_tokens` and `recall_items` bound what a prompt gets; 0 is nothing. */
+  /** `workspace_tokens`, `recall_tokens` and `recall_items` limit the memory in a prompt; 0 allows none. */
   workspace_tokens: number;
   recall_tokens: number;
   recall_items: number;
   /** `embedder` is the model by which questions become vectors, "" for words alone. */
   embedder: string;
-  /** `never_embedded` counts the texts that take more tokens than a whole day has. */
+  /** `never_embedded` counts the texts that exceed the embedder's tokens of a whole day. */
   never_embedded: number;
   index: IndexStatus;
-  /** `sync` says how the index is kept up to date, `sessions` what is searched of past sessions. */
+  /** `sync` is the state of the index's updates. `sessions` counts the past sessions that are searched. */
   sync: SyncStatus;
   sessions: PastSessions;
-  /** `collections` are the names of what is searched: the workspace, and folders beside it. */
+  /** `collections` are the names of the searched collections: the workspace, and folders outside it. */
   collections: string[];
   /** `searched_files` counts the files of the workspace that are searched. Only a report of Report counts them. */
   searched_files: number;
@@ -1739,43 +1739,43 @@ export interface MemoryStatus {
   left_out: LeftOut;
 }
 
-/** IndexStatus is what an index file has. */
+/** IndexStatus describes an index file. */
 export interface IndexStatus {
-  /** `backend` is what keeps it: sqlite, postgres or qmd. `path` is the file, or names the database. */
+  /** `backend` is the kind of index: sqlite, postgres or qmd. `path` is the file, or names the database. */
   backend: string;
   path: string;
-  /** `state` says in one word how an index file is. */
+  /** `state` is the state of an index file, in one word. */
   state: "ok" | "off" | "missing" | "foreign" | "newer" | "older" | "damaged" | "failed" | (string & {});
-  /** `detail` says why `state` is none of the others. */
+  /** `detail` is why `state` is none of the others. */
   detail?: string;
   files: number;
-  /** `unread` are files that could not be read when last tried. */
+  /** `unread` are files that could not be read at the last try. */
   unread: number;
   chunks: number;
-  /** `text_bytes` is the text of the chunks, `file_bytes` the file with its log. */
+  /** `text_bytes` is the size of the chunks' text. `file_bytes` is the size of the file with its log. */
   text_bytes: number;
   file_bytes: number;
-  /** `model` made the vectors, `vectors` counts the chunks that have one. */
+  /** `model` is the model that made the vectors. `vectors` counts the chunks that have one. */
   model: string;
   vectors: number;
-  /** `behind`: files have changed since they were indexed, or the rules have. */
+  /** `behind`: files or the rules have changed since the files were indexed. */
   behind: boolean;
-  /** `lag` says by how much. */
+  /** `lag` is how far the index is behind. */
   lag: Lag;
 }
 
-/** SyncStatus says how the index is kept up to date in the background. */
+/** SyncStatus is the state of the index's updates in the background. */
 export interface SyncStatus {
   on_session_start: boolean;
   on_search: boolean;
-  /** `interval_seconds` is 0 if it does not go by the clock. */
+  /** `interval_seconds` is 0 if updates do not follow the clock. */
   interval_seconds: number;
   watch: WatchStatus;
   /** `last` is the last run, of this kernel or else of another process; nil if none is known. */
   last?: SyncRun;
 }
 
-/** WatchStatus says how the watch over the workspace's folders is. */
+/** WatchStatus is the state of the watch over the workspace's folders. */
 export interface WatchStatus {
   /** `on`: changes are seen as they happen. `folders` are watched. */
   on: boolean;
@@ -1784,9 +1784,9 @@ export interface WatchStatus {
   detail?: string;
 }
 
-/** SyncRun is one time that the index was brought up to date. */
+/** SyncRun is one update of the index. */
 export interface SyncRun {
-  /** `reason` is what made the syncer look. */
+  /** `reason` is the event that started the syncer's last pass. */
   reason: string;
   /** `time` is when it ended. */
   time: string;
@@ -1800,11 +1800,11 @@ export interface SyncRun {
   error?: string;
 }
 
-/** PastSessions counts what is kept of past sessions. */
+/** PastSessions counts the stored past sessions. */
 export interface PastSessions {
   enabled: boolean;
   agent: string;
-  /** `sources` are the folders of transcripts, `own` whether the kernel's own sessions are read too. */
+  /** `sources` are the folders of transcripts. `own` reports whether the kernel's own sessions are read too. */
   sources: string[];
   own: boolean;
   /** `sessions` can be found, `turns` are in them, `forgotten` counts keys that were forgotten. */
@@ -1840,37 +1840,37 @@ export interface LeftFile {
   reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
 }
 
-/** NetsStatus is what the workspace's Markdown has of the sessions' working state. */
+/** NetsStatus describes the copies of the sessions' working state in the workspace's Markdown. */
 export interface NetsStatus {
   session_state: StateFileStatus;
   working_buffer: BufferStatus;
 }
 
-/** StateFileStatus is what SESSION-STATE.md has. */
+/** StateFileStatus describes SESSION-STATE.md. */
 export interface StateFileStatus {
   path: string;
   /** `enabled` reports whether the kernel writes its section. */
   enabled: boolean;
-  /** `size_bytes` is the file's size, 0 if there is none, `other_bytes` what of it is not the kernel's. */
+  /** `size_bytes` is the file's size, 0 if there is none. `other_bytes` is the part of it that is not the kernel's. */
   size_bytes: number;
   other_bytes: number;
-  /** `session` is the folder of the session whose section it has, "" if there is none; `epoch`, `messages` and `time` say how far it had come. */
+  /** `session` is the folder of the session whose section the file has, "" if there is none. `epoch`, `messages` and `time` are the state at which the section was written. */
   session: string;
   epoch: number;
   messages: number;
   time?: string;
   /** `edited`: somebody changed the section. */
   edited: boolean;
-  /** `detail` says why the file can't be read. */
+  /** `detail` is why the file can't be read. */
   detail?: string;
 }
 
-/** BufferStatus is what the working buffer has. */
+/** BufferStatus describes the working buffer. */
 export interface BufferStatus {
   path: string;
   enabled: boolean;
   size_bytes: number;
-  /** `entries` counts those of the kernel, `newest` is when the last was made, and `last_dump` when all of the state was written. */
+  /** `entries` counts the kernel's entries. `newest` is the time of the last one. `last_dump` is the last time that all of the state was written. */
   entries: number;
   newest?: string;
   last_dump?: string;
@@ -1878,17 +1878,17 @@ export interface BufferStatus {
   detail?: string;
 }
 
-/** Cooldown is whether a model that makes notes is asked now. It is shared by all sessions of a state directory, since they have one account at one server. */
+/** Cooldown is the pause before a model that makes notes is asked again. All sessions of a state directory share it, since they have one account at one server. */
 export interface Cooldown {
   model: string;
-  /** `failures` counts those since the last answer that could be used; `until` is when the model is asked again. */
+  /** `failures` counts the failures since the last usable answer. `until` is when the model is asked again. */
   failures: number;
   until?: string;
-  /** `reason` and `detail` say what the last failure was, `failed` when. */
+  /** `reason` and `detail` describe the last failure. `failed` is its time. */
   reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
   detail?: string;
   failed?: string;
-  /** `answered` is when it last gave what could be used. */
+  /** `answered` is the time of the last usable answer. */
   answered?: string;
 }
 
@@ -1911,13 +1911,13 @@ export interface UsageParams {
 /** DocumentStats is the document of stats. */
 export interface DocumentStats {
   schema: string;
-  /** `total` is over all calls that were asked for. */
+  /** `total` sums all selected calls. */
   total: Sum;
   /** `sessions`, `days` and `models` are the same calls by folder of the session, by date, and by model id, each sorted by name. */
   sessions: Sum[];
   days: Sum[];
   models: Sum[];
-  /** `torn` are files whose last line was cut off, as by a kill; it is left out. */
+  /** `torn` are files whose last line was cut off, as by a kill. That line is left out. */
   torn: string[];
   /** `calls` are in the order of time. */
   calls: StatsCall[];
@@ -1928,36 +1928,36 @@ export interface Sum {
   /** `name` is total, the key of the session, the date, or the model. */
   name: string;
   calls: number;
-  /** `turns` are those of the users in which the calls were made, as far as it was logged. */
+  /** `turns` counts the user turns in which the calls were made, as far as that was logged. */
   turns: number;
-  /** `compared_calls` calls have a plan to compare with: `planned`, `planned_cost_usd` and the errors are over these alone, and so is `billed_compared`. */
+  /** `compared_calls` counts the calls that have a plan to compare with. `planned`, `planned_cost_usd`, `billed_compared` and the errors are over these alone. */
   compared_calls: number;
   planned: Tokens;
   billed_compared: Tokens;
   /** `billed` is over all calls. */
   billed: Tokens;
-  /** Costs are the input side of the calls that have a price, nil if none has; `unpriced_calls` counts the others. `billed_compared_cost_usd` is what the compared ones were billed. */
+  /** Costs are the input side of the calls that have a price, nil if none has. `unpriced_calls` counts the others. `billed_compared_cost_usd` is the bill of the compared ones. */
   planned_cost_usd: number | null;
   billed_compared_cost_usd: number | null;
   billed_cost_usd: number | null;
-  /** `unpriced_calls` are in no cost. */
+  /** `unpriced_calls` counts the calls that are in no cost. */
   unpriced_calls: number;
-  /** `hit_ratio` is the share of billed input that was read from the cache; nil of nothing. */
+  /** `hit_ratio` is the share of billed input that was read from the cache; nil if nothing was billed. */
   hit_ratio: number | null;
-  /** `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts. */
+  /** `cuts` counts the cuts that the plans made. `saved_tokens` is the number of tokens that they kept out of all prompts. */
   cuts: number;
   saved_tokens: number;
-  /** `reasoning` is what was lost of the models' reasoning. */
+  /** `reasoning` counts the lost reasoning of the models. */
   reasoning: BillingReasoning;
-  /** `broke` sums up what hosts broke of warm caches, by what they changed. */
+  /** `broke` sums up the warm caches that hosts broke, by the part that they changed. */
   broke: Broken[];
-  /** `first_sight` sums up what was kept out of prompts at first sight, by kind of content. */
+  /** `first_sight` sums up the content that was left out of prompts at first sight, by kind. */
   first_sight: FirstSight[];
-  /** `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
+  /** `billed_usd` is the cost of the calls, answers included. `without_usd` is the estimate for the same calls without memkernel. Both are nil if no call has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
   billed_usd: number | null;
   without_usd: number | null;
   estimated_calls: number;
-  /** `cold_expected` were planned as cold, `cold_seen` billed so, `cold_expected_and_seen` both; calls of which that is not known are in none of them. */
+  /** `cold_expected` counts the calls that were planned as cold, `cold_seen` those billed as cold, `cold_expected_and_seen` those with both. `calls` for which this is not known are not counted. */
   cold_expected: number;
   cold_seen: number;
   cold_expected_and_seen: number;
@@ -1977,25 +1977,25 @@ export interface Tokens {
   input_tokens: number;
 }
 
-/** BillingReasoning sums up what was lost of the models' reasoning. */
+/** BillingReasoning counts the lost reasoning of the models. */
 export interface BillingReasoning {
-  /** `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
+  /** `left_out_items` and their tokens were left out by plans. `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
   left_out_items: number;
   left_out_tokens: number;
   /** `dropped_items` are thinking blocks that plans sent for the provider to drop. */
   dropped_items: number;
   dropped_tokens: number;
   lost_usd: number | null;
-  /** `removed` is what the providers reported. An item that is sent again by the calls that follow, and removed again, counts once. */
+  /** `removed` are the removals that the providers reported. An item that later calls send again, and that is removed again, counts once. */
   removed: Removal[];
 }
 
 /** Broken sums up changes by which hosts broke warm caches. */
 export interface Broken {
-  /** `what` names the part that they changed, as of cachelayout.Broke. */
+  /** `what` names the part that they changed, as in cachelayout.Broke. */
   what: string;
   times: number;
-  /** `tokens` could have been read and were written anew; `usd` is what that cost more. */
+  /** `tokens` is the number of tokens that could have been read and were written anew. `usd` is their additional cost. */
   tokens: number;
   usd: number | null;
 }
@@ -2005,7 +2005,7 @@ export interface FirstSight {
   /** `kind` is the kind of content, as of represent.Door. */
   kind: string;
   results: number;
-  /** `tokens` were kept out of the prompts that were the first with the results. `fetched_tokens` came back when the model read the results whole. */
+  /** `tokens` were left out of the prompts that were the first with the results. `fetched_tokens` were added back when the model read the results whole. */
   tokens: number;
   fetched_tokens: number;
 }
@@ -2037,7 +2037,7 @@ export interface StatsCall {
   /** `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request. */
   reasoning: Reasoning | null;
   reported: Reported | null;
-  /** `broke` is what the host broke of a warm cache, null for nothing. */
+  /** `broke` is the part of a warm cache that the host broke, null for nothing. */
   broke: Broke | null;
 }
 
@@ -2115,13 +2115,13 @@ export interface ReindexVectors {
   refused_reason: string;
   /** `total` is how many chunks have a vector afterwards. */
   total: number;
-  /** `estimate` is what had to be embedded, as counted before; null without a provider. */
+  /** `estimate` is the amount of text to embed, as counted before; null without a provider. */
   estimate: Estimate | null;
   /** `error` is why vectors are missing, "" if none are. */
   error: string;
 }
 
-/** Estimate is what lacked a vector, and what it costs. */
+/** Estimate counts the texts without a vector, and the price of their vectors. */
 export interface Estimate {
   texts: number;
   /** `tokens` is about how many there are. */
@@ -2145,9 +2145,9 @@ export interface ReindexSessions {
   removed: number;
 }
 
-/** SkippedFile is a file and what is to be said about it. */
+/** SkippedFile is a file that was skipped, with the reason. */
 export interface SkippedFile {
-  /** `path` has :line where there is one. */
+  /** `path` ends in :line if the reason concerns one line. */
   path: string;
   reason: string;
 }
@@ -2163,7 +2163,7 @@ export interface DocumentLeftOut {
   first: LeftFile[];
 }
 
-/** ToolsListParams asks for memory as tools for a model. Where capabilities.tools is false it is refused as DISABLED. */
+/** ToolsListParams asks for memory as tools for a model. It is refused as DISABLED if capabilities.tools is false. */
 export interface ToolsListParams {
   /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
   deadline_ms?: number;

@@ -49,7 +49,7 @@ class Overflow(TypedDict, total=False):
 
 
 class Conversation(TypedDict, total=False):
-    """Conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds."""
+    """Conversation has the messages that a host hands in: all of them, or the new ones after those that the server holds."""
 
     dialect: Literal["anthropic" , "openai" , "codex" , "pi"]
     base: str
@@ -63,7 +63,7 @@ class _Memories(TypedDict):
 
 
 class Memories(_Memories, total=False):
-    """Memories are what a memory of the host's own found."""
+    """Memories are the results of one memory of the host."""
 
     format: Literal["qmd" , "mem0" , "cognee" , ""]
     scope: Literal["session" , "project" , ""]
@@ -193,7 +193,7 @@ class _Fault(TypedDict):
 
 
 class Fault(_Fault, total=False):
-    """Fault is something that went wrong for the model or for us, by name."""
+    """Fault is a problem of the model's or ours, by name."""
 
     page: str
     key: str
@@ -224,7 +224,7 @@ class Stats(_Stats, total=False):
 
 
 class Item(TypedDict, total=False):
-    """Item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's."""
+    """Item is a run of messages: unchanged ones of the host, or one message that is new or replaces the host's."""
 
     host: List[int]
     message: Any
@@ -233,7 +233,7 @@ class Item(TypedDict, total=False):
 
 
 class Marker(TypedDict):
-    """Marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools."""
+    """Marker is a cache breakpoint after a message of the list that the items expand to; -1 is the system prompt, -2 the tools."""
 
     message: int
     ttl: str
@@ -246,7 +246,7 @@ class Note(TypedDict):
 
 
 class Mark(TypedDict):
-    """Mark names what is held after a call."""
+    """Mark names the conversation that is held after a call."""
 
     base: str
     count: int
@@ -324,7 +324,7 @@ class _Bill(TypedDict):
 
 
 class Bill(_Bill, total=False):
-    """Bill is what a request is expected to read, write and cost."""
+    """Bill holds the tokens that a request is expected to read and write, and its expected cost."""
 
     notes: List[str]
 
@@ -372,7 +372,7 @@ class _Figures(TypedDict):
 
 
 class Figures(_Figures, total=False):
-    """Figures are the numbers behind a decision, in tokens unless named otherwise."""
+    """Figures are the numbers on which a decision rests, in tokens unless named otherwise."""
 
     ratios_assumed: bool
 
@@ -405,7 +405,7 @@ class Refusal(_Refusal, total=False):
 
 
 class Reasoning(TypedDict):
-    """Reasoning is the thinking that a request no longer shows the model although the message stays that held it. What leaves with its whole message is not counted."""
+    """Reasoning is the thinking that a request no longer shows the model although the message stays that held it. Thinking that leaves with its whole message is not counted."""
 
     binding: str
     left_out_items: int
@@ -417,7 +417,7 @@ class Reasoning(TypedDict):
 
 
 class Reported(TypedDict, total=False):
-    """Reported is what a provider tells in an answer of the request that it answers, in addition to usage."""
+    """Reported has a provider's remarks on a request in the answer to it, in addition to usage."""
 
     removed: List["Removal"]
     cache_miss: "CacheMiss"
@@ -447,7 +447,7 @@ class Lifetimes(TypedDict):
 
 
 class Pace(TypedDict):
-    """Pace is how the calls of a session follow each other, the planned one counted."""
+    """Pace describes the gaps between the calls of a session, including the planned one."""
 
     calls: int
     idle_seconds: List[int]
@@ -463,7 +463,7 @@ class _Advice(TypedDict):
 
 
 class Advice(_Advice, total=False):
-    """Advice is what a host can do in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens."""
+    """Advice lists the actions that a host can take in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens."""
 
     expires_at: str
     summarise_by: str
@@ -471,7 +471,7 @@ class Advice(_Advice, total=False):
 
 
 class Debug(TypedDict):
-    """Debug lists every page and what became of it."""
+    """Debug lists every page with its outcome."""
 
     included: List["Included"]
     excluded: List["Excluded"]
@@ -612,7 +612,7 @@ class _Compaction(TypedDict):
 
 
 class Compaction(_Compaction, total=False):
-    """Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole prompt, calibrated, without what the provider's own count would add to either figure alike."""
+    """Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole prompt, calibrated, without the constant that the provider's own count would add to either figure."""
 
     detail: str
     warning: str
@@ -642,7 +642,7 @@ class BudgetOverflow(TypedDict):
 
 
 class CallSettings(TypedDict, total=False):
-    """CallSettings are what a model call is like."""
+    """CallSettings are the settings of a model call."""
 
     branch: str
     model: str
@@ -844,7 +844,7 @@ class EndedSession(TypedDict):
 
 
 class RetainedSession(TypedDict):
-    """RetainedSession is what goes of one session."""
+    """RetainedSession is the data of one session that is removed."""
 
     session: str
     pages: int
@@ -855,7 +855,7 @@ class RetainedSession(TypedDict):
 
 
 class Finding(TypedDict):
-    """Finding is one thing that a check found. Its JSON is that of a finding in the state folder; other documents spell theirs."""
+    """Finding is one result of a check. Its JSON is that of a finding in the state folder; other documents have their own form."""
 
     session: str
     what: str
@@ -917,7 +917,7 @@ class _Parts(TypedDict):
 
 
 class Parts(_Parts, total=False):
-    """Parts are what a hit's score is made of."""
+    """Parts are the parts of a hit's score."""
 
     keyword_rank: int
     vector_rank: int
@@ -951,7 +951,7 @@ class Dated(TypedDict):
 
 
 class Lag(TypedDict):
-    """Lag is how far an index is behind its files."""
+    """Lag counts the changes of the files that an index lacks."""
 
     files: int
     removed: int
@@ -967,7 +967,7 @@ class Progress(TypedDict):
 
 
 class Also(TypedDict):
-    """Also is what was asked for beside a word, or two words, of the question: how memory spells it."""
+    """Also is a spelling in memory that was searched in addition to one or two words of the question."""
 
     typed: str
     asked: List[str]
@@ -1009,7 +1009,7 @@ _Reference = TypedDict(
 
 
 class Reference(_Reference, total=False):
-    """Reference names content that the blob store has once, by its hash, in place of the bytes themselves."""
+    """Reference names, by its hash, content that the blob store holds once."""
 
     tool_call_id: str
     media_type: str
@@ -1107,7 +1107,7 @@ class Status(TypedDict):
 
 
 class SessionStatus(TypedDict):
-    """SessionStatus is what is kept of one session."""
+    """SessionStatus describes the stored state of one session."""
 
     key: str
     folder: str
@@ -1181,7 +1181,7 @@ class _LifeStatus(TypedDict):
 
 
 class LifeStatus(_LifeStatus, total=False):
-    """LifeStatus is what the boundaries of a session left behind."""
+    """LifeStatus describes the boundaries of a session and their outcomes."""
 
     last_compaction: str
     last_flush: str
@@ -1191,7 +1191,7 @@ class LifeStatus(_LifeStatus, total=False):
 
 
 class Report(TypedDict):
-    """Report is what counts come to."""
+    """Report is the summary of counts."""
 
     explicit_faults: int
     fault_codes: Dict[str, int]
@@ -1220,7 +1220,7 @@ class MaskCount(TypedDict):
 
 
 class MemoryStatus(TypedDict):
-    """MemoryStatus says how memory is set and what is indexed of it."""
+    """MemoryStatus holds the settings of memory and the size of its index."""
 
     workspace: str
     enabled: bool
@@ -1256,7 +1256,7 @@ class _IndexStatus(TypedDict):
 
 
 class IndexStatus(_IndexStatus, total=False):
-    """IndexStatus is what an index file has."""
+    """IndexStatus describes an index file."""
 
     detail: str
 
@@ -1269,7 +1269,7 @@ class _SyncStatus(TypedDict):
 
 
 class SyncStatus(_SyncStatus, total=False):
-    """SyncStatus says how the index is kept up to date in the background."""
+    """SyncStatus is the state of the index's updates in the background."""
 
     last: "SyncRun"
 
@@ -1280,7 +1280,7 @@ class _WatchStatus(TypedDict):
 
 
 class WatchStatus(_WatchStatus, total=False):
-    """WatchStatus says how the watch over the workspace's folders is."""
+    """WatchStatus is the state of the watch over the workspace's folders."""
 
     detail: str
 
@@ -1295,7 +1295,7 @@ class _SyncRun(TypedDict):
 
 
 class SyncRun(_SyncRun, total=False):
-    """SyncRun is one time that the index was brought up to date."""
+    """SyncRun is one update of the index."""
 
     error: str
 
@@ -1311,7 +1311,7 @@ class _PastSessions(TypedDict):
 
 
 class PastSessions(_PastSessions, total=False):
-    """PastSessions counts what is kept of past sessions."""
+    """PastSessions counts the stored past sessions."""
 
     error: str
 
@@ -1340,7 +1340,7 @@ class LeftFile(TypedDict):
 
 
 class NetsStatus(TypedDict):
-    """NetsStatus is what the workspace's Markdown has of the sessions' working state."""
+    """NetsStatus describes the copies of the sessions' working state in the workspace's Markdown."""
 
     session_state: "StateFileStatus"
     working_buffer: "BufferStatus"
@@ -1358,7 +1358,7 @@ class _StateFileStatus(TypedDict):
 
 
 class StateFileStatus(_StateFileStatus, total=False):
-    """StateFileStatus is what SESSION-STATE.md has."""
+    """StateFileStatus describes SESSION-STATE.md."""
 
     time: str
     detail: str
@@ -1372,7 +1372,7 @@ class _BufferStatus(TypedDict):
 
 
 class BufferStatus(_BufferStatus, total=False):
-    """BufferStatus is what the working buffer has."""
+    """BufferStatus describes the working buffer."""
 
     newest: str
     last_dump: str
@@ -1386,7 +1386,7 @@ class _Cooldown(TypedDict):
 
 
 class Cooldown(_Cooldown, total=False):
-    """Cooldown is whether a model that makes notes is asked now. It is shared by all sessions of a state directory, since they have one account at one server."""
+    """Cooldown is the pause before a model that makes notes is asked again. All sessions of a state directory share it, since they have one account at one server."""
 
     until: str
     detail: str
@@ -1457,7 +1457,7 @@ class Tokens(TypedDict):
 
 
 class BillingReasoning(TypedDict):
-    """BillingReasoning sums up what was lost of the models' reasoning."""
+    """BillingReasoning counts the lost reasoning of the models."""
 
     left_out_items: int
     left_out_tokens: int
@@ -1563,7 +1563,7 @@ class ReindexVectors(TypedDict):
 
 
 class Estimate(TypedDict):
-    """Estimate is what lacked a vector, and what it costs."""
+    """Estimate counts the texts without a vector, and the price of their vectors."""
 
     texts: int
     tokens: int
@@ -1583,7 +1583,7 @@ class ReindexSessions(TypedDict):
 
 
 class SkippedFile(TypedDict):
-    """SkippedFile is a file and what is to be said about it."""
+    """SkippedFile is a file that was skipped, with the reason."""
 
     path: str
     reason: str
