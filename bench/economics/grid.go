@@ -40,11 +40,10 @@ type Regime struct {
 	Window int
 }
 
-// Regimes lists the price regimes: a Claude model with short and with long cache
-// entries, and an OpenAI model of the generation that bills cache writes, each in windows
-// as they are common; and the newest models of both in their own windows: a million
-// tokens, and as many as cost the base price. All are in the price book for the days of
-// older recordings too.
+// Regimes lists the price regimes. A Claude model with short and with long cache entries and an
+// OpenAI model of the generation that bills cache writes are in windows of common sizes. The
+// newest models of both are in their own windows: a million tokens, and as many as cost the base
+// price. All are in the price book also for the days of older recordings.
 func Regimes() []Regime {
 	return []Regime{
 		{"claude-5m", "claude-opus-4-5", 5 * time.Minute, 0},
@@ -88,7 +87,7 @@ type Options struct {
 // Row is one session under one policy, window and regime.
 type Row struct {
 	Session, Regime, Policy string
-	Room                    int // the whole window where the regime has one of its own
+	Room                    int // the whole window if the regime has one of its own
 	FixedTokens             int
 	Totals                  replay.Totals
 

@@ -329,7 +329,7 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // ridge keeps weights small that the sets don't ask for.
 const ridge = 1e-4
 
-// halfSet is how many answerable questions a set has that counts half.
+// halfSet is the number of answerable questions at which a set has half weight.
 const halfSet = 30
 
 // fit is a logistic regression by Newton's method.
@@ -470,8 +470,8 @@ func typed(dir string, n int) ([]string, error) {
 // mostTyped is how long, in bytes, a prompt is at most: longer ones are mostly pasted.
 const mostTyped = 600
 
-// rates are the shares below the least chance of the answerable, and above it of others'
-// questions, of prompts and of kept prompts that somebody typed, in %; NaN where there are none.
+// rates returns shares in %, NaN for groups without samples: the answerable questions below the
+// least chance, and the others' questions, prompts and kept typed prompts above it.
 func rates(samples []sample, w []float64, least float64) rate {
 	var n, hit rate
 	for i := range samples {

@@ -36,7 +36,7 @@ var prompts = sync.OnceValues(func() (out []prompt, err error) {
 	return out, sc.Err()
 })
 
-// promptsOf returns those that are sealed, or those that are not.
+// promptsOf returns the sealed prompts, or the others.
 func promptsOf(sealed bool) ([]prompt, error) {
 	all, err := prompts()
 	var out []prompt
@@ -48,7 +48,7 @@ func promptsOf(sealed bool) ([]prompt, error) {
 	return out, err
 }
 
-// question asks for an item as somebody would who knows that it was written down.
+// question asks for an item as somebody would who knows that a note has it.
 func question(it relevance.KnownItem) string {
 	for _, r := range it.Query {
 		if unicode.In(r, unicode.Han) {

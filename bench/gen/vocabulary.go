@@ -68,10 +68,9 @@ func vocabularyTable(ranks map[string]int) ([]byte, error) {
 	return append(out, text...), nil
 }
 
-// pairTable maps each token's last merge (left, right) to the token. One pair
-// per token is enough: if two neighbours ever are where their bytes spell a
-// token, the merges inside those bytes went as they go for the token alone, so
-// the pair is the one found here.
+// pairTable maps each token's last merge (left, right) to the token. One pair per token is
+// enough: if the bytes of two neighbours spell a token, the merges inside those bytes were the
+// same as for the token alone, so the pair is the one found here.
 func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {
 	slots := make([]uint64, len(tokens)*slotsPer100/100)
 	for i := range slots {

@@ -39,8 +39,7 @@ func (g genre) judge(ctx context.Context, root string, sealed bool) (ours, plain
 	return ask(ctx, set)
 }
 
-// set writes the notes below dir. Of the questions, in an order that chance gives, every
-// second is sealed.
+// set writes the notes below dir. The questions are shuffled, and every second one is sealed.
 func (g genre) set(dir, root string, sealed bool) (relevance.Set, error) {
 	n := &notes{rng: rand.New(rand.NewPCG(2026, 11)), files: map[string]*strings.Builder{}, lines: map[string]int{}}
 	if err := g.make(root, n); err != nil {
@@ -92,7 +91,7 @@ func (n *notes) ask(text, path string, from, to int) {
 	n.questions = append(n.questions, relevance.Question{Text: text, Evidence: []relevance.Evidence{{File: path, Line: from, EndLine: to}}})
 }
 
-// pairs are all pairs of two lists, in an order that chance gives.
+// pairs returns all pairs of two lists, shuffled.
 func (n *notes) pairs(a, b int) [][2]int {
 	var out [][2]int
 	for i := range a {

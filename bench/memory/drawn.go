@@ -49,7 +49,7 @@ func draw(all []curated, n int) []curated {
 
 func (c *curated) key() string { return consolidation.KeyHash(c.entry.Text) }
 
-// useful counts the drawn entries that have a verdict, and those that are useful by it.
+// useful counts the drawn entries that have a verdict, and those that the verdict calls useful.
 func useful(drawn []curated) (judged, good int, err error) {
 	vs, err := verdicts()
 	for i := range drawn {

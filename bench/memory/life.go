@@ -34,19 +34,19 @@ type curated struct {
 // lived is the result of a workspace's life.
 type lived struct {
 	name string
-	// content are the days on which something was worth keeping or a session was held,
-	// some those of them on which an entry was curated.
+	// content is the number of days on which something was worth keeping or a session was held.
+	// some is how many of them had an entry curated.
 	content, some int
 	curated       []curated
-	// notes are those of people's logs that are worth keeping, noted those of them that
-	// an entry comes from.
+	// notes counts the notes in people's logs that are worth keeping, noted those of them that an
+	// entry comes from.
 	notes, noted int
 	// left are lines that people had in MEMORY.md at the beginning and that it has not at
 	// the end, changed blocks of people's files that are rendered differently.
 	left, changed []string
 	// asked are the entries that there are when questions are asked.
 	asked entries
-	// sessions are those that were held until then.
+	// sessions are those that were held so far.
 	sessions map[string]bool
 }
 
@@ -154,8 +154,8 @@ func markdownIn(dir string) (map[string]string, error) {
 	return out, err
 }
 
-// entries are the texts of entries: those of MEMORY.md, those of it and of the files about
-// how things are, and those of logs as well.
+// entries are the texts of entries. memory has those of MEMORY.md, topics also those of the files
+// about the state of things, and all also those of logs.
 type entries struct{ memory, topics, all []string }
 
 func entriesOf(ctx context.Context, dir string) (out entries, err error) {

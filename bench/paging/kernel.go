@@ -277,8 +277,8 @@ func (s *talk) add(role memkernel.Role, at time.Time, parts ...memkernel.Part) {
 	s.msgs = append(s.msgs, memkernel.Message{Key: fmt.Sprintf("m%d-%d", at.Unix(), len(s.msgs)), Role: role, Parts: parts, Time: at})
 }
 
-// levels reads how the prompt shows each page: by its own words, and where only a
-// handle is left, by that.
+// levels reads the level at which the prompt shows each page: from the page's own words, or from
+// its handle if only that is left.
 func (pl *player) levels(s *talk, plan *api.ContextPlan) map[string]pagevm.Level {
 	text := promptText(plan)
 	reduced := map[string]api.Reduced{}

@@ -2,9 +2,9 @@ package paging
 
 import "github.com/memkernel/memkernel/pagevm/paging"
 
-// foresight gives an oracle the demands that its session has still to come. It is
-// called turn by turn, and indexes a whole run once: the unlimited horizon would
-// else count the rest of the run at every turn.
+// foresight gives an oracle the remaining demands of its session. It is called turn by turn, and
+// indexes a whole run once: otherwise the unlimited horizon would count the rest of the run at
+// every turn.
 type foresight struct {
 	horizon int
 	turns   map[string][]int // a session's turns

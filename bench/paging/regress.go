@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// regression is one of the six Tier-1 scenarios of Table 3: something goes wrong in
-// a known way, and must be seen with its code.
+// regression is one of the six Tier-1 scenarios of Table 3: a known failure, which must be seen
+// with its code.
 type regression struct {
 	Name string
 	// Code is the fault or rejection that the scenario must raise, Cause its reason.
@@ -20,8 +20,8 @@ type regression struct {
 	workload    func() *Workload
 }
 
-// regressions lists the scenarios in the order of Table 3. Each runs under the
-// policy in which it goes wrong.
+// regressions lists the scenarios in the order of Table 3. Each runs under the policy that has
+// its failure.
 func regressions() []regression {
 	return []regression{
 		{Name: "post-compaction bootstrap", Code: string(paging.PostCompactionBootstrap), Cause: string(paging.CauseCompaction), policy: "retrieval", workload: lostRules},
@@ -34,8 +34,8 @@ func regressions() []regression {
 	}
 }
 
-// run runs the scenario and returns an error if its code is not raised exactly
-// once, for its reason, or if anything else goes wrong.
+// run runs the scenario. It returns an error if the scenario's code is not raised exactly once,
+// for its reason, or if there is another fault.
 func (g *regression) run(ctx context.Context) error {
 	p, err := paging.ByName(g.policy)
 	if err != nil {
@@ -77,8 +77,8 @@ func dirtyReset() *Workload {
 	return &b.w
 }
 
-// thresholdJump: a flush comes before the first compaction; the second one comes
-// without, because the context grew past both thresholds at once.
+// thresholdJump has a flush before the first compaction and none before the second, because the
+// context grew past both thresholds at once.
 func thresholdJump() *Workload {
 	b := build("threshold-jump", "main")
 	plan, _ := b.frame("main", 60, 24)

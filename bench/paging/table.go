@@ -11,10 +11,10 @@ type Kind string
 
 // The kinds of cells.
 const (
-	// Structural: it follows from the rules of our workloads, which were chosen for
-	// it; no size of a page and no order of upgrades changes it.
+	// Structural cells follow from the rules of our workloads, which were chosen for it. No size
+	// of a page and no order of upgrades changes them.
 	Structural Kind = "structural"
-	// Shaped: sizes of pages were chosen so that it comes out.
+	// Shaped cells come out because the sizes of pages were chosen for it.
 	Shaped Kind = "shaped"
 	// Ours: measured on workloads of our own, to be compared with the paper's.
 	Ours Kind = "ours"
@@ -23,7 +23,7 @@ const (
 // Cell is our figure with the paper's.
 type Cell struct {
 	Ours float64 `json:"ours"`
-	// Paper is nil where the paper has no figure.
+	// Paper is nil if the paper has no figure.
 	Paper *float64 `json:"paper"`
 	Kind  Kind     `json:"kind"`
 }

@@ -220,8 +220,8 @@ func sweep(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// sweeps are the values that each weight takes; the paper gives the ranges, the
-// steps within are ours. The defaults are there once, as a row of their own.
+// sweeps are the values that each weight takes. The paper gives the ranges; the steps within them
+// are ours. The defaults occur once, as a row of their own.
 var sweeps = []struct {
 	name   string
 	values []float64

@@ -10,9 +10,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Table10 runs trace-derived workloads at the given lengths, 0 for the whole
-// session, the kernel among the policies if it is wanted. A session counts at a length
-// only if it is that long.
+// Table10 runs trace-derived workloads at the given lengths, 0 for the whole session. With
+// kernel, the kernel is among the policies. A session counts at a length only if it is that long.
 func Table10(ctx context.Context, sessions []*transcript.Session, kernel bool, lengths ...int) (*Table, error) {
 	t := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), traceBudget),
 		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}

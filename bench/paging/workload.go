@@ -98,7 +98,7 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	return &w, nil
 }
 
-// lineOf returns where in the file a syntax or type error is.
+// lineOf returns the line of the file that has a syntax or type error.
 func lineOf(data []byte, err error) string {
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError

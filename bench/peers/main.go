@@ -153,7 +153,7 @@ type row struct {
 	times              []time.Duration
 }
 
-// measure adds the answers to a set's questions. Two are asked before the clock counts.
+// measure adds the answers to a set's questions. Two questions are asked before the clock starts.
 func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row) error {
 	began := time.Now()
 	x, err := p.open(ctx, s.Dir, s.files)
@@ -163,7 +163,7 @@ func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row
 	defer x.Close()
 	r.index += time.Since(began).Seconds()
 	for _, q := range s.Questions[:min(2, len(s.Questions))] {
-		x.ask(ctx, q.Text) // an error comes again when it counts
+		x.ask(ctx, q.Text) // an error comes again in the measured run
 	}
 	for _, q := range s.Questions {
 		began := time.Now()

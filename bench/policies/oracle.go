@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// oracle follows the plan of a [planner]: it knows the later references of every call. A real
-// policy could follow its plan, so its cost is an upper bound of the best cost; [Bound] is the
-// lower one. planner lists the facts that the plan ignores.
+// oracle follows the plan of a [planner]: it knows the later references of every call. Its plan
+// can be carried out, so its cost is an upper bound of the best cost; [Bound] is the lower one.
+// planner lists the facts that the plan ignores.
 type oracle struct {
 	rec  *replay.Recording
 	by   *planner
@@ -95,9 +95,9 @@ func (o *oracle) atom(k kept) []replay.Item {
 	return out
 }
 
-// base returns where the messages begin that are in full from a cut at call n on:
-// with the atom of the first message that no call has shown, or of the first that
-// the measure of recall presumes to be shown.
+// base returns the first message that is in full from a cut at call n on. It begins the atom of
+// the first message that no call has shown, or of the first that the measure of recall presumes
+// to be shown.
 func (p *planner) base(n int) int {
 	return p.rec.Atoms[atomOf(p.rec, min(p.rec.Seen(n), p.recent[n]))].Start
 }
@@ -301,7 +301,7 @@ func (p *planner) best(lambda float64) []stretch {
 	return plan
 }
 
-// shown counts the references that a plan shows, wherever they are.
+// shown counts the references that a plan shows, in all places.
 func (p *planner) shown(plan []stretch) (n int) {
 	for k, s := range plan {
 		end := len(p.refs)

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// window shows the newest messages alone: from says where they begin.
+// window shows only the newest messages, from message from on.
 type window struct {
 	replay.History
 	cut  string
@@ -113,8 +113,8 @@ func claudeCodeMark(req replay.Request) int {
 	return max(req.Window-out-claudeCodeBuffer, req.Window/2)
 }
 
-// files returns the newest read of each of the files that were read last, newest first,
-// the beginning of those that are large.
+// files returns the newest read of each of the most recently read files, newest first. Large
+// files are cut to their beginning.
 func (p *claudeCode) files(end int) (out []replay.Item) {
 	calls := map[string]*memkernel.ToolCall{}
 	for i := range p.Rec.Messages[:end] {
@@ -171,10 +171,10 @@ func readPath(call *memkernel.ToolCall) string {
 }
 
 // The documented defaults of Anthropic's context_management (platform.claude.com,
-// build-with-claude/context-editing and compaction-threshold, 2026-10): results are
-// cleared from 100,000 tokens on, all but those of the newest 3 tool uses and however
-// little that is; from 150,000 on everything is replaced by a summary, which in the
-// documentation's example has 3,500 tokens.
+// build-with-claude/context-editing and compaction-threshold, 2026-10). From 100,000 tokens on,
+// all results except those of the newest 3 tool uses are cleared, however few tokens that saves.
+// From 150,000 on, everything is replaced by a summary, which in the documentation's example has
+// 3,500 tokens.
 const (
 	editTrigger    = 100_000
 	editKeep       = 3
@@ -250,9 +250,9 @@ func (p *trimmed) Choose(req replay.Request) replay.Choice {
 	return c
 }
 
-// newClearTools clears all but the newest tool results, keep of them, whenever the prompt
-// is over the trigger and enough would go. The documentation promises that later requests
-// read the new prefix.
+// newClearTools clears all tool results except the newest keep ones, whenever the prompt is over
+// the trigger and the clearing saves enough. The documentation promises that later requests read
+// the new prefix.
 func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
 	return newTrimmed(rec, "clear", func(p *trimmed, req replay.Request) bool {
 		least := max(clearAtLeast, int(clearAtLeastShare*float64(req.Window)))

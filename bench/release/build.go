@@ -20,8 +20,8 @@ type target struct {
 	node, wheel string
 }
 
-// targets are all of them. A static program of Go runs on every Linux, whichever C library
-// it has; of macOS the oldest is named that Go makes programs for.
+// targets are all systems with a program. A static program of Go runs on every Linux, with any C
+// library. For macOS the oldest version is named that Go makes programs for.
 var targets = []target{
 	{"linux", "amd64", "linux-x64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
 	{"linux", "arm64", "linux-arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},

@@ -61,7 +61,7 @@ func (p *packer) read(from string, names ...string) (out []file, err error) {
 	return out, nil
 }
 
-// legal are the files that go wherever the program goes.
+// legal returns the files that must accompany the program everywhere.
 func (p *packer) legal() ([]file, error) { return p.read("", "LICENSE", "NOTICE") }
 
 // keep writes a file of the release.
@@ -100,8 +100,8 @@ func (p *packer) archive(t target, data []byte) error {
 	return p.keep(p.name(t, ".tar.gz"), packed, err)
 }
 
-// manifest reads a manifest of the checkout and gives it back with the version and changed
-// members, which are named by their path. Members are sorted by name then.
+// manifest reads a manifest of the checkout and returns it with the version and changed members,
+// which are named by their path. The members of the result are sorted by name.
 func (p *packer) manifest(path string, changes ...change) (file, error) {
 	data, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
 	if err != nil {

@@ -53,7 +53,7 @@ func (t *Tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]Fol
 	return out, nil
 }
 
-// rounds is how often Choose goes through all knobs at most.
+// rounds is the most times that Choose goes through all knobs.
 const rounds = 2
 
 // Choose finds weights for some sets, from bare BM25 on: knob by knob, the value round

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Judge rates the answer to one question: hits in order. Count counts tokens.
+// Judge rates the answer to one question. hits must be in order; count counts tokens.
 func Judge(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	m := rate(q, hits, count)
 	m.pack(q, hits, count)

@@ -19,8 +19,8 @@ type Knob struct {
 	Values []float64
 }
 
-// Knobs are all weights of retrieval.Signals. K1 and B are not signals of their own:
-// at 0 a word counts once, and length doesn't.
+// Knobs are all weights of retrieval.Signals. K1 and B are not signals of their own: with K1 at 0
+// a word counts once, and with B at 0 length doesn't count.
 var Knobs = []Knob{
 	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
 	{"behind", 0, []float64{0, .2, .4, .6}},

@@ -28,8 +28,8 @@ func (b *Bench) search(ctx context.Context, r *retrieval.Retriever, text string,
 	return out, nil
 }
 
-// linesWithin counts the lines that hold an item among as many of the first hits as have
-// at most so many tokens.
+// linesWithin counts the lines that hold an item among the first hits that have at most so many
+// tokens together.
 func (b *Bench) linesWithin(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit, tokens int) int {
 	found := map[string]bool{}
 	for _, h := range hits[:fit(hits, tokens, b.count)] {

@@ -86,7 +86,7 @@ type figure struct {
 	Of   func(Metrics) float64
 }
 
-// figures are those that get intervals and differences.
+// figures are the figures with intervals and differences.
 var figures = []figure{
 	{"recall_at_1", func(m Metrics) float64 { return m.RecallAt1 }},
 	{"recall_at_5", func(m Metrics) float64 { return m.RecallAt5 }},

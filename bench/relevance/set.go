@@ -12,7 +12,7 @@ import (
 type Set struct {
 	Name string
 	Dir  string
-	// Questions are those that have evidence.
+	// Questions are the questions with evidence.
 	Questions []Question
 }
 

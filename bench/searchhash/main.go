@@ -149,7 +149,7 @@ func ask(ctx context.Context, out io.Writer, set relevance.Set) error {
 	return nil
 }
 
-// hash is that of all that a result says.
+// hash returns the hash of all parts of a result.
 func hash(r retrieval.Result) string {
 	round(reflect.ValueOf(&r).Elem())
 	text, err := json.Marshal([]any{r, r.Grounds})

@@ -120,7 +120,7 @@ func (b *block) unfold() {
 	}
 }
 
-// reference reports whether a text says of itself that it asks for nothing.
+// reference reports whether a text says of itself that it needs no action.
 func reference(text string) bool {
 	head, _, _ := strings.Cut(text[:min(len(text), 300)], "\n\n")
 	return strings.Contains(head, "not instructions") || strings.Contains(head, "not a request")
@@ -416,7 +416,7 @@ func (s *sight) put() *Answer {
 	return do("", "append_file", "path", path, "text", s.names[0])
 }
 
-// plan goes on with the plan up to a point.
+// plan continues the plan up to a point.
 func (s *sight) plan() *Answer {
 	to, _ := strconv.Atoi(s.names[0])
 	var points [][]string

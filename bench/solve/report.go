@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Suite says which tasks are worked on under which policies.
+// Suite names the tasks and the policies of a run.
 type Suite struct {
 	// Windows are context windows in tokens, Variants how many tasks there are of each
 	// kind in each language.
@@ -18,7 +18,7 @@ type Suite struct {
 	Variants int
 	Policies []string
 	Options
-	// Progress is told how many of how many tasks are done; it may be nil.
+	// Progress is called with the number of finished tasks and of all tasks; it may be nil.
 	Progress func(done, all int)
 }
 
@@ -113,8 +113,8 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Markdown is the report as a table. The bill is the whole one, answers included; over
-// counts requests that no provider would take.
+// Markdown returns the report as a table. The bill is the whole one, answers included. Column
+// over counts requests that no provider would accept.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| window | policy | solved | " + strings.Join(Kinds(), " | ") + " | bill | calls | pages fetched | cuts | over |\n|---|---|---|" + strings.Repeat("---|", len(taskKinds)+5) + "\n")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Task is a conversation in which something is to be done, and the check of it.
+// Task is a conversation with a job for the agent, and the check of the result.
 type Task struct {
 	Kind     string `json:"task"`
 	Language string `json:"language"`
@@ -92,7 +92,7 @@ type maker struct {
 	scale float64
 }
 
-// says adds a turn of the user's, who comes back after seconds, minutes, or long.
+// says adds a turn of the user, who returns after seconds, minutes, or a long time.
 func (m *maker) says(text string) {
 	gap := time.Duration(20+m.IntN(160)) * time.Second
 	if m.IntN(6) == 0 {
@@ -174,8 +174,8 @@ func kindOf(name string) int {
 	panic("no kind of text is " + name)
 }
 
-// changed makes a file of which one setting has to change, and the check of that. It
-// returns path, name, value and new value, and a maker of settings that are others.
+// changed makes a file with one setting to change, and the check of the change. It returns path,
+// name, old value, new value, and a maker of other settings.
 func (m *maker) changed() (path, name string, from, to int, near func() string) {
 	kind := kindOf(m.of(settingKinds...))
 	name, from = m.of("lease", "queue", "relay", "quota")+m.of("Grace", "Burst", "Ceiling"), 10+m.IntN(900)

@@ -65,7 +65,7 @@ type predictedSession struct {
 	FixedTokens int    `json:"fixed_tokens"`
 	TTLSeconds  int    `json:"ttl_seconds"`
 	TTLFrom     string `json:"ttl_from"`
-	// NotCompared counts by reason the calls that have no bill to be compared with.
+	// NotCompared counts by reason the calls without a bill to compare with.
 	NotCompared map[string]int `json:"not_compared"`
 	// Unexplained are the calls that were cold within the lifetime.
 	Unexplained []unexplainedCall `json:"unexplained_calls"`
@@ -194,7 +194,7 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 	return display.Flush(w, b)
 }
 
-// notCompared says which calls of a session are in no figure.
+// notCompared names the calls of a session that are in no figure.
 func notCompared(s *predictedSession) string {
 	n := s.NotCompared[predict.NotBilled]
 	if n == 0 {
