@@ -41,7 +41,7 @@ type Written struct {
 	// rather than found it redundant.
 	Checkpoint *Checkpoint
 	New        bool
-	// State is the state to continue with. Callers must save it if the checkpoint is new.
+	// State is the state to continue with. It is already saved if the checkpoint is new.
 	State   State
 	Damaged []Damage
 }

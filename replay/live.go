@@ -107,8 +107,8 @@ func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage 
 	return err
 }
 
-// Restart is the end of the host's process and the begin of another, which has the same
-// conversation: the kernel is opened anew on its state. Other policies keep theirs.
+// Restart replaces the host's process by another with the same conversation: the kernel is opened
+// anew on its state. Other policies keep theirs.
 func (l *Live) Restart(ctx context.Context) error {
 	if p, ok := l.by.(*kernelPolicy); ok {
 		return errors.Join(p.k.Close(), p.open(ctx))

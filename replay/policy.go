@@ -26,14 +26,14 @@ const (
 type Policy struct {
 	// Name is the policy's name. About describes it in a line or two.
 	Name, About string
-	// Says is About in the few words that fit next to the name in a picture, "" if there are none.
+	// Says is a shorter About that fits next to the name in a picture, "" if there is none.
 	Says string
 	// Figures is how many figures a name with figures has, such as 1 for sliding-32k.
 	Figures int
-	// Ends is set if the policy must know how a session ends. No conversation can be held
+	// Ends must be set if the policy must know how a session ends. No conversation can be held
 	// under it.
 	Ends bool
-	// Rivals is set if a run without figures needs the result of a run under memkernel.
+	// Rivals must be set if a run without figures needs the result of a run under memkernel.
 	Rivals bool
 	// New returns the policy for a recording. figures are the numbers at the end of the policy's
 	// name, nil if it has none. Rival is the result under memkernel if Rivals is set, else nil.
@@ -143,7 +143,7 @@ type prompt struct {
 	texts  []string
 	behind func(recall.Place) bool
 	bill   cachelayout.Bill
-	// messages and markers are the request itself, plan the kernel's name for it.
+	// messages and markers are the request itself. plan is the kernel's name for it.
 	messages []memkernel.Message
 	markers  []transcript.Marker
 	plan     string

@@ -12,8 +12,8 @@ import (
 
 // rewrite is a change of the recorded session's past by the host.
 type rewrite struct {
-	// call is the first call that was made after it, counted with those that can't
-	// be planned.
+	// call is the first call that was made after it. The count includes calls that can't be
+	// planned.
 	call int
 	// from is the first message that follows head.
 	from int

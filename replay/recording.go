@@ -17,11 +17,10 @@ type Recording struct {
 	Counter  *kernel.MessageCounter
 	Messages []memkernel.Message
 	Calls    []transcript.Call
-	// numbers count the calls with those in left, which can't be planned.
+	// numbers count the calls, including those in left, which can't be planned.
 	numbers []int
 	left    []Unplanned
-	// others are calls that another policy could not plan: they are made, and not
-	// counted.
+	// others are calls that another policy could not plan. They are made, but not counted.
 	others []Unplanned
 	Items  []Item // the messages in full
 	Atoms  []transcript.Atom
@@ -91,8 +90,8 @@ func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	return r, nil
 }
 
-// answered returns how many tokens of output a message was billed for: as recorded, or
-// its size where that is more, since hosts that stream often record a stub.
+// answered returns how many tokens of output a message was billed for: as recorded, or its size
+// if that is more, since hosts that stream often record a stub.
 func (r *Recording) answered(m *memkernel.Message) int {
 	n := r.Counter.Message(m)
 	if m.Usage != nil {

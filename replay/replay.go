@@ -63,7 +63,7 @@ type Options struct {
 	Economy cachelayout.Economy
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
-	// Whole has memkernel show every result whole when the model sees it for the first time.
+	// Whole makes memkernel show every result whole when the model sees it for the first time.
 	Whole bool
 	// View is the replayed view: as the host would see it, or everything ever said.
 	View transcript.View
@@ -103,7 +103,8 @@ type Result struct {
 	Shown int `json:"-"`
 }
 
-// Run replays a session under one policy. A policy with Rivals needs a run of memkernel first.
+// Run replays a session under one policy. It first replays memkernel if a policy with Rivals has
+// no figures.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
 	base, figures, err := ParsePolicy(name)
 	if err != nil {

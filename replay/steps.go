@@ -32,7 +32,7 @@ func (s *Steps) Options() *kernel.Options {
 	return &kernel.Options{Prices: s.rec.Opt.Prices, Economy: s.rec.Opt.Economy, Represent: represent.Options{Whole: s.rec.Opt.Whole}}
 }
 
-// Len is how many calls can be planned, Left are the others.
+// Len is how many calls can be planned.
 func (s *Steps) Len() int { return len(s.rec.Calls) }
 
 // Left returns the calls that can't be planned.

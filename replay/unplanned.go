@@ -29,19 +29,19 @@ const (
 	refused = "refused"
 )
 
-// Unplanned is a recorded call that could not be planned. It is in no figure of any
-// policy that is compared with the one that could not plan it.
+// Unplanned is a recorded call that could not be planned. It is in no figure of any policy that
+// is compared with the policy that could not plan it.
 type Unplanned struct {
 	// Index counts the session's calls from 0, including planned ones.
 	Index int       `json:"index"`
 	Key   string    `json:"key"`
 	Time  time.Time `json:"time,omitzero"`
-	// Reason is one of the constants above, Detail explains it further.
+	// Reason is one of the constants above. Detail explains it further.
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// unplanned is call n as one that was not planned.
+// unplanned returns call n as one that was not planned.
 func (r *Recording) unplanned(n int, reason, detail string) Unplanned {
 	c := r.Calls[n]
 	return Unplanned{Index: r.numbers[n], Key: r.Messages[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Question is one that a call puts to the user.
+// Question is a question that a call asks the user.
 type Question struct {
 	// ID is the host's name for it, if it has one.
 	ID   string `json:"id,omitempty"`

@@ -14,15 +14,16 @@ import (
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Command is the shell command in the one spelling that Command.Text has,
-	// Check that it tests or builds, Piped that its status may be hidden.
+	// Command is the shell command in the one spelling of Command.Text. Check reports that it
+	// tests or builds. Piped reports that its status may be hidden.
 	Command string `json:"command,omitempty"`
 	Check   bool   `json:"check,omitempty"`
 	Piped   bool   `json:"piped,omitempty"`
-	// Commit reports whether it commits, Subject the message's first line.
+	// Commit reports whether it commits. Subject is the message's first line.
 	Commit  bool   `json:"commit,omitempty"`
 	Subject string `json:"subject,omitempty"`
-	// Branch is the git branch that it switches to, Maybe if its output agrees.
+	// Branch is the git branch that it switches to. Maybe is one that it switches to if its
+	// output agrees.
 	Branch string `json:"branch,omitempty"`
 	Maybe  string `json:"maybe,omitempty"`
 	// ShowsBranch reports whether its output is the branch's name.
@@ -37,11 +38,11 @@ type Call struct {
 	Questions []Question `json:"questions,omitempty"`
 	Plan      string     `json:"plan,omitempty"`
 	Task      string     `json:"task,omitempty"`
-	// Lost reports that the conversation went on, or ended, without the call's result.
+	// Lost reports that the conversation continued, or ended, without the call's result.
 	Lost bool `json:"lost,omitempty"`
 	// Since counts a person's messages after a lost call.
 	Since int `json:"since,omitempty"`
-	// Session is the host's handle of a command that still runs.
+	// Session is the host's handle of a running command.
 	Session string `json:"session,omitempty"`
 	// Why is the assistant's text before it.
 	Why string `json:"why,omitempty"`

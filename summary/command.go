@@ -154,8 +154,8 @@ func tidy(s string) string {
 	}
 }
 
-// words splits a simple command at white space and takes quotes off, after
-// environment settings and wrappers such as env, time and timeout.
+// words splits a simple command at white space and removes quotes. It skips environment settings
+// and wrappers such as env, time and timeout.
 func words(s string) []string {
 	w := strings.Fields(textutil.Head(s, 1<<10))
 	for i := range w {
@@ -182,7 +182,7 @@ var checkers = [...]string{"pytest", "jest", "vitest", "mocha", "ava", "tsc", "t
 	"make", "gmake", "mvn", "gradle", "gradlew", "msbuild", "xcodebuild", "rspec", "rubocop", "phpunit", "phpstan",
 	"bazel", "buck2", "shellcheck", "clang-tidy", "playwright", "cypress"}
 
-// runners are programs that do when one of their first words is a verb.
+// runners are programs that test, build or lint if one of their first words is a verb.
 var runners = [...]string{"go", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno", "cargo", "mise", "just", "task",
 	"dotnet", "swift", "zig", "cmake", "python", "python3", "uv", "poetry", "pipenv", "hatch", "bundle", "rake",
 	"composer", "mix", "sbt", "lein", "stack", "cabal", "dune", "flutter", "dart", "rails", "node", "turbo", "nx", "moon", "pre-commit"}
@@ -335,7 +335,7 @@ func absolute(p string) bool {
 		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
 }
 
-// cleanPath returns the one spelling of a path under which it is remembered.
+// cleanPath returns a path in the one spelling under which it is remembered.
 func cleanPath(p string) string {
 	p = oneLine(p, pathRunes)
 	if p == "" || strings.Contains(p, `\`) || strings.Contains(p, "://") {

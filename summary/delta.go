@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// How much of a message a model gets to see, in runes.
+// How much of a message a model is shown, in runes.
 const (
 	spokenRunes = 2000
 	saidRunes   = 1200

@@ -4,9 +4,8 @@ import (
 	"strings"
 )
 
-// failMarks start a line of a test runner's or compiler's output that reports it
-// failed, errorMarks are in a line that gives the reason. Both are the fixed output
-// formats of programs.
+// failMarks start a line of a test runner's or compiler's output that reports a failure.
+// errorMarks are in a line that gives the reason. Both are the fixed output formats of programs.
 var (
 	failMarks  = [...]string{"FAIL", "--- FAIL", "not ok ", "FAILED", "error[", "error:", "Error:", "ERROR", "npm ERR!", "npm error", "panic:", "fatal:", "make: ***", "Traceback (most recent call last)", "E   "}
 	errorMarks = [...]string{"error", "Error", "ERROR", "FAIL", "panic:", "fatal", "Exception", "✗", "✖", "✘", "CONFLICT", "denied", "not found", "No such file"}
@@ -102,8 +101,8 @@ func reasonFollows(marked string) bool {
 	return strings.HasPrefix(marked, "--- FAIL") && !strings.Contains(marked, " / ")
 }
 
-// failedAt returns where in an output that is longer than the windows at its ends the line
-// begins that reports the first failure, -1 if those have it or none does.
+// failedAt returns the beginning of the line that reports the first failure, in an output longer
+// than the windows at its ends. It returns -1 if the windows have that line or there is none.
 func failedAt(text string) int {
 	if len(text) <= 2*resultWindow {
 		return -1

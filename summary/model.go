@@ -10,10 +10,10 @@ import (
 // Model is a language model that reads the events since its last call and proposes operations on
 // the notes. It is safe for concurrent use.
 type Model interface {
-	// Name names the model and where it is asked, without any secret.
+	// Name returns the model's name and its server, without any secret.
 	Name() string
-	// Complete asks once and does not try again. It ends when ctx does. An error
-	// is best a [*ModelError], which reports whether and when to ask again.
+	// Complete asks once and does not try again. It ends when ctx does. An error should be a
+	// [*ModelError], which reports whether and when to ask again.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
 
@@ -25,14 +25,14 @@ type Prompt struct {
 	Limit     int64
 }
 
-// Completion is a model's answer, with its cost as the server reports it.
+// Completion is a model's answer, with the cost that the server reports.
 type Completion struct {
 	Text                      string
 	InputTokens, OutputTokens int
 }
 
-// Bounds of an answer: eight thousand tokens leave a reasoning model room, and no
-// list of operations worth having is longer than 64 KiB.
+// Bounds of an answer: eight thousand tokens leave a reasoning model room, and no useful list of
+// operations is longer than 64 KiB.
 const (
 	maxAnswerTokens = 8000
 	maxAnswerBytes  = 64 << 10
@@ -59,8 +59,8 @@ const (
 	ReasonCooling     Reason = "COOLING"      // it was not asked: it failed a short while ago
 )
 
-// Spent reports whether a delta is done with: it was answered, well or badly. After
-// the other reasons it may be asked about again.
+// Spent reports whether a delta is finished: it was answered, well or badly. After any other
+// reason the model may be asked about it again.
 func (r Reason) Spent() bool {
 	switch r {
 	case ReasonOK, ReasonEmpty, ReasonTooLarge, ReasonInvalid:
@@ -69,7 +69,7 @@ func (r Reason) Spent() bool {
 	return false
 }
 
-// Counts reports whether the model is to be left alone for a while after it.
+// Counts reports whether the model should be left alone for a while after it.
 func (r Reason) Counts() bool {
 	switch r {
 	case ReasonOK, ReasonCancelled, ReasonCooling:
@@ -78,7 +78,7 @@ func (r Reason) Counts() bool {
 	return true
 }
 
-// ModelError is why a model gave nothing that can be used.
+// ModelError is the reason why a model gave no usable answer.
 type ModelError struct {
 	Reason Reason
 	// Status is the HTTP status, 0 if there was none.

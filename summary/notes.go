@@ -56,7 +56,7 @@ func NotesSpec() journal.TypeSpec {
 
 // Note is one line by a model, with its provenance.
 type Note struct {
-	// ID is the note's on its page, "" for a scalar.
+	// ID is the note's id on its page, "" for a scalar.
 	ID string `json:"-"`
 	// Text is one line, bounded. Key is the message that it rests on.
 	Text string `json:"text"`
@@ -98,7 +98,7 @@ type Notes struct {
 	// next mark is made from it.
 	Marks   []Mark
 	Version int
-	// Goal and Step are scalars, Lists hold open and closed notes, oldest first.
+	// Goal and Step are scalars. Lists hold open and closed notes, oldest first.
 	Goal, Step Note
 	Lists      map[string][]Note
 	// Closed has notes and entries of the mechanical summary, by id.

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Operation is one change that a model proposes. It only adds: an update keeps the
-// version before it in the journal, a closed entry stays with its reason.
+// Operation is one change that a model proposes. It only adds: an update keeps the previous
+// version in the journal, and a closed entry stays with its reason.
 type Operation struct {
 	// Op is add, update, close or remember.
 	Op    string `json:"op"`
@@ -24,7 +24,7 @@ type Operation struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
-	// Version is the one that an update was made from.
+	// Version is the version that an update was made from.
 	Version int `json:"version"`
 	// Evidence is the label of the message that it rests on.
 	Evidence string `json:"evidence"`
@@ -80,11 +80,11 @@ func unfenced(text string) string {
 
 // Fact is something that a model proposes to remember beyond the session.
 type Fact struct {
-	// ID names the operation, Text is one line, Evidence as in an update.
+	// ID names the operation. Text is one line. Evidence is as in an update.
 	ID, Text, Evidence string
 }
 
-// Answered is an answer on its way into the journal.
+// Answered is an answer before it is in the journal.
 type Answered struct {
 	State State
 	Notes Notes
@@ -229,8 +229,7 @@ func (a *Answered) evidence(op Operation) string {
 	return "message:" + oneLine(op.Evidence, nameRunes)
 }
 
-// restsOn returns the message on which an open entry rests, "" if there is none of
-// that id.
+// restsOn returns the message on which an open entry rests, "" if no entry has that id.
 func (a *Answered) restsOn(id string) string {
 	_, key, _ := a.entry(id)
 	return key
@@ -277,7 +276,7 @@ func (a *Answered) refuse(p journal.Proposal) string {
 	return ""
 }
 
-// spoken reports whether a person said something in the message that a page holds.
+// spoken reports whether a person wrote the message that a page holds.
 func (a *Answered) spoken(page string) bool {
 	return slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Page == page && s.Spoken })
 }

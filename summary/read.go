@@ -13,9 +13,9 @@ import (
 // Functions by which other packages read a conversation, so that a message means the same to all
 // of them.
 
-// Excerpt returns the start of a text as one line of at most max runes, in the form
-// that every excerpt of a summary has: no control characters, no terminal
-// escapes, nothing but UTF-8, "…" at its end if something was left out.
+// Excerpt returns the start of a text as one line of at most max runes, in the form of every
+// excerpt of a summary: only UTF-8, no control characters, no terminal escapes, and "…" at its
+// end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
 
 // Outcome returns how the call ended that r answers: a status in the words of [Command], or
@@ -52,7 +52,7 @@ func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	return out
 }
 
-// searches reports whether the last command of a call is one that ends with 1 where it finds
+// searches reports whether the last command of a call is one that ends with status 1 if it finds
 // nothing.
 func (c Call) searches() bool {
 	segs := split(c.Command)

@@ -13,7 +13,7 @@ func Cap(window int) int { return max(0, min(1200, window*12/100)) }
 
 const noneYet = "none yet"
 
-// list is one of the summary's lists on its way into the text.
+// list is one of the summary's lists while it is fitted into the text.
 type list struct {
 	kind string
 	// items are rendered lines, newest first. evicted counts the entries that the state no longer

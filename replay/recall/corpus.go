@@ -96,8 +96,8 @@ func (c *corpus) contains(s string) bool {
 	return found
 }
 
-// rarest finds the gram of s with the fewest positions: where it is in s and
-// the head of its chain, 0 if s cannot be in the text.
+// rarest finds the gram of s with the fewest positions. It returns its offset in s and the head
+// of its chain, 0 if s cannot be in the text.
 func (c *corpus) rarest(s string) (at int, chain int32) {
 	least := int32(-1)
 	for i := 0; i+gram <= len(s); i++ {

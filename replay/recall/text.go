@@ -38,9 +38,9 @@ func useOf(m memkernel.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// TextOf returns all that a message shows to a model: text, the string leaves
-// of tool inputs, the text of results, one below the other; no thinking. Build
-// prompts from it, so that history and prompt spell things alike.
+// TextOf returns all that a message shows to a model: text, the string leaves of tool inputs, the
+// text of results, one below the other; no thinking. Callers must build prompts from it, so that
+// history and prompt have the same spelling.
 func TextOf(m memkernel.Message) string {
 	ps := pieces(m)
 	texts := make([]string, len(ps))

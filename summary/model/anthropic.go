@@ -47,7 +47,7 @@ func (a *anthropic) Complete(parent context.Context, p summary.Prompt) (summary.
 		return summary.Completion{}, a.explain(parent, ctx, err)
 	}
 	var out summary.Completion
-	if u, _ := memkernel.ReadUsage(answer.Usage); u != nil { // one that can't be read is no reason to lose the notes
+	if u, _ := memkernel.ReadUsage(answer.Usage); u != nil { // unreadable usage is no reason to lose the notes
 		out.InputTokens, out.OutputTokens = u.InputTotal(), u.OutputTokens
 	}
 	var text strings.Builder

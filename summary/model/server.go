@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// server is a server, a model there, and how it is spoken to.
+// server is a server, a model there, and its protocol.
 type server struct {
 	base, model string
 	key, keyEnv string
