@@ -1,7 +1,7 @@
 // Package pagevm is the virtual memory of a prompt. It holds the parts of a prompt and the one
 // rule by which it changes.
 //
-//   - A [Page] is a typed unit of state: a tool call with its result, a message,
+//   - A [Page] is a typed unit of state: a tool result, a run of a message,
 //     a rule. Its type fixes the lowest fidelity at which it may ever be shown
 //     ([Floor]) and the levels in between ([Path]).
 //   - A [Rep] is a page at one level. Representations are made when a page is ingested, never

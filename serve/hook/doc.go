@@ -4,7 +4,7 @@
 //
 //	host ── event ──► Run ──► workspace found ──► Setup opened ──► handled ──► answer ──► host
 //	                   │                                             │
-//	                   └── an error, a panic, the deadline ──────────┴──► hook.log, and an empty answer
+//	                   └── an error, a panic, the deadline ──────────┴──► hook.log; after a panic or the deadline an empty answer
 //
 //	event                        work                                     answer
 //	SessionStart                 the session becomes the host's newest    compact, resume, clear: the text to go on from

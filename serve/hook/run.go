@@ -77,7 +77,7 @@ func (o *Options) setDefaults() {
 }
 
 // Run answers one event. Its error is only for an answer that could not be written:
-// everything else is an empty answer and a line in the log.
+// any other error is a line in the log, and the host gets the part of the answer that is there, which may be empty.
 func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	opts.setDefaults()
 	e, err := readEvent(in)
