@@ -24,8 +24,8 @@ var errBadHash = errors.New("not a blob hash")
 
 // DamageError reports a blob that does not hold the bytes it should.
 type DamageError struct {
-	// Hash is what the content should hash to; Got is what it hashes to, ""
-	// if it could not be read to its end.
+	// Hash is the expected hash of the content. Got is its actual hash, or "" if the content
+	// could not be read to its end.
 	Hash, Got string
 	// File is where the damaged blob is.
 	File string
@@ -182,8 +182,7 @@ func (b *Blobs) PutAside(hash string) (string, error) {
 	return b.in.Where(aside), nil
 }
 
-// Walk yields every blob in order of its hash. What is no blob is passed over. An error
-// ends the walk.
+// Walk yields every blob in order of its hash and skips other files. An error ends the walk.
 func (b *Blobs) Walk() iter.Seq2[BlobInfo, error] {
 	return func(yield func(BlobInfo, error) bool) {
 		folders, err := b.in.List("")
@@ -262,11 +261,10 @@ func (b *Batch) Len() int { return len(b.seen) }
 // Bytes returns the size of the content held in memory until Commit.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
-// Commit writes what is not stored yet and makes all of the batch durable:
-// only after it returns nil may a pointer to one of its blobs be handed out.
-// After an error some blobs may be there; nothing is left half written. The batch is
-// empty then, and an empty one touches nothing. Files of what it returns counts the
-// blobs that were new.
+// Commit writes the blobs that are not stored yet and makes the whole batch durable. Callers must
+// not hand out a pointer to one of its blobs before Commit returns nil. After an error some blobs
+// may be stored, but none is half written. Commit empties the batch; committing an empty batch
+// touches nothing. Stats.Files counts the new blobs.
 func (b *Batch) Commit(ctx context.Context) (Stats, error) {
 	docs := b.docs
 	b.docs, b.bytes = nil, 0

@@ -25,9 +25,9 @@ type files struct {
 	dir statedir.Dir
 }
 
-// known is what the stores of one folder, however deep, know of it.
+// known is the knowledge of one folder that all stores in it share, however deep they are.
 type known struct {
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 	// durable are the files put Once that survive a power cut. One that another process
 	// has just renamed may not, yet.
 	durable map[string]struct{}
@@ -48,9 +48,9 @@ func FilesIn(dir, name string) (Store, error) {
 	return Files(at), err
 }
 
-// Narrow takes from other users of the machine what they may do in a state directory, and
-// returns how many files and folders it did that to. A directory that is its owner's alone is not
-// looked into.
+// Narrow takes the permissions of other users away from a state directory, and returns the number
+// of files and folders that it changed. It does not look into a directory that only its owner may
+// use.
 func Narrow(dir string) (n int, err error) {
 	if top, err := os.Lstat(dir); err != nil || !top.IsDir() || top.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
 		return 0, nil
@@ -69,8 +69,8 @@ func Narrow(dir string) (n int, err error) {
 	return n, err
 }
 
-// Foreign reports whether what is under a name is none of the store's, and that nothing
-// it leads to was touched.
+// Foreign reports whether err says that the file under a name does not belong to the store, such
+// as a link. Nothing that the file leads to was touched.
 func Foreign(err error) bool {
 	var link *statedir.LinkError
 	return errors.As(err, &link)
@@ -186,7 +186,7 @@ func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
 	return err
 }
 
-// tempFolder holds what is put Once until it is whole.
+// tempFolder holds documents that are put with Once until they are complete.
 const tempFolder = "tmp"
 
 func (s files) putOnce(docs []Doc, st *Stats) error {

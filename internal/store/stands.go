@@ -1,10 +1,10 @@
 package store
 
-// Stands waits until all that is read under a lock, which the caller holds, survives what a
-// synced write survives, whoever wrote it: as a write that waits for a standby, and whose
-// session was ended meanwhile, is there to be read before the standby has it. It is for who
-// answers that something is there already. A store that leaves it to [Journal.Sync] says ok is
-// false.
+// Stands waits until everything that can be read under a lock is as durable as a synced write,
+// whoever wrote it. The caller must hold the lock. A write can be readable before it is durable:
+// for example, a database makes it visible while its standby does not have it yet, because the
+// writer's connection was ended. Callers that report something as already stored should call
+// Stands first. ok is false if the store leaves this to [Journal.Sync].
 func Stands(s Store, lock string) (ok bool, err error) {
 	h, ok := s.(interface{ Stands(lock string) error })
 	if ok {
@@ -13,9 +13,9 @@ func Stands(s Store, lock string) (ok bool, err error) {
 	return ok, err
 }
 
-// Takeovers counts how often another server has come to answer for a store, as a standby that
-// takes over. What was read before says nothing of what that one has: it may lack what was
-// written last, and have given the same numbers and times to something else.
+// Takeovers returns how often another server, such as a standby, has taken over for a store.
+// Callers must discard everything read before a takeover: the new server may lack the last writes
+// and may have reused their numbers and times.
 func Takeovers(s Store) int64 {
 	if h, ok := s.(interface{ Takeovers() int64 }); ok {
 		return h.Takeovers()

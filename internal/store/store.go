@@ -1,12 +1,12 @@
-// Package store is where the program's state is kept: documents, journals and blobs
-// by name, and locks among processes. [Files] keeps them in a state directory;
-// package storetest keeps them in memory and fails on demand, for tests. What
-// both promise is at [Store] and [Journal], and one suite of tests holds them to it.
+// Package store keeps the program's state: documents, journals and blobs by name, and locks among
+// processes. [Files] keeps them in a state directory. Package storetest keeps them in memory and
+// fails on demand, for tests. [Store] and [Journal] document the contract, and one suite of tests
+// checks every store against it.
 //
-// A name is made of parts between slashes, as sessions/main/journal.jsonl; the parts
-// before the last are folders, which come with what is in them. Names are the
-// caller's and never a user's. Package store interprets no content but that of blobs
-// ([Blobs]), which it holds against their hashes.
+// A name consists of parts between slashes, such as sessions/main/journal.jsonl. The parts before
+// the last are folders, which the store makes as needed. Callers must choose names themselves and
+// never use a user's text as one. Package store interprets no content, except that it checks
+// blobs ([Blobs]) against their hashes.
 package store
 
 import (
@@ -24,45 +24,46 @@ import (
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
-// Store keeps documents and journals by name. It is safe for concurrent use, also by
-// several processes; who must not write at the same time takes a lock.
+// Store keeps documents and journals by name. It is safe for concurrent use, also by several
+// processes. Writers that must not write at the same time must take a lock.
 //
-// What is not there is an error that wraps [fs.ErrNotExist]. What is under a name
-// and is none of the store's, as a link that somebody put there, is refused by an error
-// that [Foreign] recognises, before a byte is read or written.
+// For a missing name, methods return an error that wraps [fs.ErrNotExist]. If a file under a name
+// does not belong to the store, such as a link that somebody put there, they refuse it before
+// they read or write a byte, with an error that [Foreign] recognises.
 type Store interface {
 	// In returns a folder as a store of its own. Nothing is looked at.
 	In(folder string) Store
-	// Where returns where a name is, "" the store itself: for messages, to people.
+	// Where returns the place of a name, or of the store itself for "", for messages to people.
 	Where(name string) string
 
-	// Get reads what is under a name, whole and of one moment.
+	// Get returns the whole content of a name as it was at one moment.
 	Get(name string) ([]byte, error)
-	// Open opens it to be read in parts. What takes the name later is not seen.
+	// Open opens a name for reading in parts. The reader does not see content that replaces it
+	// later.
 	Open(name string) (Reader, error)
 	// Stat describes a document, a journal or a folder; "" is the store itself.
 	Stat(name string) (Info, error)
-	// List names what is in a folder, by name; "" is the store itself.
+	// List returns the entries of a folder, sorted by name; "" is the store itself.
 	List(folder string) ([]Entry, error)
 
-	// Put gives documents and journals a new content, whether or not the names had one.
-	// At any instant, and after a kill at any instant, each has its old content or its
-	// new one, whole; after a power cut too, but for what was put Unsynced. how sets what
-	// is durable when it returns nil; after an error a beginning of them has the new
-	// content.
+	// Put gives documents and journals a new content, whether or not they exist. At any instant,
+	// and after a kill at any instant, each has its whole old content or its whole new one. The
+	// same holds after a power cut, unless the document was put Unsynced. how sets the durability
+	// that callers may rely on when Put returns nil. After an error the first few of docs may
+	// have the new content.
 	Put(how Durability, docs ...Doc) (Stats, error)
-	// Move gives what is under a name another one, over a document or journal that
-	// has it; a folder takes with it what is in it. It is done or not done. Synced,
-	// the old name is gone for good.
+	// Move renames a document, journal or folder, and replaces a document or journal that has the
+	// new name. A folder keeps its content. Move is atomic. With Synced, the old name cannot come
+	// back.
 	Move(how Durability, from, to string) error
-	// Remove takes documents, journals and folders with all that is in them away, in
-	// their order. What is not there is no error. A kill may leave part of a folder.
+	// Remove removes documents, journals, and folders with their content, in the given order. It
+	// skips missing names. A kill may leave part of a folder.
 	Remove(how Durability, names ...string) (Stats, error)
-	// Tidy removes what killed writers left half done in some folders, which nobody
-	// sees but in lists.
+	// Tidy removes the unfinished files of killed writers from folders. Such files show up only
+	// in lists.
 	Tidy(folders ...string) error
 
-	// Journal returns what is under a name, to be written on. Nothing is opened or made
+	// Journal returns the journal of a name for appending. It does not open or make the journal
 	// yet.
 	Journal(name string) Journal
 	// Lock takes a lock among processes, and among those who ask in this one: alone, or
@@ -77,24 +78,25 @@ type Store interface {
 //
 // The first use but Patch makes a journal that is not there, durably, and its folder.
 type Journal interface {
-	// Reader reads what is in it; Size asks anew, and counts what others appended.
+	// Reader reads the journal's content. Size asks the store each time, so it includes the
+	// appends of others.
 	Reader
-	// Append writes behind the first off bytes, which are all there are, in one piece,
-	// and durably if sync is set. After a kill all of it is there, or a beginning of it,
-	// or nothing; what a power cut leaves of what was appended without sync may have
-	// holes. If it fails it is taken back; an error that wraps [ErrTorn] means that it
-	// could not be, and the journal must be read before it is appended to again.
+	// Append writes data in one piece after the first off bytes, and durably if sync is set. The
+	// journal must hold exactly off bytes. After a kill it holds all of data, a beginning of it,
+	// or none. After a power cut, data that was appended without sync may have holes. If the
+	// write fails, Append takes it back. If that fails too, Append returns an error that wraps
+	// [ErrTorn], and the caller must read the journal before appending to it again.
 	Append(off int64, data []byte, sync bool) (Stats, error)
-	// Sync makes durable what was appended without.
+	// Sync makes earlier appends without sync durable.
 	Sync() (Stats, error)
-	// Cut takes what follows size bytes off, durably with the next sync.
+	// Cut truncates the journal to size bytes. The next sync makes this durable.
 	Cut(size int64) error
-	// Patch writes over existing bytes, in place. It is not atomic: who reads them
-	// recognises by their content what a crash has torn. Bytes beside them are not touched.
-	// A power cut leaves those without sync up to some moment, and may tear the next.
+	// Patch overwrites existing bytes in place and touches no others. It is not atomic: readers
+	// must recognise a patch torn by a crash by its content. After a power cut, the patches
+	// without sync are there up to some moment, and the next one may be torn.
 	Patch(off int64, data []byte, sync bool) error
-	// Current reports whether the name still has what this is: false after a Put, a Move
-	// or a Remove of it, and what is then appended here is lost.
+	// Current reports whether the name still refers to this journal. After a Put, a Move or a
+	// Remove of the name it returns false, and later appends to this journal are lost.
 	Current() (bool, error)
 }
 
@@ -106,17 +108,18 @@ type Reader interface {
 	Size() (int64, error)
 }
 
-// Durability is what a write survives.
+// Durability says which failures a write survives.
 type Durability int
 
 const (
 	// Synced survives a power cut, each write before the next is begun.
 	Synced Durability = iota
-	// Unsynced survives the end of the process at any instant, in the order of the
-	// writes; a power cut may take any of them. It is for what can be made again.
+	// Unsynced writes survive the end of the process at any instant, in the order of the writes.
+	// A power cut may lose any of them, so callers must be able to make the content again.
 	Unsynced
-	// Once is for names that stand for their content: what is in that length is left
-	// as it is. When it returns all survive a power cut; before, in no order.
+	// Once is for names that are derived from their content: a document that already has this
+	// length is left as it is. When the call returns, all documents survive a power cut. Before
+	// that, they become durable in no order.
 	Once
 )
 
@@ -134,7 +137,7 @@ type Doc struct {
 	Data []byte
 }
 
-// Info describes what is under a name.
+// Info describes the document, journal or folder of a name.
 type Info struct {
 	Size   int64     // in bytes; of a folder, nothing
 	Time   time.Time // when it was written last
@@ -149,9 +152,9 @@ type Entry struct {
 	Info func() (Info, error)
 }
 
-// Stats describes what a write cost.
+// Stats describes the cost of a write.
 type Stats struct {
-	// Files and Bytes count what was written.
+	// Files and Bytes count the written files and bytes.
 	Files int
 	Bytes int64
 	// Syncs counts waits for a disk, SyncTime is the time inside them.
@@ -170,15 +173,15 @@ func (s *Stats) Add(o Stats) {
 // ErrTorn is wrapped by the error of an append that could not be taken back.
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
-// ErrOutOfReach is wrapped by the error of a store that can't be asked now. It says nothing
-// of what is there.
+// ErrOutOfReach is wrapped by the error of a store that can't be asked now. It says nothing about
+// the store's content.
 var ErrOutOfReach = errors.New("the store can't be asked now")
 
-// OutOfReach reports whether an error says nothing of what is there, so that it is neither
-// damaged nor absent: a store that can't be asked now, and of files whatever the system
-// refuses, be it for a moment (too many open files, no memory) or for as long as somebody
-// has no right to read them or their disk fails. Only what was read can be damaged, and only
-// what wraps [fs.ErrNotExist] is not there.
+// OutOfReach reports whether an error says nothing about the content, so that callers must treat
+// it as neither damaged nor missing. This is so if the store can't be asked now, or if the system
+// refuses a file: for a moment (too many open files, no memory), or because of missing rights or
+// a failing disk. Only content that was read can be damaged, and only an error that wraps
+// [fs.ErrNotExist] means that a name is missing.
 func OutOfReach(err error) bool {
 	if err == nil || errors.Is(err, ErrOutOfReach) || statedir.Replaced(err) {
 		return err != nil
@@ -208,10 +211,10 @@ func (e *LockedError) Error() string {
 	return e.Name + " is held by another process"
 }
 
-// Unwritten is why something that was written under a lock is not there though the process
-// lives: a store may hold back until the lock is let go what was written Unsynced, or
-// under a lock that [Defer] was asked for, and fail then. It is asked once, by whoever let the
-// lock go and before anybody here takes it again; nil says that all is there.
+// Unwritten returns why writes under a lock are missing although the process lives, or nil if all
+// are there. A store may hold back Unsynced writes, and all writes under a lock with [Defer],
+// until the lock is released, and may fail then. The caller must call Unwritten once, after it
+// released the lock and before anybody in this process takes the lock again.
 func Unwritten(s Store, lock string) error {
 	if h, ok := s.(interface{ Unwritten(lock string) error }); ok {
 		return h.Unwritten(lock)
@@ -219,11 +222,11 @@ func Unwritten(s Store, lock string) error {
 	return nil
 }
 
-// Defer lets a store hold back what is written Synced, too, in the folder of a lock that the
-// caller holds alone: it is durable, all of it or nothing, when the lock was let go, unless
-// [Unwritten] says why not, or when sync returns nil. It is for who answers nobody before
-// that, and syncs before it does elsewhere what follows from what it wrote. A store that
-// has nothing to gain by it writes as ever.
+// Defer lets a store hold back Synced writes, too, in the folder of a lock. The caller must hold
+// the lock alone. The writes become durable together, or not at all, when sync returns nil or
+// when the lock is released, unless [Unwritten] returns an error. The caller must answer nobody
+// before that, and must call sync before it acts elsewhere on its writes. A store that gains
+// nothing by deferring writes as usual.
 func Defer(s Store, lock string) (sync func() error) {
 	if h, ok := s.(interface {
 		Defer(lock string) func() error
@@ -233,11 +236,12 @@ func Defer(s Store, lock string) (sync func() error) {
 	return func() error { return nil }
 }
 
-// Resume takes a lock alone that this process let go last, without asking whether another has
-// had it since: what was known of its folder then is believed, no more comes with it, and others may take it meanwhile. It is for
-// who asks for [Defer] at once, and answers nobody before the lock was let go and
-// [Unwritten] said nil: where another had it, that says so, and nothing that would have been
-// written is there. It is nil where the lock has to be taken by [Store.Lock].
+// Resume takes a lock alone that this process released last, without asking whether another
+// process has held it since. The process goes on with its old knowledge of the lock's folder, and
+// others may take the lock meanwhile. The caller must call [Defer] at once, and must answer
+// nobody before it released the lock and [Unwritten] returned nil. If another process held the
+// lock, Unwritten returns an error and none of the writes are there. Resume returns nil if the
+// caller must use [Store.Lock] instead.
 func Resume(s Store, lock string) (release func()) {
 	if h, ok := s.(interface{ Resume(lock string) func() }); ok {
 		return h.Resume(lock)
@@ -262,7 +266,8 @@ func Find(s Store, name string) (bool, error) {
 	return err == nil, nil
 }
 
-// Exists is [Find] for who decides nothing by it that can't be made good, as what is shown.
+// Exists is [Find] without an error. Callers must use it only where a wrong answer does no harm,
+// such as for display.
 func Exists(s Store, name string) bool {
 	there, _ := Find(s, name)
 	return there
@@ -312,8 +317,8 @@ func AsideName(s Store, name string) (string, error) {
 	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", s.Where(name))
 }
 
-// PutAside moves what is damaged to an [AsideName], and returns that. What is not
-// there is no error, and no name.
+// PutAside moves a damaged document or journal to an [AsideName] and returns that name. If
+// nothing has the name, it returns "" and no error.
 func PutAside(s Store, name string) (string, error) {
 	if _, err := s.Stat(name); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -328,9 +333,9 @@ func PutAside(s Store, name string) (string, error) {
 	return aside, s.Move(Unsynced, name, aside)
 }
 
-// KeepOutOfGit has git pass over what is in a store. A file that lets more through than
-// itself and the configuration, or a link in its place, may have come with the project: it
-// is made anew.
+// KeepOutOfGit makes git ignore the content of a store. It replaces a link, and an ignore file
+// that lets more through than itself and the configuration, since either may have come with the
+// project.
 func KeepOutOfGit(s Store) error {
 	const name = ".gitignore"
 	data, err := s.Get(name)
@@ -367,8 +372,8 @@ func ignoresAll(rules string) bool {
 // without the lock: nothing was written, and the journal must be read again.
 var ErrOvertaken = errors.New("somebody else appended first")
 
-// ErrAgain is wrapped by errors after which the call may be made again as it is, and may
-// then go well: what keeps the state is out of reach, or has too much to do.
+// ErrAgain is wrapped by errors after which the caller may repeat the call unchanged: the store
+// is out of reach or overloaded.
 var ErrAgain = errors.New("try again")
 
 // Again reports whether a call that failed may be made again as it is: nothing that it was
@@ -377,17 +382,18 @@ func Again(err error) bool {
 	return errors.Is(err, ErrAgain) || Overtaken(err) || slices.ContainsFunc(passing, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
-// Overtaken reports whether a call failed because somebody else was at work where it was to
-// write: it begins anew with what that one wrote.
+// Overtaken reports whether a call failed because another writer was at work in the same place.
+// The caller should begin again from that writer's state.
 func Overtaken(err error) bool {
 	var lost *LostError
 	return errors.Is(err, ErrOvertaken) || errors.As(err, &lost)
 }
 
-// LostError reports a lock that its holder has no more, as one has that was paused for
-// longer than a lease lasts: what it would have written was not.
+// LostError reports that the holder lost its lock, for example because it was paused for longer
+// than the lease. Its write did not happen.
 type LostError struct {
-	// Name is what was to be written, Lock what was lost, as [Store.Where] returns them.
+	// Name is the name that was to be written, and Lock the lost lock, as [Store.Where] returns
+	// them.
 	Name, Lock string
 }
 
@@ -395,12 +401,12 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: nothing was written: this process was out of reach for so long that %s is no longer its own; make the call again", e.Name, e.Lock)
 }
 
-// Apart is a store that keeps large contents beside itself, as in a bucket.
+// Apart is a store that keeps large contents elsewhere, such as in a bucket.
 type Apart interface {
 	Store
-	// Sweep removes from there what no name has any more, and what never got one: after a
-	// time in which its writer may be at work, or now, which fails that writer. It returns
-	// how many went. An error may leave some, which the next sweep removes.
+	// Sweep removes large contents that no name refers to, and returns their number. It spares
+	// recent ones, because their writer may still be at work, unless now is set; that writer then
+	// fails. After an error some are left, which the next Sweep removes.
 	Sweep(ctx context.Context, now bool) (int, error)
 	// Strays calls f for all that is there and that no name has.
 	Strays(ctx context.Context, f func(Stray) error) error

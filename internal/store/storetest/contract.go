@@ -28,9 +28,9 @@ import (
 // Kind is a store under test: how one is made, killed at a step, and found again.
 type Kind struct {
 	Open func(t *rapid.T) store.Store
-	// Kill lets the process die at its nth write step from now on, with part bytes of a
-	// write done; it gives a function that ends that and reports whether it died, and one
-	// that gives what the next process finds. Refused, that step fails and no other.
+	// Kill lets the process die at its nth write step from now on, after part bytes of that
+	// write. died ends this and reports whether the process died. next returns the store as the
+	// next process finds it. With refused, the process lives and only that step fails.
 	Kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
 }
 
@@ -39,7 +39,7 @@ func Contract(t *testing.T, k Kind) {
 	for _, c := range []struct {
 		name  string
 		f     func(t *rapid.T, k Kind, s store.Store)
-		draws bool // what is done; else it is the same every time
+		draws bool // whether the steps are drawn; else they are the same every time
 	}{{"whatever is done", whateverIsDone, true}, {"handles", handles, false}, {"locks", locks, true}, {"deferred", deferred, true}, {"wait", wait, false}, {"refused", refused, true}, {"torn", torn, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
@@ -52,7 +52,7 @@ func Contract(t *testing.T, k Kind) {
 	}
 }
 
-// model is what should be there, by name.
+// model is the expected content by name.
 type model map[string]string
 
 // action does something to a store. On the way the content of each name it touches is
@@ -204,8 +204,8 @@ func (m model) compare(t *rapid.T, got model, what string) {
 	}
 }
 
-// Whatever is done is what is read, and a process that dies at any step leaves, of
-// what it had done, all, and of what it was doing what the contract allows.
+// Reads return what was written. A process that dies at any step must leave all finished steps,
+// and of the unfinished one no more than the contract allows.
 func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
 	m := model{}
 	for range rapid.IntRange(1, 12).Draw(t, "actions") {
@@ -240,15 +240,15 @@ func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
 	}
 }
 
-// PowerCut tests that a power cut leaves what was synced: documents whole, journals up to their last sync,
-// under their names.
+// PowerCut tests that a power cut leaves all synced content under its names: whole documents, and
+// journals up to their last sync.
 //
-// cut gives what the next process finds of a store, with pick(n) choosing among n outcomes.
+// cut returns the store as the next process finds it; pick(n) chooses among n outcomes.
 func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pick func(n int) int) store.Store) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, pick := open(), func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }
-		docs, logs, size := model{}, model{}, map[string]int64{} // what is synced; how long it is by now
-		loose := map[string]bool{}                               // what an unsynced write may have changed
+		docs, logs, size := model{}, model{}, map[string]int64{} // synced content; current size
+		loose := map[string]bool{}                               // names that an unsynced write may have changed
 		for range rapid.IntRange(1, 12).Draw(t, "actions") {
 			doc := rapid.SampledFrom(docNames).Draw(t, "name")
 			log := rapid.SampledFrom(journalNames).Draw(t, "journal")
@@ -297,8 +297,8 @@ func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pic
 	})
 }
 
-// Deferred: whoever writes under a lock reads what was written, sync or not, and others find all
-// of it once the lock was let go, or it was synced.
+// Deferred: a writer under a lock reads its own writes, synced or not. Others must find all of
+// them once the lock is released or the writes are synced.
 func deferred(t *rapid.T, k Kind, s store.Store) {
 	must := func(err error) {
 		t.Helper()
@@ -342,8 +342,8 @@ func deferred(t *rapid.T, k Kind, s store.Store) {
 	}
 }
 
-// Handles: a journal that is replaced is not what its name has any more; a reader goes
-// on reading what it opened; a patch makes nothing.
+// Handles: a replaced journal is no longer current; a reader keeps reading the content that it
+// opened; a patch makes no journal.
 func handles(t *rapid.T, _ Kind, s store.Store) {
 	must := func(err error) {
 		t.Helper()
@@ -446,7 +446,7 @@ func locks(t *rapid.T, _ Kind, s store.Store) {
 	}
 }
 
-// Who waits for a lock gets it when it is let go, and no longer than its context lasts.
+// A waiting caller gets a lock when it is released, and stops waiting when its context ends.
 func wait(t *rapid.T, _ Kind, s store.Store) {
 	release, err := store.Wait(context.Background(), s, "lock", store.Shared)
 	if err != nil {
@@ -475,8 +475,8 @@ func wait(t *rapid.T, _ Kind, s store.Store) {
 	}
 }
 
-// A step that is refused without a crash leaves the old content or the new one, and
-// nothing half done. What can be taken back is.
+// A step that is refused without a crash must leave the old content or the new one, and nothing
+// half done. The store takes back the steps that it can.
 func refused(t *rapid.T, k Kind, s store.Store) {
 	m := model{}
 	for range rapid.IntRange(1, 8).Draw(t, "actions") {

@@ -56,8 +56,8 @@ var _ store.Store = (*Store)(nil)
 type core struct {
 	mu    sync.Mutex // guards all that follows
 	names map[string]*node
-	// disk are the names that a power cut leaves; changes are what was done to them
-	// since, in its order.
+	// disk holds the names that a power cut leaves; changes are the later changes to them, in
+	// order.
 	disk    map[string]*node
 	changes []change
 	locks   map[string]int // how many share it, -1 for one who holds it alone
@@ -74,8 +74,8 @@ type change struct{ set map[string]*node }
 type node struct {
 	data []byte
 	time time.Time
-	// The first firm bytes survive a power cut, but for what was patched since: old has
-	// what was there. ghost was cut off behind them and may come back.
+	// The first firm bytes survive a power cut, except for later patches: old has the bytes
+	// before those. ghost was cut off after the firm bytes and may come back.
 	firm  int
 	old   []piece
 	ghost []byte
@@ -151,7 +151,7 @@ func (c *core) rename(set map[string]*node) {
 	c.changes = append(c.changes, change{set})
 }
 
-// syncNames makes durable what was done in a folder, and with it all before.
+// syncNames makes the changes in a folder durable, and all changes before them.
 func (c *core) syncNames(folder string, st *store.Stats) error {
 	if err := c.step(Names, folder); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (s *Store) Restart(pick func(n int) int) *Store {
 	return &Store{core: next.core, folder: s.folder}
 }
 
-// afterCut returns what a power cut leaves of a content.
+// afterCut returns the content that a power cut leaves.
 func (v *node) afterCut(pick func(n int) int) []byte {
 	data := slices.Clone(v.data[:v.firm])
 	switch tail := v.data[v.firm:]; {

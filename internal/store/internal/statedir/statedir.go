@@ -7,9 +7,9 @@
 // own before it is appended to, so that what the other names show does not change.
 // The folders above the state directory are the user's and may be links.
 //
-// Reads go through [os.Root]; writes go through internal/atomicfile, once the name
-// has been looked at. The package interprets no content, follows no link, and never
-// removes what it was not asked to by name.
+// Reads go through [os.Root]; writes go through internal/atomicfile, once the name has been
+// looked at. The package interprets no content, follows no link, and never removes a file that it
+// was not asked to remove by name.
 package statedir
 
 import (
@@ -40,15 +40,15 @@ func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
 // Sub returns a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
-// Path returns where a name is, for messages and for what is named elsewhere; ""
-// is the folder itself. Whoever opens it uses [Dir.Check].
+// Path returns the path of a name, for messages and for references from elsewhere; "" is the
+// folder itself. Callers that open the file must use [Dir.Check].
 func (d Dir) Path(name string) string {
 	return filepath.Join(d.base, filepath.FromSlash(path.Join(d.rel, name)))
 }
 
 // LinkError reports a state file, or a folder above it, that is something else.
 type LinkError struct {
-	// Path is what was found, Is what it is.
+	// Path is the path that was refused. Is describes the file found there.
 	Path, Is string
 }
 
@@ -56,8 +56,8 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s is %s: state is kept in regular files and folders only, and nothing else is followed; move it away", e.Path, e.Is)
 }
 
-// Check is [Dir.Path] for who opens a file by its path, as a database does: it
-// refuses what must not be followed. Nothing need be there.
+// Check is [Dir.Path] for callers that open a file by its path, such as a database. It refuses a
+// path that must not be followed. The file need not exist.
 func (d Dir) Check(name string) (string, error) {
 	if _, err := d.look(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -65,8 +65,8 @@ func (d Dir) Check(name string) (string, error) {
 	return d.Path(name), nil
 }
 
-// look returns what is under a name: a regular file or a folder, reached through
-// folders alone.
+// look describes the regular file or the folder under a name. It refuses every other kind, and
+// names reached through anything but folders.
 func (d Dir) look(name string) (fs.FileInfo, error) {
 	rel := path.Join(d.rel, name)
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
@@ -105,8 +105,8 @@ func (d Dir) rename(err error, rel string) error {
 	return err
 }
 
-// kind returns what is wrong with a mode, "" for a folder, and for a regular file where
-// one may be there.
+// kind names the kind of a file that must be refused. It returns "" for a folder, and for a
+// regular file unless folder is set.
 func kind(m fs.FileMode, folder bool) string {
 	switch {
 	case m.IsDir():
@@ -178,7 +178,7 @@ func (d Dir) openOnce(name string, flag int) (*os.File, error) {
 	return d.same(f, fi, name)
 }
 
-// same holds that what was opened is what was looked at.
+// same checks that f is the file that was looked at.
 func (d Dir) same(f *os.File, want fs.FileInfo, name string) (*os.File, error) {
 	got, err := f.Stat()
 	if err == nil && !os.SameFile(got, want) {
@@ -258,7 +258,7 @@ func (d Dir) WriteFile(name string, data []byte, perm fs.FileMode) (atomicfile.S
 	return atomicfile.WriteFileStats(at, data, perm)
 }
 
-// MkdirAll makes a folder in d, "" for d itself, and what is missing above it.
+// MkdirAll makes a folder in d, "" for d itself, and the missing folders above it.
 func (d Dir) MkdirAll(name string, perm fs.FileMode) (atomicfile.Stats, error) {
 	at, err := d.Check(name)
 	if err != nil {
