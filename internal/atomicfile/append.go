@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 )
 
-// Append writes data behind the first off bytes of f with one write call and,
-// if sync is set, one fsync. f must be open for appending and hold exactly off
-// bytes; callers that share the file hold a lock.
+// Append writes data after the first off bytes of f with one write call and, if sync is set, one
+// fsync. f must be open for appending and hold exactly off bytes. Callers that share the file
+// must hold a lock.
 //
-// A write that fails or falls short is taken back: f is truncated to off, and
-// the same after a failed fsync, because the kernel may have dropped the dirty
-// pages and a later fsync would then succeed without them. If even that fails
-// the error is a *TornError: the file must not be appended to before it was
-// read again.
+// Append takes back a failed or short write by truncating f to off. It does the same after a
+// failed fsync, because the kernel may have dropped the dirty pages and a later fsync would then
+// succeed without them. If the truncation fails too, Append returns a *TornError: callers must
+// read the file again before appending to it.
 func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
 	err := writeAll(f, data)
@@ -31,7 +30,7 @@ func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	return st, err
 }
 
-// Sync makes what was appended to f durable.
+// Sync makes earlier appends to f durable.
 func Sync(f *os.File) (Stats, error) {
 	var st Stats
 	if err := syncFile(f, &st); err != nil {

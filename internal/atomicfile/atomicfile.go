@@ -27,9 +27,9 @@ import (
 	"time"
 )
 
-// Stats describes what durability cost.
+// Stats describes the cost of durability.
 type Stats struct {
-	// Files and Bytes count what was written.
+	// Files and Bytes count the written files and bytes.
 	Files int
 	Bytes int64
 	// Syncs counts fsync and syncfs calls, of files and of directories;
@@ -63,7 +63,7 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error)
 	return err
 }
 
-// WriteFileStats is WriteFile that also returns what the syncs cost.
+// WriteFileStats is WriteFile that also returns the cost of the syncs.
 func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
 	return writeFile(path, data, perm, func() error { return nil })
 }
@@ -172,7 +172,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	return err
 }
 
-// MkdirAllStats is MkdirAll that also returns what the syncs cost.
+// MkdirAllStats is MkdirAll that also returns the cost of the syncs.
 func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 	if fi, err := os.Stat(dir); err == nil {
 		if !fi.IsDir() {
@@ -212,7 +212,7 @@ func Remove(path string) error {
 	return err
 }
 
-// RemoveStats is Remove that also returns what the sync cost.
+// RemoveStats is Remove that also returns the cost of the sync.
 func RemoveStats(path string) (st Stats, err error) {
 	if err = runHook(OpRemove, path); err == nil {
 		err = os.Remove(path)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// maxOpenStaged is how many staged files a group keeps open for an fsync each.
-// With more, one syncfs is cheaper (BenchmarkGroup), although it flushes what
-// other programs wrote to the file system too.
+// maxOpenStaged is how many staged files a group keeps open for an fsync each. With more, one
+// syncfs is cheaper (BenchmarkGroup), although it also flushes the writes of other programs to
+// the file system.
 const maxOpenStaged = 4
 
 // Group makes many new files durable together: Write stages each as
@@ -128,9 +128,9 @@ func (g *Group) Commit() (Stats, error) {
 	return g.st, nil
 }
 
-// CommitUnsynced puts every staged file under its name, in the order in which they
-// were staged, and syncs nothing: the files survive the end of the process at any
-// instant, and not a power cut. It is for what can be made again.
+// CommitUnsynced puts every staged file under its name, in the order in which they were staged,
+// and syncs nothing. The files survive the end of the process at any instant, but not a power
+// cut: callers must be able to make them again.
 func (g *Group) CommitUnsynced() (Stats, error) {
 	defer g.Abort()
 	for len(g.staged) > 0 {
@@ -149,7 +149,7 @@ func (g *Group) CommitUnsynced() (Stats, error) {
 	return g.st, nil
 }
 
-// Abort removes what is staged. After Commit it does nothing.
+// Abort removes the staged files. After Commit it does nothing.
 func (g *Group) Abort() {
 	for _, s := range g.staged {
 		if s.f != nil {

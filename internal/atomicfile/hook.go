@@ -37,10 +37,9 @@ func (p *PartialWrite) Unwrap() error { return p.Err }
 // goroutines stay free of races.
 var testHook atomic.Pointer[Hook]
 
-// SetHook installs h for every operation of this package and returns a
-// function that puts back what was there. It exists for tests, here and in the
-// packages above, that record the order of operations or fail the Nth one;
-// such tests must not run in parallel with others.
+// SetHook installs h for every operation of this package and returns a function that restores the
+// previous hook. It exists for tests, here and in the packages above, that record the order of
+// operations or fail the Nth one; such tests must not run in parallel with others.
 func SetHook(h Hook) (restore func()) {
 	old := testHook.Swap(&h)
 	return func() { testHook.Store(old) }
@@ -54,7 +53,7 @@ func runHook(op, path string) error {
 	return (*h)(op, path)
 }
 
-// partialWrite does what a *PartialWrite from a hook asks for.
+// partialWrite does the part of a write that a hook's *PartialWrite asks for.
 func partialWrite(w io.Writer, data []byte, err error) error {
 	if p, ok := err.(*PartialWrite); ok {
 		w.Write(data[:min(p.N, len(data))])

@@ -63,9 +63,8 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// CleanTemps removes the temps in dir that processes left behind when they
-// were killed, and returns how many. Temps of running processes stay. A
-// directory that is not there has none.
+// CleanTemps removes the temps of killed processes from dir and returns their number. It keeps
+// the temps of running processes. A missing directory has none.
 func CleanTemps(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
