@@ -1,11 +1,11 @@
-// Package endpoint is what all clients of model servers have in common: the checks
-// of a base URL and of a key, what a server's Retry-After means, and how its words
-// become fit for an error. It sends nothing.
+// Package endpoint has the parts that all clients of model servers share: it checks base URLs and
+// keys, reads Retry-After headers, and makes a server's messages fit for an error. It sends
+// nothing.
 //
-// A base URL is scheme, host and path. Plain http is refused but for this machine,
-// since texts and keys would go along for everybody to read. Errors call the
-// setting by the subject that they are given ("embedding", "summary model") and
-// its name in a configuration file, and never repeat what may be a password.
+// A base URL is scheme, host and path. Plain http is refused except to this machine, because
+// anybody on the network could read texts and keys. Errors name the setting by the caller's
+// subject ("embedding", "summary model") and by its name in a configuration file. They never
+// repeat a part that may be a password.
 package endpoint
 
 import (
@@ -43,23 +43,22 @@ func Parse(subject, raw string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// Loopback reports whether a URL is on this machine by its spelling; names other
-// than localhost are not looked up.
+// Loopback reports whether the spelling of a URL names this machine. It looks up no names other
+// than localhost.
 func Loopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Own reports whether a URL is https at a domain or below it, such as
-// eu.api.openai.com for api.openai.com. "" is nobody's.
+// Own reports whether a URL is https at a domain or below it, such as eu.api.openai.com for
+// api.openai.com. No URL belongs to the domain "".
 func Own(u *url.URL, domain string) bool {
 	return domain != "" && u.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(u.Hostname()), "."+domain)
 }
 
-// Key reads a key from the environment; "" if there is none, or env is "". White
-// space around it comes from files and is no part of it; anything that can't be
-// in a header is an error here, because the one that net/http makes would not name
-// the variable.
+// Key reads a key from the environment; "" if there is none, or env is "". Key removes white
+// space around it, which comes from files. It returns an error for characters that a header can't
+// hold, because the error of net/http would not name the variable.
 func Key(env string) (string, error) {
 	if env == "" {
 		return "", nil
@@ -83,12 +82,12 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// MaxSaidBytes is how much of a server's words is passed on.
+// MaxSaidBytes is the limit for a server's message in an error.
 const MaxSaidBytes = 300
 
-// Clean makes a server's words fit for a message: without the key, on one line,
-// without control characters, and short. The key goes first, or half of it could
-// be left before the cut.
+// Clean makes a server's message fit for an error: without the key, on one line, without control
+// characters, and short. It removes the key before it shortens the text, because the cut could
+// leave half of the key.
 func Clean(s, key string) string {
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")

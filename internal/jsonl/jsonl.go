@@ -1,9 +1,8 @@
-// Package jsonl reads files of other programs that hold a JSON object a line. Padding around
-// a record (zero bytes, blanks, byte order marks) is stripped, several records in one line
-// are read one by one, and reading goes on at the next record after one that is torn: a
-// whole record is never given up with its neighbour. [NextLine] reads the lines of a client's
-// stream. The package knows no format, and the journals of this program are none of its
-// business.
+// Package jsonl reads files of other programs that hold a JSON object a line. It strips padding
+// around a record (zero bytes, blanks, byte order marks), reads several records in one line one
+// by one, and continues after a torn record with the next one: a whole record is never lost with
+// its neighbour. [NextLine] reads the lines of a client's stream. The package knows no format,
+// and does not read the journals of this program.
 package jsonl
 
 import (
@@ -21,16 +20,16 @@ import (
 // ErrTooLong is the error of a line over the limit.
 var ErrTooLong = errors.New("record is too long")
 
-// errTorn is the error of a record that another one follows before it ends.
+// errTorn is the error of a record that breaks off, with another record after it on the line.
 var errTorn = errors.New("record breaks off, and another one follows on its line")
 
-// errNoObject is the error of a text that begins with no object.
+// errNoObject is the error of a text that does not begin with an object.
 var errNoObject = errors.New("record is not a JSON object")
 
-// Value is a record, a text that can't be read, or an empty line. Lead, Raw and Tail of all
-// values in order are the file, byte for byte but for lines over the limit.
+// Value is a record, a text that can't be read, or an empty line. Joined in order, Lead, Raw and
+// Tail of all values are the bytes of the file, except for lines over the limit.
 type Value struct {
-	// Line is the 1-based line on which Raw begins, Offset the byte at which Lead does.
+	// Line is the 1-based line on which Raw begins. Offset is the byte at which Lead begins.
 	Line   int
 	Offset int64
 	// Lead and Tail are the padding around Raw; the last Tail of a line has its end. Raw is
@@ -44,11 +43,11 @@ type Value struct {
 	cut bool // Raw breaks off
 }
 
-// Blank reports whether there is nothing but padding.
+// Blank reports whether the value has only padding.
 func (v *Value) Blank() bool { return v.Raw == "" && v.Err == nil }
 
-// Zeros returns how many zero bytes the padding has. Other padding is harmless, and these are
-// left by a crash.
+// Zeros returns the number of zero bytes in the padding. A crash leaves zero bytes; other padding
+// is harmless.
 func (v *Value) Zeros() int { return strings.Count(v.Lead, "\x00") + strings.Count(v.Tail, "\x00") }
 
 // Place names the bytes that Raw takes in the file.
@@ -57,8 +56,8 @@ func (v *Value) Place() string {
 	return fmt.Sprintf("bytes %d to %d", from, from+int64(len(v.Raw)))
 }
 
-// Cut reports whether a record breaks off where more bytes may complete it: it is the end of
-// the file, and its writer may be at it.
+// Cut reports whether the record breaks off at the end of the file. Its writer may still be
+// writing it.
 func (v *Value) Cut() bool { return v.cut && !strings.Contains(v.Tail, "\n") }
 
 // IsCut reports whether a text is the beginning of an object that breaks off.
@@ -80,7 +79,7 @@ func Unpadded(in io.Reader) io.Reader {
 	b := bufio.NewReader(in)
 	for {
 		if c, _, err := b.ReadRune(); err != nil {
-			return b // which has the error again
+			return b // it returns the error again
 		} else if !isPadding(c) {
 			_ = b.UnreadRune() // it was just read
 			return b
@@ -88,9 +87,10 @@ func Unpadded(in io.Reader) io.Reader {
 	}
 }
 
-// Values reads a file. read gets each record, and returns why it is none. A record of a line
-// that holds more, or that is torn, may be handed to it twice. max bounds the bytes of a
-// line. An error of the file itself ends the reading, and is yielded with an empty value.
+// Values reads a file. It calls read with each record; read must return an error if the value is
+// no record. If a line is torn or holds several records, read may get the same record twice. max
+// bounds the bytes of a line. After an error of the file itself Values yields that error with an
+// empty value and ends.
 func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		l := newLines(in, max)
@@ -122,7 +122,8 @@ func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, err
 	}
 }
 
-// Spread reads a file as Values does, or as one record if it is one over several lines.
+// Spread reads a file as Values does. It also reads a file that holds one record over several
+// lines.
 func Spread(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		text, err := io.ReadAll(io.LimitReader(in, int64(max)))
@@ -137,7 +138,7 @@ func Spread(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, err
 	}
 }
 
-// padded takes a text apart.
+// padded splits a text into its padding and its record.
 func padded(text string) (v Value) {
 	v.Raw = strings.TrimLeftFunc(text, isPadding)
 	v.Lead = text[:len(text)-len(v.Raw)]
@@ -150,7 +151,7 @@ func padded(text string) (v Value) {
 	return v
 }
 
-// split yields the records of a line that is no record as a whole, and the texts between them.
+// split yields the records of a line that is not one record, and the texts between them.
 func split(line Value, read func(*Value) error, yield func(Value, error) bool) bool {
 	rest, torn := line.Raw, false
 	for at := 0; at < len(rest); {
@@ -179,7 +180,7 @@ func split(line Value, read func(*Value) error, yield func(Value, error) bool) b
 			v.Err = read(&v)
 		case len(v.Raw) < len(line.Raw):
 			v.Err = err
-		} // for a line of one text the reader's own error is the better one
+		} // if the line is one text, the reader's own error is better
 		torn = v.Err != nil
 		if !yield(v, nil) {
 			return false
@@ -188,8 +189,8 @@ func split(line Value, read func(*Value) error, yield func(Value, error) bool) b
 	return true
 }
 
-// whole returns the length of the object that a text begins with. Otherwise it returns
-// where it fails, and why.
+// whole returns the length of the object that a text begins with. Otherwise it returns the
+// position of the failure and an error.
 func whole(text string) (n, fail int, err error) {
 	if !strings.HasPrefix(text, "{") {
 		return 0, 0, errNoObject
@@ -207,12 +208,12 @@ func whole(text string) (n, fail int, err error) {
 	return 0, len(text), err
 }
 
-// next returns where the first whole record is after a torn one, whose scan failed at fail;
-// the end of the line if there is none. A torn record holds whole objects, too: these end
-// before its scan fails, and are followed by more of it. Where the tear is at a place for a
-// value, the record is told from such an object by its first key and by its reader.
+// next returns the position of the first whole record after a torn one, whose scan failed at
+// fail. If no record follows, it returns the end of the line. A torn record also holds whole
+// objects, but these end before its scan fails and more of the record follows them. If the tear
+// is where a value could be, the first key and the reader tell a record from such an object.
 func next(line string, from, fail int, read func(*Value) error) int {
-	work := 4*len(line) + 1<<16 // a line of nothing but open braces must not take long
+	work := 4*len(line) + 1<<16 // bounds the time for a line of open braces
 	for at := from + 1; work > 0; at++ {
 		i := strings.IndexByte(line[at:], '{')
 		if i < 0 {
@@ -241,8 +242,8 @@ func firstKey(object string) string {
 	return key
 }
 
-// Find hands the first records of a file to match until it takes one, and reports whether it
-// did. At most limit lines are looked at, and of one no more than max bytes.
+// Find calls match with the first records of a file until match accepts one, and reports whether
+// it did. It looks at no more than limit lines, and at no more than max bytes of a line.
 func Find(in io.Reader, max, limit int, match func(raw string) bool) bool {
 	for v, err := range Values(in, max, func(v *Value) error {
 		if !match(v.Raw) {

@@ -7,9 +7,9 @@ import (
 
 const chunkBytes = 256 << 10 // 256 KiB
 
-// lines cuts a stream into lines. It reads chunks and turns each into one
-// string, so that a line costs no allocation of its own unless it crosses a
-// chunk; at most one chunk and one line are held.
+// lines cuts a stream into lines. It reads chunks and turns each into one string, so that a line
+// costs no allocation of its own unless it crosses a chunk; it holds at most one chunk and one
+// line.
 type lines struct {
 	r     io.Reader
 	buf   []byte
@@ -40,8 +40,8 @@ func (l *lines) fill() error {
 	return io.ErrNoProgress
 }
 
-// next returns the next line and its line end. A line over the limit is
-// passed over: tooLong is set, raw is "". err is io.EOF after the last line.
+// next returns the next line and its line end. It skips a line over the limit: then tooLong is
+// true and raw is "". After the last line err is io.EOF.
 func (l *lines) next() (raw, tail string, tooLong bool, err error) {
 	l.part = l.part[:0]
 	if l.eof {
@@ -73,7 +73,7 @@ func (l *lines) next() (raw, tail string, tooLong bool, err error) {
 	}
 }
 
-// cut joins the parts of a line and takes off its end.
+// cut joins the parts of a line and removes its line end.
 func (l *lines) cut(last string, tooLong bool) (raw, tail string, long bool, err error) {
 	if tooLong || len(l.part)+len(last) > l.max {
 		return "", "", true, nil

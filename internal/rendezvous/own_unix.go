@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ownFile refuses a file that is not the user's, or that others may open.
+// ownFile returns an error for a file that another user owns or may open.
 func ownFile(path string, fi fs.FileInfo) error {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	switch {
@@ -21,7 +21,7 @@ func ownFile(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// OwnFolder refuses a folder in which others could put a socket of theirs.
+// OwnFolder returns an error for a folder in which other users could create a socket.
 func OwnFolder(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {

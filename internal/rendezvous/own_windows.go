@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// Windows keeps the rights of a socket in its folder's access list, which it inherits
-// from the user's own.
+// ownFile does nothing on Windows: the folder's access list protects the socket, and the folder
+// inherits that list from the user's own folder.
 func ownFile(string, fs.FileInfo) error { return nil }
 
-// OwnFolder refuses a folder in which others could put a socket of theirs.
+// OwnFolder does nothing on Windows. See ownFile.
 func OwnFolder(string) error { return nil }
 
 // OwnSession keeps a process from ending with its parent's console.

@@ -1,6 +1,5 @@
-// Package rendezvous is how the daemon of a state directory is found by who wants to call it,
-// and what a process is started as that outlives its parent. It serves nothing, and it
-// starts nothing.
+// Package rendezvous finds the daemon of a state directory for its clients, and has the process
+// attributes for a program that must outlive its parent. It serves nothing and starts nothing.
 package rendezvous
 
 import (
@@ -20,21 +19,21 @@ import (
 const (
 	// socketName is the socket in a state directory whose path is short enough.
 	socketName = "serve.sock"
-	// MaxSocketPath is what every system takes: macOS has room for 104 bytes with the
-	// zero behind them.
+	// MaxSocketPath is the longest socket path that every system accepts: macOS has room for 104
+	// bytes including the terminating zero.
 	MaxSocketPath = 103
-	// dialWait bounds a connect: a daemon that hangs is told from none.
+	// dialWait bounds a connect, so that a daemon that hangs is reported as an error.
 	dialWait = 2 * time.Second
 )
 
-// Error reports a socket that is there and must not be used.
+// Error reports a socket that exists and must not be used.
 type Error struct{ Path, Problem string }
 
 func (e *Error) Error() string { return fmt.Sprintf("socket %s: %s", e.Path, e.Problem) }
 
-// Path returns where the daemon of a state directory listens: there, or, where that
-// path is too long for a socket, in a folder of the user's own under the runtime
-// directory.
+// Path returns the socket on which the daemon of a state directory listens. The socket is in the
+// state directory. If that path is too long for a socket, it is in the user's own folder under
+// the runtime directory.
 func Path(stateDir string) (string, error) {
 	abs, err := filepath.Abs(stateDir)
 	if err == nil {
@@ -58,9 +57,9 @@ func Path(stateDir string) (string, error) {
 	return path, nil
 }
 
-// Find connects to the daemon of a state directory, and returns the socket. The error wraps
-// fs.ErrNotExist or the system's refusal if none listens; an [*Error] reports something
-// there that must not be trusted.
+// Find connects to the daemon of a state directory, and returns the socket. If no daemon listens,
+// the error wraps fs.ErrNotExist or the system's refusal. An [*Error] means that callers must not
+// trust the file at that path.
 func Find(stateDir string) (nc net.Conn, path string, err error) {
 	if path, err = Path(stateDir); err != nil {
 		return nil, "", err
@@ -68,7 +67,7 @@ func Find(stateDir string) (nc net.Conn, path string, err error) {
 	if nc, err = Dial(path); err == nil {
 		return nc, path, nil
 	}
-	// The daemon may have been started where the runtime directory is another.
+	// The daemon may have been started with another runtime directory.
 	if said := recorded(stateDir); said != "" && said != path {
 		nc, err = Dial(said)
 		return nc, said, err
@@ -76,7 +75,8 @@ func Find(stateDir string) (nc net.Conn, path string, err error) {
 	return nil, "", err
 }
 
-// Dial connects to a socket that is the user's alone.
+// Dial connects to a socket. It returns an [*Error] if the socket is a link, or if others than
+// the user may use it.
 func Dial(path string) (net.Conn, error) {
 	fi, err := os.Lstat(path)
 	switch {
@@ -96,10 +96,10 @@ func Dial(path string) (net.Conn, error) {
 	return net.DialTimeout("unix", path, dialWait)
 }
 
-// RecordName is the document of a state directory that names where its daemon listens.
+// RecordName is the file in a state directory that names the socket of its daemon.
 const RecordName = "serve.json"
 
-// Record is what stands in it.
+// Record is the content of that file.
 type Record struct {
 	Format   int    `json:"format"`
 	PID      int    `json:"pid"`
