@@ -12,7 +12,7 @@ import (
 // indexPath is the SQLite file.
 func (s *Settings) indexPath() string { return filepath.Join(s.StateDir, "index.sqlite") }
 
-// backend is what keeps the index, as it is configured. Nothing is opened yet.
+// backend returns the index backend that the configuration names. It opens nothing.
 func (s *Settings) backend() (api.Backend, error) {
 	switch s.Config.Index.Backend {
 	case "postgres":
@@ -31,7 +31,7 @@ func (s *Settings) qmdOptions() (qmd.Options, error) {
 	return qmd.Options{Command: s.Config.Index.QMD.Command, Collection: filepath.Base(dir), Dir: dir}, err
 }
 
-// qmdBackend is the SQLite file with QMD before it.
+// qmdBackend returns QMD in front of the SQLite file.
 func (s *Settings) qmdBackend() (api.Backend, error) {
 	o, err := s.qmdOptions()
 	if err != nil {

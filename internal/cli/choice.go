@@ -22,7 +22,7 @@ import (
 // configName is the workspace's own configuration, in the state folder.
 const configName = "config.yaml"
 
-// includeKey is the setting that says which Markdown is memory.
+// includeKey is the setting that lists the Markdown files of memory.
 const includeKey = "index.include"
 
 // storeOptions are the settings of the workspace's files.
@@ -39,7 +39,7 @@ func storeSettings(c *config.Config) markdownstore.Options {
 		Include: c.Index.Include, Exclude: c.Index.Exclude}
 }
 
-// ownFolder is the state folder by its path in the workspace, "" if it is elsewhere.
+// ownFolder returns the path of the state folder relative to the workspace, "" if it is outside.
 func (s *Settings) ownFolder() string {
 	inside, err := within(s.Workspace, s.StateDir)
 	if err != nil || !inside {
@@ -54,17 +54,17 @@ func (s *Settings) ownFolder() string {
 	return filepath.ToSlash(rel)
 }
 
-// choose takes all Markdown in, where nobody said what is memory. If nothing in the
-// workspace looks as if an agent kept its memory there, shared sessions read it too.
-// That is written to the workspace's own configuration before the first write to memory
-// or the index: what is written then would look so.
+// choose includes all Markdown if no setting lists the files of memory. If no file in the
+// workspace looks like an agent's memory, shared sessions may read all Markdown too. Then settle
+// writes the choice to the workspace's own configuration before the first write to memory or the
+// index, because later the written files would look like memory.
 func (s *Settings) choose(o *markdownstore.Options) {
 	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled || InRows(s) {
-		return // in rows there is what was meant to be memory
+		return // all Markdown in rows is memory
 	}
 	st, err := markdownstore.Open(s.Workspace, nil)
 	if err != nil {
-		return // whoever opens it says why
+		return // the caller that opens it returns the error
 	}
 	defer st.Close()
 	o.Include = markdownstore.Everything()
@@ -73,7 +73,7 @@ func (s *Settings) choose(o *markdownstore.Options) {
 	}
 }
 
-// settle writes the choice down, once.
+// settle writes the choice to the configuration, once.
 func (s *Settings) settle() error {
 	choosing.Lock()
 	defer choosing.Unlock()
@@ -88,25 +88,25 @@ func (s *Settings) settle() error {
 	return nil
 }
 
-// choosing is held while the choice is written.
+// choosing must be held while the choice is written.
 var choosing sync.Mutex
 
 const configLock = "config.lock"
 
-// lockWait is how long another process may take to write the same.
+// lockWait is how long to wait for another process that writes the same file.
 const lockWait = 2 * time.Second
 
-// chosen stands above the setting in a file that is made for it.
+// chosen is the comment above the setting in a new file.
 const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
-// searched stood above sessionsKey in a file that earlier versions made.
+// searched is the comment above sessionsKey in files of earlier versions.
 const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
 
-// sessionsKey is the setting that has past sessions found; they set it.
+// sessionsKey is the setting for the search of past sessions, which earlier versions set.
 const sessionsKey = "retrieval.sessions.enabled"
 
-// add adds a setting to the workspace's own configuration; head begins a file that is made
-// for it.
+// add adds a setting to the workspace's own configuration. If there is no file, the new one
+// begins with head.
 func (s *Settings) add(head, key, value string) error {
 	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, configName)
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
@@ -138,13 +138,14 @@ func (s *Settings) add(head, key, value string) error {
 	return atomicfile.WriteFile(path, text, mode)
 }
 
-// OnlyWritten tells whether a workspace's own configuration is, to the byte, what the first
-// index writes where there is none, or what earlier versions wrote beside it, in either order.
+// OnlyWritten reports whether a workspace's own configuration is, to the byte, one that the
+// program writes by itself: the text of the first index, the text of earlier versions, or both in
+// either order.
 func OnlyWritten(text []byte) bool {
 	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
 }
 
-// written are all configurations that the program makes by itself.
+// written returns all configurations that the program writes by itself.
 var written = sync.OnceValue(func() (out [][]byte) {
 	writes := []struct{ head, key, value string }{
 		{chosen, includeKey, config.List(markdownstore.Everything())},
@@ -164,8 +165,8 @@ var written = sync.OnceValue(func() (out [][]byte) {
 	return out
 })
 
-// OwnChoice takes which Markdown is memory from the workspace's own configuration, where
-// no other file says it: an index made it for this workspace.
+// OwnChoice takes includeKey from the workspace's own configuration if no other file sets it: an
+// index made that choice for this workspace.
 func (s *Settings) OwnChoice() error {
 	if s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
 		return nil // in rows it is the same for all machines
@@ -175,7 +176,7 @@ func (s *Settings) OwnChoice() error {
 	}
 	own, err := config.Load(filepath.Join(s.StateDir, configName))
 	if err != nil {
-		return nil // it is not there, or the file that --config names is in its place
+		return nil // it is missing, or --config names another file
 	}
 	if from := own.Origin(includeKey); from != (config.Origin{}) {
 		return s.Config.Take(own, includeKey)
@@ -183,7 +184,7 @@ func (s *Settings) OwnChoice() error {
 	return nil
 }
 
-// folders are those of index.folders.
+// folders returns the folders of index.folders.
 func (s *Settings) folders() []api.MemoryFolder {
 	var out []api.MemoryFolder
 	for _, f := range s.Config.Index.Folders {

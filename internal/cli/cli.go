@@ -1,8 +1,8 @@
-// Package cli is the command line: a program made of a table of verbs (Program), what the verbs
-// share (App: streams, flags, transcripts, price books), how a run ends (exit codes, errors with
-// hints), and the only code that reads settings into options (Settings): of the kernel, its
-// index, providers of vectors and notes, and upkeep. It knows no verb but help, completion,
-// version, config, prices and man.
+// Package cli is the command line. A Program is made of a table of verbs. An App holds the parts
+// that verbs share: streams, flags, transcripts and price books. The package also defines how a
+// run ends: its exit codes, and errors with hints. Settings is the only code that reads the
+// configuration into options of the kernel, its index, providers of vectors and notes, and
+// upkeep. The package knows no verb except help, completion, version, config, prices and man.
 package cli
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// App is what all verbs share: where to write, and the shared flags.
+// App is shared by all verbs. It has the streams, the shared flags and the settings.
 type App struct {
 	*UI
 	Settings
@@ -40,8 +40,8 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	CompleteWords(root, "color", []string{"auto", "always", "never"})
 }
 
-// Must guards calls that can only fail by a mistake in this package, which every
-// test would meet.
+// Must panics if err is not nil. It is for calls that can only fail by a mistake in this package,
+// which every test would meet.
 func Must(err error) {
 	if err != nil {
 		panic(err)
@@ -62,7 +62,7 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 	return a.ReadConfig(cmd)
 }
 
-// NoArgs refuses arguments that are no flags.
+// NoArgs returns a usage error if there are arguments other than flags.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
@@ -70,7 +70,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Book is the price book, with the user's file over the embedded table.
+// Book returns the price book: the embedded table, with the user's file over it.
 func (a *App) Book() (*cachelayout.Book, error) {
 	b := cachelayout.DefaultBook()
 	if a.prices == "" {
@@ -92,7 +92,7 @@ func (a *App) PricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
 }
 
-// ReadConfig reads the configuration, and brings it and the flags of the verb into line.
+// ReadConfig reads the configuration, and makes it and the flags of the verb agree.
 func (a *App) ReadConfig(cmd *cobra.Command) error {
 	if err := a.Read(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (a *App) narrow() {
 	}
 }
 
-// joinFlags gives a flag that the user did not set the file's value, and a
-// setting whose flag the user did set the flag's, so that both say the same.
+// joinFlags makes flags and settings agree. A flag that the user did not set gets the file's
+// value. A setting whose flag the user set gets the flag's value.
 func (a *App) joinFlags(cmd *cobra.Command) error {
 	for _, k := range a.Config.Keys() {
 		f := cmd.Flags().Lookup(k.Flag)
@@ -142,7 +142,7 @@ func (a *App) joinFlags(cmd *cobra.Command) error {
 // OwnFlag marks a flag that only shares its name with a setting's.
 const OwnFlag = "memkernel_own"
 
-// EconomyFlag adds --economy to a verb that plans. It stands over the setting economy.
+// EconomyFlag adds --economy to a verb that plans. The flag overrides the setting economy.
 func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
 	e := cachelayout.Balanced
 	cmd.Flags().Var(&e, "economy", "what to prefer where memory costs money: save, balanced, keep, or a `number` from 0 to 1")
@@ -150,19 +150,18 @@ func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
 	return &e
 }
 
-// SharedFlag adds --shared to a verb that shows memory. It stands over
-// workspace.private.
+// SharedFlag adds --shared to a verb that shows memory. The flag overrides workspace.private.
 func (a *App) SharedFlag(set interface {
 	BoolVar(p *bool, name string, value bool, usage string)
 }) {
 	set.BoolVar(&a.shared, "shared", false, "as a shared session sees it: without MEMORY.md and USER.md")
 }
 
-// Private tells whether private files are there.
+// Private reports whether the verb may show private files.
 func (a *App) Private() bool { return a.Config.Workspace.Private && !a.shared }
 
-// WriteJSON prints one document. Text is not escaped for HTML, so that what the
-// model sees can be read as it is.
+// WriteJSON prints one document. It does not escape text for HTML, so that readers see the same
+// text as the model.
 func (a *App) WriteJSON(v any) error {
 	enc := json.NewEncoder(a.document())
 	enc.SetEscapeHTML(false)

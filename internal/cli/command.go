@@ -13,8 +13,8 @@ import (
 // named is a command in a text, such as 'memkernel reindex'.
 var named = regexp.MustCompile(`'memkernel [a-z][^']*'`)
 
-// remember keeps the shared flags that say of which workspace the call is, as they were
-// given, for commands that hints name.
+// remember keeps the shared flags that choose the workspace, as the user gave them, for commands
+// in hints.
 func (u *UI) remember(cmd *cobra.Command) {
 	u.given = ""
 	for _, name := range []string{"workspace", "state-dir", "config"} {
@@ -24,14 +24,14 @@ func (u *UI) remember(cmd *cobra.Command) {
 	}
 }
 
-// Commands completes the commands that a text names, so that they can be typed as they are: with
-// the workspace of this call, and the name of the program that runs.
+// Commands completes the commands in a text so that a user can type them as they are: it adds the
+// flags for the workspace of this call, and uses the name of the running program.
 func (u *UI) Commands(text string) string {
 	if !strings.Contains(text, "'memkernel ") {
 		return text
 	}
 	return named.ReplaceAllStringFunc(text, func(command string) string {
-		if !strings.Contains(command, "--help") && !strings.HasPrefix(command, "'memkernel prices ") { // those are of no workspace
+		if !strings.Contains(command, "--help") && !strings.HasPrefix(command, "'memkernel prices ") { // these have no workspace
 			command = strings.TrimSuffix(command, "'") + u.given + "'"
 		}
 		if u.Name == "memkernel-server" { // its verbs are memkernel's
@@ -41,16 +41,15 @@ func (u *UI) Commands(text string) string {
 	})
 }
 
-// Findings has the hints of findings name whole commands.
+// Findings completes the commands in the hints of findings.
 func (u *UI) Findings(of []health.Finding) {
 	for i := range of {
 		of[i].Hint = u.Commands(of[i].Hint)
 	}
 }
 
-// shellWord spells a value as one word of a shell: as it is, if nothing in it means
-// anything there. It stands in a command between single quotes, so that it has double
-// ones.
+// shellWord returns a value as one word of a shell: unchanged if it has no special character,
+// otherwise in double quotes, because the command itself is in single quotes.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("_-./:=@%+,", r)

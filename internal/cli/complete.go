@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// beginning are the words that begin with what was typed, and that a shell can show.
+// beginning returns the words that begin with typed and that a shell can show.
 func beginning(typed string, words []string) []cobra.Completion {
 	var out []cobra.Completion
 	for _, w := range words {
@@ -22,8 +22,8 @@ func beginning(typed string, words []string) []cobra.Completion {
 	return out
 }
 
-// CompleteWords lets the shell complete the words of a flag; of one that takes a list, the
-// last one behind a comma.
+// CompleteWords lets the shell complete the words of a flag. If the flag takes a list, it
+// completes the word after the last comma.
 func CompleteWords(cmd *cobra.Command, flag string, words []string) {
 	list := cmd.Flag(flag).Value.Type() == "stringSlice"
 	Must(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -39,8 +39,8 @@ func CompleteWords(cmd *cobra.Command, flag string, words []string) {
 	}))
 }
 
-// Complete is a completion by words that depend on the configuration. What can't be read is
-// no word: a shell shows no errors.
+// Complete is a completion by words that depend on the configuration. An unreadable configuration
+// yields no words, because a shell shows no errors.
 func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if a.Prepare(cmd) != nil {
@@ -50,7 +50,7 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 	}
 }
 
-// SessionKeys are the sessions of the state folder.
+// SessionKeys returns the keys of the sessions in the state folder.
 func (a *App) SessionKeys() []string {
 	var keys []string
 	if s, err := a.Stored(context.Background()); err == nil {
@@ -60,7 +60,7 @@ func (a *App) SessionKeys() []string {
 	return keys
 }
 
-// ModelNames are the models of the price book.
+// ModelNames returns the models of the price book.
 func (a *App) ModelNames() (out []string) {
 	book, err := a.Book()
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *App) ModelNames() (out []string) {
 	return out
 }
 
-// SettingNames are the keys of the configuration.
+// SettingNames returns the keys of the configuration.
 func (a *App) SettingNames() (out []string) {
 	for _, k := range a.Config.Keys() {
 		out = append(out, k.Name)
@@ -80,10 +80,10 @@ func (a *App) SettingNames() (out []string) {
 	return out
 }
 
-// maxPaths is how many files are offered at most.
+// maxPaths is the largest number of files to offer.
 const maxPaths = 1000
 
-// MemoryPaths are the files of memory.
+// MemoryPaths returns the paths of memory's files.
 func (a *App) MemoryPaths() (out []string) {
 	st, err := a.OpenStore(context.Background(), a.Private())
 	if err != nil || st == nil {

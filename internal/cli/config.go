@@ -32,8 +32,8 @@ with economy, what each of its choices has cost and kept as well.`,
 // ConfigJSON is the document of config.
 type ConfigJSON struct {
 	Schema string `json:"schema"`
-	// Files are the configuration files that were read, the one that counts most last; File is
-	// that one, "" if there is none.
+	// Files are the configuration files that were read. Later files override earlier ones. File
+	// is the last of them, "" if there is none.
 	File  string   `json:"file"`
 	Files []string `json:"files"`
 	// Values are all settings, in the order of doc/config.md.
@@ -44,7 +44,7 @@ type settingJSON struct {
 	// Key is the full name, such as plan.reserve.
 	Key   string `json:"key"`
 	Value any    `json:"value"`
-	// Unit is what a number counts: tokens, bytes, seconds, or "".
+	// Unit is the unit of a number: tokens, bytes, seconds, or "".
 	Unit string `json:"unit"`
 	// Text is the value as a file would spell it, such as 30d; a list has commas.
 	Text string `json:"text"`
@@ -89,7 +89,7 @@ func runConfig(a *App, sample bool, names []string) error {
 	return nil
 }
 
-// showEconomy prints what each choice has cost and kept.
+// showEconomy prints the cost and the savings of each choice.
 func showEconomy(a *App) error {
 	m, err := document.MeasuredEconomy()
 	if err != nil {
@@ -98,7 +98,8 @@ func showEconomy(a *App) error {
 	return display.Economy(a.Out, m, a.Style())
 }
 
-// settings are those of the names, each a setting's or a section's; all if there is none.
+// settings returns the settings for names, each the name of a setting or a section. Without names
+// it returns all.
 func settings(a *App, names []string) ([]config.Key, error) {
 	all := a.Config.Keys()
 	if len(names) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// Examine is what a doctor finds. Broken is why the configuration can't be read; the
-// defaults hold then.
+// Examine returns the doctor's report. broken is the error of a configuration that can't be read,
+// in which case the defaults are used.
 func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error) (*health.Report, error) {
 	own := a.examine(broken)
 	book, err := a.Book()
@@ -40,7 +40,7 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 	return d, nil
 }
 
-// examine looks at the configuration.
+// examine checks the configuration.
 func (a *App) examine(broken error) *health.Report {
 	d := &health.Report{}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 )
 
-// Embedder makes the provider of vectors, nil if there is none. It sends nothing.
+// Embedder returns the provider of vectors, nil if none is configured. It sends nothing.
 func (s *Settings) Embedder() (embed.Provider, error) {
 	p, err := embed.FromConfig(s.embedConfig())
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Settings) Embedder() (embed.Provider, error) {
 	return p, nil
 }
 
-// budgetFile stands in the state folder and holds what was sent today.
+// budgetFile is the file in the state folder that counts the tokens sent today.
 const budgetFile = "embedding-budget.json"
 
 func (s *Settings) embedConfig() embed.Config {

@@ -18,7 +18,7 @@ const (
 	ExitError    = 1
 	ExitUsage    = 2
 	ExitFindings = 3
-	// A process that ends by a signal ends with 128 and its number.
+	// A process that a signal ends has this code plus the signal's number.
 	ExitSignal = 128
 )
 
@@ -35,7 +35,7 @@ func Usagef(format string, args ...any) error {
 // UsageWith makes a usage error with a hint of its own.
 func UsageWith(msg, hint string) error { return &UsageError{msg, hint} }
 
-// hinted is an error with a way out.
+// hinted is an error with a hint for its solution.
 type hinted struct {
 	error
 	hint string
@@ -43,28 +43,29 @@ type hinted struct {
 
 func (e *hinted) Unwrap() error { return e.error }
 
-// Hint adds a way out to an error.
+// Hint adds a hint for its solution to an error.
 func Hint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// WithFindings is the end of a check that went well and found n things.
+// WithFindings returns the error for a check that succeeded and found n problems.
 func WithFindings(n int) error { return &findings{n} }
 
-// findings tells that a check went well and found something.
+// findings is the error of a check that succeeded and found problems.
 type findings struct{ n int }
 
 func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
-// Exit is the end of a command that ended with a code of its own, and has said why.
+// Exit returns the error for a command that ended with a code of its own and has already printed
+// its error.
 func Exit(code int) error { return &Ended{code} }
 
-// Ended tells with which code a command that was run ended.
+// Ended is the exit code of a command that this program ran.
 type Ended struct{ Code int }
 
 func (e *Ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
 
-// PlainError is an error without the hint that it carries.
+// PlainError returns the text of an error without its hint.
 func PlainError(err error) string {
 	var line *transcript.LineError
 	if errors.As(err, &line) && line.Hint != "" {
@@ -73,7 +74,7 @@ func PlainError(err error) string {
 	return err.Error()
 }
 
-// HintFor finds the way out of an error.
+// HintFor returns the hint for an error, "" if there is none.
 func HintFor(err error) string {
 	var h *hinted
 	var line *transcript.LineError

@@ -13,7 +13,8 @@ import (
 // InRows reports whether the workspace's Markdown is kept in the database.
 func InRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
 
-// NotInRows refuses what needs the Markdown in a folder; what is said of it is what.
+// NotInRows returns an error if the Markdown is kept in the database. The feature that needs a
+// folder is named by what.
 func NotInRows(s *Settings, what string) error {
 	if !InRows(s) {
 		return nil
@@ -24,8 +25,7 @@ func NotInRows(s *Settings, what string) error {
 
 const workspaceKey = "store.workspace"
 
-// Keep has a kernel keep its state, and the workspace's files, where they are configured to
-// be.
+// Keep sets the configured stores for a kernel's state and for the workspace's files.
 func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
 	if o.Store, err = s.Stored(ctx); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
 	return err
 }
 
-// keptFiles keep the workspace's Markdown, nil if its folder does.
+// keptFiles returns the store of the workspace's Markdown, nil if it is kept in the folder.
 func keptFiles(ctx context.Context, s *Settings) (markdownstore.Files, error) {
 	if !InRows(s) || !s.Config.Workspace.Enabled {
 		return nil, nil
@@ -46,7 +46,8 @@ func keptFiles(ctx context.Context, s *Settings) (markdownstore.Files, error) {
 	return db.Workspace(), nil
 }
 
-// OpenStore opens the workspace's files as a door sees them; nil if memory is off.
+// OpenStore opens the workspace's files, with private ones if private is true. It returns nil if
+// memory is off.
 func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.Store, error) {
 	if !s.Config.Workspace.Enabled {
 		return nil, nil
@@ -67,8 +68,9 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 	return st, nil
 }
 
-// Places are the workspace's folder and its rows in the database, whichever is used. Of
-// the folder the Markdown that is memory there, by include; of the rows all.
+// Places returns the stores of the workspace's folder and of its rows in the database, whichever
+// the configuration uses. The folder's memory is the Markdown that include matches. In rows all
+// Markdown is memory.
 func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
 	c := *s.Config
 	c.Store.Workspace = "folder"

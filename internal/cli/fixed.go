@@ -10,11 +10,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// FixedValue is a number of tokens; until it is given it is what the recorded usage
-// says.
+// FixedValue is a number of tokens. Until the user gives one, the recorded usage implies it.
 type FixedValue struct {
 	config.Tokens
-	// Auto: it was not given.
+	// Auto reports that the user gave no number.
 	Auto bool
 }
 
@@ -38,9 +37,9 @@ func (v *FixedValue) Add(f *pflag.FlagSet) {
 	f.Var(v, "fixed-tokens", "size of a system prompt and tools that the transcript doesn't hold (default what its first billed call implies; 0 for none)")
 }
 
-// Implied is what the recorded usage says of it, 0 if it was given by hand, if nothing
-// was billed, or if there is nothing that the transcript doesn't hold: a request has
-// its system prompt and tools in it.
+// Implied returns the number that the recorded usage implies. It returns 0 if the user gave a
+// number, if nothing was billed, or if the transcript holds the system prompt and tools, as a
+// request does.
 func (v *FixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool, book *cachelayout.Book) (int, error) {
 	request := s.Dialect.Document() && len(s.System)+len(s.Tools) > 0
 	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {

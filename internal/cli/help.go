@@ -58,7 +58,7 @@ func completeHelp(cmd *cobra.Command, args []string, typed string) ([]cobra.Comp
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// showTerms explains the words that are asked for, or all.
+// showTerms explains the words in asked, or all terms.
 func showTerms(a *App, asked []string) error {
 	text, unknown := Terms(asked, a.Style().Width)
 	if unknown != "" {
@@ -68,8 +68,8 @@ func showTerms(a *App, asked []string) error {
 	return err
 }
 
-// help prints what a verb does and how it is called: examples, verbs and flags, in the
-// width of the screen.
+// help prints the purpose and usage of a verb with its examples, verbs and flags, in the width of
+// the screen.
 func help(a *App, cmd *cobra.Command) {
 	width := a.Style().Width
 	var b strings.Builder
@@ -98,7 +98,7 @@ func help(a *App, cmd *cobra.Command) {
 	io.WriteString(a.Out, b.String())
 }
 
-// paragraph breaks text anew; where a line is indented it is a table and stays.
+// paragraph wraps text. Indented lines are a table and stay unchanged.
 func paragraph(p string, width int) string {
 	if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
 		return p
@@ -123,7 +123,7 @@ func verbRows(b *strings.Builder, title string, cmd *cobra.Command, group string
 	}
 }
 
-// flagRows lists flags: what each takes, then what it does.
+// flagRows lists flags: the value of each, then its purpose.
 func flagRows(b *strings.Builder, title string, set *pflag.FlagSet, width int) {
 	const name = 24
 	set.VisitAll(func(f *pflag.Flag) {
@@ -146,7 +146,7 @@ func flagRows(b *strings.Builder, title string, set *pflag.FlagSet, width int) {
 	})
 }
 
-// flagRow is how a flag is written, and what it does, its default included.
+// flagRow returns the spelling of a flag and its purpose with the default.
 func flagRow(f *pflag.Flag) (spelled, does string) {
 	kind, does := pflag.UnquoteUsage(f)
 	if c, ok := f.Value.(*Choice); ok {

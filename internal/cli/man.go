@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ManVerb prints man pages made from the command tree, which is also what --help
-// and completion are made from.
+// ManVerb prints man pages from the command tree, as --help and completion do.
 func ManVerb(a *App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true,
@@ -131,7 +130,7 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// roff escapes what roff would read as a command.
+// roff escapes characters that roff would read as a command.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

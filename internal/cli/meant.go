@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// UnknownVerb refuses a word that is no verb of cmd, and names those that were probably
-// meant: by what others call them, else by how they are spelled.
+// UnknownVerb returns the error for a word that is no verb of cmd. It suggests verbs with that
+// alias, or else with a similar spelling.
 func UnknownVerb(cmd *cobra.Command, word string) error {
 	var near, names []string
 	for _, c := range cmd.Commands() {

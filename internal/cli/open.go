@@ -15,46 +15,46 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
-// Settings are the configuration of a workspace, and what it opens.
+// Settings has the configuration of a workspace, and opens its stores.
 type Settings struct {
-	// Workspace and StateDir are folders; ConfigPath is the configuration file that the
-	// user named, "" if none.
+	// Workspace and StateDir are folders. ConfigPath is the configuration file that the user
+	// named, "" if none.
 	Workspace, StateDir, ConfigPath string
-	// Config are the settings as they hold, ConfigFiles the files that some came from, the
-	// one that counts most last.
+	// Config has the effective settings. ConfigFiles are the files that set some of them, where
+	// later files override earlier ones.
 	Config      *config.Config
 	ConfigFiles []string
 
-	// Databases opens what is kept in databases, nil in a program without.
+	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases
-	// TenantName is whose settings these are, "" if no tenant's.
+	// TenantName is the tenant with these settings, "" if they are no tenant's.
 	TenantName string
 
 	state   Database // nil until it is used
-	settled bool     // it is written down which Markdown is memory
+	settled bool     // the configuration says which Markdown is memory
 }
 
-// Needs are what a verb wants of the kernel beside its files.
+// Needs are a verb's requirements for the kernel, in addition to its files.
 type Needs struct {
-	// Prices is the price book; nil is the embedded one.
+	// Prices is the price book; nil is the embedded book.
 	Prices *cachelayout.Book
-	// Vectors searches and indexes by meaning, Notes lets a model make notes of turns: both
-	// if the configuration names who does it.
+	// Vectors searches and indexes by meaning. Notes lets a model make notes of turns. Both need
+	// a provider in the configuration.
 	Vectors, Notes bool
-	// Silent: what sessions come to is kept in the state folder alone, none of it in the
+	// Silent keeps the results of sessions in the state folder alone, and writes none to the
 	// workspace's Markdown.
 	Silent bool
-	// Follow keeps the index up with the files, as a program that keeps running does.
+	// Follow updates the index whenever the files change, for a program that keeps running.
 	Follow bool
-	// AsItIs searches the index as it is, and brings nothing up to date.
+	// AsItIs searches the index without an update.
 	AsItIs bool
-	// Watch is told of the kernel's work; nil tells nobody.
+	// Watch is called with the kernel's work. It may be nil.
 	Watch func(context.Context, *kernel.Done)
-	// Report is told of every run of the index, and has the files watched.
+	// Report is called after every run of the index. If it is set, the kernel watches the files.
 	Report func(api.SyncRun)
 }
 
-// Billed returns what was billed in a workspace, nil where nothing is kept of it.
+// Billed returns the billing report of a workspace, nil if it has no record.
 func Billed(ctx context.Context, s *Settings) (*billing.Report, error) {
 	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
 		return nil, nil
@@ -108,7 +108,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	return k, err
 }
 
-// MemoryOn refuses what can't be done while memory is switched off.
+// MemoryOn returns an error if memory is switched off.
 func (s *Settings) MemoryOn() error {
 	if s.Config.Workspace.Enabled {
 		return nil

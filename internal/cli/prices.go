@@ -46,16 +46,16 @@ type priceJSON struct {
 	MaxOutput     int `json:"max_output"`
 	// MinCacheTokens is the smallest prefix that is cached.
 	MinCacheTokens int `json:"min_cache_tokens"`
-	// Cache is how the provider caches, TTLSeconds the lifetimes on offer.
+	// Cache is the provider's way to cache. TTLSeconds are the lifetimes it offers.
 	Cache      string `json:"cache"`
 	TTLSeconds []int  `json:"ttl_seconds"`
 	// PreservedThinking reports whether thinking is bound to its prefix.
 	PreservedThinking bool `json:"preserved_thinking"`
-	// DropsThinking reports whether the provider drops thinking whose prefix changed;
-	// others refuse the request.
+	// DropsThinking reports whether the provider drops thinking whose prefix changed. Other
+	// providers refuse the request.
 	DropsThinking bool `json:"drops_thinking"`
-	// EffectiveFrom is the first day of these prices, "" for ever, AsOf the day they were
-	// checked.
+	// EffectiveFrom is the first day of these prices, "" if they have no first day. AsOf is the
+	// day on which they were checked.
 	EffectiveFrom string `json:"effective_from"`
 	AsOf          string `json:"as_of"`
 	Source        string `json:"source"`
@@ -85,7 +85,7 @@ func runPrices(a *App, names []string) error {
 	return display.Prices(a.Out, models, a.Style())
 }
 
-// chooseModels keeps the models whose id contains one of the names.
+// chooseModels returns the models whose id contains one of the names.
 func chooseModels(all []cachelayout.Model, names []string) []cachelayout.Model {
 	if len(names) == 0 {
 		return all
@@ -107,7 +107,8 @@ func priceDocument(m *cachelayout.Model) priceJSON {
 	return p
 }
 
-// newPricesImport converts a public catalogue that the user has fetched.
+// newPricesImport returns the verb that converts a public catalogue, which the user has
+// downloaded.
 func newPricesImport(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",

@@ -13,27 +13,28 @@ import (
 
 // Program is a command line program.
 type Program struct {
-	// Name is what it is called by, Short what it does in a line.
+	// Name is the name of the program. Short is its purpose in a line.
 	Name, Short string
-	// Opening is what help prints first; it may call Root's verbs by [Step].
+	// Opening returns the first text of the help. It should name verbs through [Step].
 	Opening func(root *cobra.Command) string
 	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
-	// pages are made from them. The first also gets the verb help, the last the verb completion.
+	// pages are made from them. Root adds the verb help to the first group and the verb
+	// completion to the last.
 	Groups []Group
-	// Databases opens what is kept in databases, nil in a program without.
+	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases
-	// Elsewhere has, for verbs that another program has, the line that names that program.
+	// Elsewhere maps each verb of another program to a hint that names that program.
 	Elsewhere map[string]string
 }
 
-// Group is a part of the help: verbs that one looks for together.
+// Group is a part of the help with related verbs.
 type Group struct {
 	ID, Title string
 	Verbs     []Verb
 }
 
-// Verb is a row of the table: how the verb is called, what it does in a line, what makes its
-// flags, its help and its run, and the words that others use for it.
+// Verb is a row of the table: the verb's usage, its purpose in a line, the function that makes
+// its command, and the other words that people use for it.
 type Verb struct {
 	Use, Summary string
 	Command      func(*App) *cobra.Command

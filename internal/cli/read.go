@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// userConfig is the user's own configuration file, "" where the system names no folder
-// for such files. It counts in every project.
+// userConfig is the user's own configuration file, "" where the system names no folder for such
+// files. It applies in every project.
 func userConfig() string {
 	dir, err := os.UserConfigDir()
 	if err != nil || !filepath.IsAbs(dir) {
@@ -24,9 +24,9 @@ func userConfig() string {
 	return filepath.Join(dir, "memkernel", configName)
 }
 
-// Read reads the settings: over the defaults the user's own file, and over that the file
-// that the user named, or else the state folder's. That one may be somebody else's, as the
-// project that it came with; see [config.Project].
+// Read reads the settings. The user's own file overrides the defaults. The file that the user
+// named, or else the one in the state folder, overrides the user's file. The state folder's file
+// may come from somebody else with the project, see [config.Project].
 func (s *Settings) Read() error {
 	if err := s.read(s.StateDir); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *Settings) read(stateDir string) error {
 	return nil
 }
 
-// over reads a file over the settings.
+// over reads a file whose settings override the present ones.
 func (s *Settings) over(path string, by config.Writer) error {
 	err := s.Config.Over(path, by)
 	var mistake *config.Error
@@ -75,7 +75,7 @@ func (s *Settings) over(path string, by config.Writer) error {
 	return fmt.Errorf("read configuration: %w", err)
 }
 
-// checkOwner refuses a file that other users of the machine may have written.
+// checkOwner returns an error for a file that other users of the machine may have written.
 func checkOwner(path string) error {
 	i, err := os.Stat(path)
 	if err != nil || runtime.GOOS == "windows" || i.Mode().Perm()&0o022 == 0 {
@@ -84,8 +84,8 @@ func checkOwner(path string) error {
 	return Hint(fmt.Errorf("read configuration: %s: others may write it (mode %#o)", path, i.Mode().Perm()), "look through it, then say 'chmod 600 %s'", path)
 }
 
-// Ignored says in one line which settings of the project's own file have no effect, "" if
-// all have one.
+// Ignored returns a line that names the settings of the project's own file that have no effect,
+// "" if all have one.
 func (s *Settings) Ignored() string { return s.IgnoredIn("") }
 
 // IgnoredIn is Ignored for the settings whose names begin with a prefix.
@@ -102,7 +102,7 @@ func (s *Settings) IgnoredIn(prefix string) string {
 	return fmt.Sprintf("%s: ignored, since a project's own file may trust nobody more than you do: %s", s.Config.Ignored()[0].Origin.File, strings.Join(keys, ", "))
 }
 
-// AllowIgnored is what to do about settings that were ignored.
+// AllowIgnored returns a hint for settings that were ignored.
 func (s *Settings) AllowIgnored() string {
 	return fmt.Sprintf("if they are yours, put them into %s for every project, or name the file with --config", userConfig())
 }

@@ -17,7 +17,7 @@ import (
 // Run executes one command line and returns the exit code.
 func (p *Program) Run(ctx context.Context, u *UI, args []string) int {
 	u.Name, u.Out, u.Err = p.Name, display.TextScreen(u.Out), display.TextScreen(u.Err)
-	if len(args) > 0 && p.Elsewhere[args[0]] != "" { // its flags are none of ours
+	if len(args) > 0 && p.Elsewhere[args[0]] != "" { // its flags are unknown here
 		return u.Report(UsageWith(fmt.Sprintf("unknown verb %q", args[0]), p.Elsewhere[args[0]]))
 	}
 	a := &App{UI: u}
@@ -51,8 +51,8 @@ func (p *Program) Root(a *App) *cobra.Command {
 			return a.Prepare(cmd)
 		},
 	}
-	// Not cobra's own: its templates would link text/template, and with that all methods
-	// of all types, a tenth of the program.
+	// cobra's own version flag would link text/template through its templates, and with that all
+	// methods of all types, a tenth of the program.
 	root.Flags().BoolP(versionFlag, "v", false, "print the version")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -80,8 +80,8 @@ func (p *Program) Root(a *App) *cobra.Command {
 	return root
 }
 
-// complete lets shells complete what flags and verbs take: by the name of a flag what is
-// the same in every verb, and arguments.
+// complete lets shells complete the flags and arguments of a verb. A flag with the same name has
+// the same completion in every verb.
 func complete(a *App, cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if _, own := cmd.GetFlagCompletionFunc(f.Name); own {
@@ -111,8 +111,8 @@ func complete(a *App, cmd *cobra.Command) {
 	}
 }
 
-// configured tells whether a verb needs the configuration: help must work where that is
-// broken, and completions read it for the verb that they complete.
+// configured reports whether a verb needs the configuration. Help must work with a broken
+// configuration, and a completion reads it for the verb that it completes.
 func configured(cmd *cobra.Command) bool {
 	if !cmd.HasParent() && asksVersion(cmd) {
 		return false
@@ -126,8 +126,8 @@ func configured(cmd *cobra.Command) bool {
 	return true
 }
 
-// Step is a line of the opening, "" if its verb does not exist or another that does is there
-// in its place.
+// Step returns a line of the opening. It returns "" if the verb does not exist, or if the verb
+// named by instead exists and replaces it.
 func Step(root *cobra.Command, instead, call, what string) string {
 	verb, _, _ := strings.Cut(call, " ")
 	if !Has(root, verb) || Has(root, instead) {
@@ -148,7 +148,7 @@ func asksVersion(root *cobra.Command) bool {
 	return err == nil && asked
 }
 
-// rootRun is met without a verb, or with one that does not exist.
+// rootRun runs if the command line has no verb or an unknown one.
 func rootRun(a *App, cmd *cobra.Command, args []string) error {
 	if asksVersion(cmd) {
 		_, err := fmt.Fprintln(a.Out, Build().Line())
@@ -160,7 +160,7 @@ func rootRun(a *App, cmd *cobra.Command, args []string) error {
 	return UnknownVerb(cmd, args[0])
 }
 
-// groupError says which flags exclude each other.
+// groupError returns an error that names the flags that exclude each other.
 func groupError(err error) error {
 	_, names, ok := strings.Cut(err.Error(), "; [")
 	names, _, all := strings.Cut(names, "] were all set")
@@ -170,7 +170,7 @@ func groupError(err error) error {
 	return Usagef("--%s exclude each other: give one of them", strings.Join(strings.Fields(names), " and --"))
 }
 
-// flagError names the flag that was probably meant in place of one that does not exist.
+// flagError returns an error for an unknown flag. It suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {

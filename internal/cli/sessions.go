@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// pastSessions are the settings of past sessions as the kernel takes them.
+// pastSessions returns the settings of past sessions in the kernel's form.
 func pastSessions(s *config.Sessions) kernel.SessionOptions {
 	o := kernel.SessionOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages}
 	for _, f := range s.Folders {
@@ -25,8 +25,8 @@ func pastSessions(s *config.Sessions) kernel.SessionOptions {
 	return o
 }
 
-// inWorkspace is a folder as the configuration names it: relative to the workspace,
-// or to the user's home where it begins with ~/.
+// inWorkspace returns the folder for a path in the configuration. The path is relative to the
+// workspace, or to the user's home if it begins with ~/.
 func (s *Settings) inWorkspace(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -39,8 +39,7 @@ func (s *Settings) inWorkspace(path string) string {
 	return filepath.Join(s.Workspace, path)
 }
 
-// within tells whether a path leads into a folder, links followed as far as they are
-// there.
+// within reports whether a path leads into a folder. It follows the links that exist.
 func within(folder, path string) (bool, error) {
 	root, err := followed(folder)
 	if err != nil {
@@ -54,7 +53,8 @@ func within(folder, path string) (bool, error) {
 	return err == nil && filepath.IsLocal(rel), nil
 }
 
-// followed is a path with its links followed; what is not there yet stands as it is.
+// followed returns a path with its links resolved. The part that does not exist yet stays
+// unchanged.
 func followed(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

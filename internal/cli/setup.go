@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// memoryOptions are the settings of memory as the kernel takes them. Where a zero
-// means its default, zero itself is spelled as the nearest value that does not.
+// memoryOptions returns the settings of memory in the kernel's form. Where a zero would mean the
+// default, it passes the nearest value that does not.
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
@@ -33,14 +33,14 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	return o
 }
 
-// A reindex may send text that costs confirmUSD, or has confirmTokens, to another machine
-// without --yes.
+// Without --yes, a reindex sends text to another machine only if it costs at most confirmUSD and
+// has at most confirmTokens tokens.
 const (
 	confirmUSD    = .5
 	confirmTokens = 10_000_000
 )
 
-// Ranking is how hits are ranked.
+// Ranking returns the options for the ranking of hits.
 func Ranking(r *config.Retrieval) retrieval.Options {
 	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: time.Duration(r.HalfLife), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
 	if r.HalfLife == 0 {
@@ -56,15 +56,15 @@ func orNone(n int) int {
 	return n
 }
 
-// OnThisMachine tells whether an address is this machine's by its spelling; names
-// other than localhost are not looked up. "" is the provider's own.
+// OnThisMachine reports whether the spelling of an address names this machine. It looks up no
+// names other than localhost. "" is the provider's own address.
 func OnThisMachine(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && endpoint.Loopback(u)
 }
 
-// KernelOptions are all settings of the kernel, with a price book and a provider of vectors;
-// either may be nil.
+// KernelOptions returns all settings of the kernel, with a price book and a provider of vectors.
+// Either may be nil.
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
 	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Memory: memoryOptions(s.Config),
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,

@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Source is where a transcript comes from. It can be read more than once.
+// Source is the origin of a transcript. It can be read more than once.
 type Source struct {
 	name   string
 	bytes  io.ReaderAt
@@ -49,7 +49,7 @@ func (t *TranscriptFlags) Add(cmd *cobra.Command) {
 	CompleteWords(cmd, "dialect", t.dialect.Of)
 }
 
-// TranscriptFile are the flags with which a file is read as it comes.
+// TranscriptFile returns flags that read a file without further options.
 func TranscriptFile(path string) *TranscriptFlags {
 	return &TranscriptFlags{Path: path, dialect: Choice{Value: "auto"}}
 }
@@ -62,8 +62,8 @@ func (a *App) OpenFile(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// OpenSource opens the transcript. Standard input is kept in memory, since
-// explaining a session reads it more than once.
+// OpenSource opens the transcript. It keeps standard input in memory, because explaining a
+// session reads it more than once.
 func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 	d, err := transcript.ParseDialect(t.dialect.Value)
 	if err != nil {
@@ -93,8 +93,8 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 	return s, s.openFile(t.Path)
 }
 
-// InFolder are the transcripts in a folder and below, the one that was written last first.
-// What can't be listed is told.
+// InFolder returns the transcripts in a folder and its subfolders, the most recently written
+// first. It warns about folders that it can't list.
 func (a *App) InFolder(dir string) ([]string, error) {
 	var all []sessions.Conversation
 	sessions.Source{Path: dir}.Find(context.Background(), func(c sessions.Conversation) bool {
@@ -116,7 +116,7 @@ func (a *App) InFolder(dir string) ([]string, error) {
 	return out, nil
 }
 
-// newest is the transcript in a folder that was written last.
+// newest returns the transcript in a folder that was written last.
 func (a *App) newest(dir string) (string, error) {
 	all, err := a.InFolder(dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *App) newest(dir string) (string, error) {
 	return all[0], nil
 }
 
-// At are the flags for another file, as one in a folder.
+// At returns the flags for another file, such as one in a folder.
 func (t *TranscriptFlags) At(path string) *TranscriptFlags {
 	at := *t
 	at.Path = path
@@ -156,7 +156,7 @@ func (s *Source) openFile(path string) error {
 	return nil
 }
 
-// Load reads the session and says what had to be left out.
+// Load reads the session and warns about the parts that it left out.
 func (a *App) Load(s *Source) (*transcript.Session, error) {
 	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *App) Load(s *Source) (*transcript.Session, error) {
 	return session, nil
 }
 
-// Close closes what was opened.
+// Close closes the file.
 func (s *Source) Close() error {
 	if s.closer == nil {
 		return nil
@@ -189,13 +189,13 @@ func (s *Source) Close() error {
 	return s.closer.Close()
 }
 
-// Segments are the recorded calls.
+// Segments returns the recorded calls.
 func (s *Source) Segments() ([]predict.Segment, error) {
 	return predict.Segments(s.bytes, s.size, &s.opt)
 }
 
-// Predicted compares the recorded calls with what the cache should have done.
-// What was unreadable was refused or reported before.
+// Predicted compares the recorded calls with the expected behaviour of the cache. Unreadable
+// parts were refused or reported before.
 func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
 	segments, err := s.Segments()
 	if err != nil {
@@ -211,7 +211,7 @@ func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
 	CompleteWords(cmd, "view", v.Of)
 }
 
-// View is the view that the flag names.
+// View returns the view that the flag names.
 func (c *Choice) View() transcript.View {
 	if c.Value == "full" {
 		return transcript.Full
@@ -229,10 +229,10 @@ func (a *App) ReadAll(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// SourceFlags say where a session comes from.
+// SourceFlags are the flags for the source of a session.
 type SourceFlags struct{ file, channel, agent string }
 
-// Add adds them to a verb; file says more of --session-file.
+// Add adds them to a verb. The help of --session-file ends with file.
 func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 	f := cmd.Flags()
 	f.StringVar(&s.file, "session-file", "", "`path` of the host's transcript, kept in checkpoints"+file)
@@ -240,12 +240,12 @@ func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
 }
 
-// FileOfTranscript is said of verbs that take the transcript for the session's file. A
-// plan does not: it looks alike wherever it is made.
+// FileOfTranscript is the help text for verbs that use the transcript as the session's file. A
+// plan does not, because it must be the same wherever it is made.
 const FileOfTranscript = " (default the file of --transcript)"
 
-// Of returns the source of a session that was read from the file at path. The session may be
-// nil; the paths "" and - are no file.
+// Of returns the source of a session that was read from the file at path. The session may be nil.
+// The paths "" and - are no file.
 func (s *SourceFlags) Of(path string, session *transcript.Session) checkpoint.Source {
 	out := checkpoint.Source{File: s.file, Channel: s.channel, Agent: s.agent}
 	if session != nil {

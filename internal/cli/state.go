@@ -12,11 +12,12 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Databases opens what a configuration keeps in databases. Only memkernel-server has them.
+// Databases opens the stores that a configuration keeps in databases. Only memkernel-server has
+// it.
 type Databases interface {
 	// State opens the database that keeps the state.
 	State(context.Context, *Settings) (Database, error)
-	// Index returns the index that a database keeps. Nothing is opened yet.
+	// Index returns the index in a database. It opens nothing.
 	Index(*Settings) (api.Backend, error)
 }
 
@@ -30,7 +31,7 @@ type Database interface {
 	Workspace() markdownstore.Files
 }
 
-// Stored is where the state is kept, as it is configured.
+// Stored returns the configured store of the state.
 func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
 	if s.Config.Store.Backend != "postgres" {
 		return kernel.Files(s.StateDir), nil
@@ -42,7 +43,8 @@ func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
 	return db, nil
 }
 
-// State opens the database that keeps the state, once; Close closes it.
+// State opens the database that keeps the state. Later calls return the same one. Close closes
+// it.
 func (s *Settings) State(ctx context.Context) (Database, error) {
 	if s.state != nil {
 		return s.state, nil
@@ -57,7 +59,7 @@ func (s *Settings) State(ctx context.Context) (Database, error) {
 	return s.state, err
 }
 
-// Close lets go of the database that keeps the state, if it was opened.
+// Close closes the database that keeps the state, if it was opened.
 func (s *Settings) Close() error {
 	if s.state == nil {
 		return nil
@@ -69,7 +71,8 @@ func (s *Settings) Close() error {
 // daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
 const daemonLock = "serve.lock"
 
-// NoDaemon keeps a daemon of a state folder from being started, and refuses if one runs.
+// NoDaemon prevents the start of a daemon for a state folder until the caller calls release. It
+// returns an error if a daemon runs.
 func NoDaemon(stateDir string) (release func(), err error) {
 	release, err = store.Files(stateDir).Lock(daemonLock, store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/summary/model"
 )
 
-// summaryOptions are the settings of the model that makes notes, the zero value if
-// there is none. It sends nothing.
+// summaryOptions returns the settings of the model that makes notes, the zero value if there is
+// none. It sends nothing.
 func (s *Settings) summaryOptions() (kernel.SummaryOptions, error) {
 	var o kernel.SummaryOptions
 	m, err := model.FromConfig(s.summaryConfig())

@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Tenant are the settings of a tenant's workspace, with a state folder of its own and, where
-// the state is in a database, a root of its own there. It is configured as these are. The
-// workspace decides nothing.
+// Tenant returns the settings of a tenant's workspace. It has a state folder of its own, and a
+// root of its own in the database if the state is kept there. Its configuration is a copy of this
+// one. A configuration in the tenant's workspace has no effect.
 func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
 	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
 	if err := own.read(s.StateDir); err != nil {
@@ -18,7 +18,7 @@ func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
 	return own, CheckTenants(own)
 }
 
-// CheckTenants refuses settings that lead all tenants to one place.
+// CheckTenants returns an error for settings that would lead all tenants to one place.
 func CheckTenants(s *Settings) error {
 	c := s.Config
 	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,

@@ -15,7 +15,7 @@ import (
 //go:embed terms.md
 var terms string
 
-// termLine matches a word and what it means.
+// termLine matches a word and its meaning.
 var termLine = regexp.MustCompile(`(?m)^- \*\*(.+?)\*\*: (.+)$`)
 
 // termNames are the words that are explained.
@@ -27,8 +27,8 @@ func termNames() []string {
 	return out
 }
 
-// Terms explains words in lines of a width: those asked for, or all under their
-// headings. A word that is not explained is returned, with nothing.
+// Terms explains words in lines of at most width columns: the words in asked, or all under their
+// headings. If a word has no explanation, it returns that word as unknown and no text.
 func Terms(asked []string, width int) (text, unknown string) {
 	var b strings.Builder
 	if len(asked) == 0 {
@@ -55,7 +55,8 @@ func Terms(asked []string, width int) (text, unknown string) {
 	return b.String(), ""
 }
 
-// find finds a word, a part of a term of several words, or what is spelled like it.
+// find returns the terms for a word: the term itself, terms of several words that contain it, or
+// terms with a similar spelling.
 func find(word string) [][]string {
 	var same, like [][]string
 	all := termLine.FindAllStringSubmatch(terms, -1)
@@ -80,7 +81,7 @@ func find(word string) [][]string {
 	return like
 }
 
-// explain writes a term over its meaning.
+// explain writes a term with its meaning below.
 func explain(b *strings.Builder, m []string, width int) {
 	fmt.Fprintf(b, "  %s\n", m[1])
 	for _, l := range display.Wrap(strings.ReplaceAll(m[2], "`", "'"), width-6) {

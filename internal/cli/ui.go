@@ -23,8 +23,8 @@ import (
 //
 //   - Standard output is data and nothing else. With --json it is one document.
 //   - Everything else goes to standard error with a "memkernel:" prefix, without
-//     capitals at the start and periods at the end: an error, then what can be
-//     done about it as a hint.
+//     capitals at the start and periods at the end: an error, then a hint
+//     for its solution.
 //   - Progress is shown only if standard error is a terminal and a verb takes over a
 //     second, in one line that is wiped at the end, and never with --quiet, which
 //     silences hints that follow a success as well; --progress decides otherwise.
@@ -32,17 +32,17 @@ import (
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set; --color decides otherwise. Nothing is said by colour alone.
 //   - Text fits 80 columns, and up to 140 where the terminal has them.
-//   - What others wrote can't speak to the terminal: text is printed through a screen
+//   - Text from others can't control the terminal: text is printed through a screen
 //     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
 //   - The exit code is one of ExitOK and its kin.
 
-// graceAfterSignal is how long a verb may take to stop when it is told to. A
-// kill at any point loses nothing, so it need not be long.
+// graceAfterSignal is the time in which a verb must stop after a signal. A kill at any point
+// loses nothing, so a short time is enough.
 const graceAfterSignal = 2 * time.Second
 
-// UI is where a verb writes. run puts screens before out and err.
+// UI is the output of a verb. run puts screens in front of Out and Err.
 type UI struct {
-	// Name is the program's, which lines on standard error begin with.
+	// Name is the program's name, with which lines on standard error begin.
 	Name     string
 	In       io.Reader
 	Out, Err io.Writer // text
@@ -51,15 +51,15 @@ type UI struct {
 	progress string
 	meter    *display.Meter
 	given    string // the shared flags that were given, for commands that hints name
-	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
+	// grace is the time that the verb may take in addition to graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
-	// interrupts: they are for a command that the verb runs.
+	// interrupts reports that interrupts are for a command that the verb runs.
 	interrupts atomic.Bool
-	// serves: a signal is how the verb ends.
+	// serves reports that a signal is the normal end of the verb.
 	serves atomic.Bool
 }
 
-// Serve marks a verb that runs until it is told to stop, and lets it take so long for that.
+// Serve marks a verb that runs until a signal stops it, and that may take grace longer to stop.
 // If it stops without an error, the program ends with 0 in place of the signal's code.
 func (u *UI) Serve(grace time.Duration) {
 	u.serves.Store(true)
@@ -72,16 +72,17 @@ func (u *UI) IsServing() bool { return u.serves.Load() }
 // LeaveInterrupts leaves the interrupts of the terminal to a command that the verb runs.
 func (u *UI) LeaveInterrupts() { u.interrupts.Store(true) }
 
-// LeavesInterrupts reports whether it does.
+// LeavesInterrupts reports whether LeaveInterrupts was called.
 func (u *UI) LeavesInterrupts() bool { return u.interrupts.Load() }
 
-// AllowGrace lets the verb take so long to stop what it has begun.
+// AllowGrace lets the verb take d longer to stop after a signal.
 func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
 
-// GraceTime is how long the verb may take to stop when it is told to.
+// GraceTime returns the time in which the verb must stop after a signal.
 func (u *UI) GraceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
 
-// errorf, hintf and warn are the only ways to standard error, but for progress.
+// errorf, hintf and warn are the only functions that write to standard error, except for
+// progress.
 func (u *UI) errorf(format string, args ...any) {
 	fmt.Fprintf(u.Err, "%s: error: %s\n", u.Name, oneLine(fmt.Sprintf(format, args...)))
 }
@@ -96,7 +97,7 @@ func (u *UI) warn(text string) {
 	}
 }
 
-// Tip is a hint after a success.
+// Tip prints a hint after a success.
 func (u *UI) Tip(format string, args ...any) {
 	if !u.Quiet {
 		u.hintf(format, args...)
@@ -108,23 +109,23 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// Step shows how many of all are done of what, in units, once the verb is slow.
+// Step shows the progress of the work named by what, as done of all units, once the verb is slow.
 func (u *UI) Step(what string, done, all int, unit string) { u.line().Show(what, done, all, unit) }
 
-// Work shows that the verb is at what can't be counted, once it is slow.
+// Work shows that the verb is at work that has no count, once the verb is slow.
 func (u *UI) Work(what string) { u.line().Work(what) }
 
-// Counted shows how far the verb is with what, once it is slow: what is counted in the
-// work of the context that it gives, and for how long it takes where nothing is.
+// Counted shows the progress of the work named by what, once the verb is slow. Work in the
+// returned context reports its counts. Without a count it shows the elapsed time.
 func (u *UI) Counted(ctx context.Context, what string) context.Context {
 	u.Work(what)
 	return longwork.WithProgress(ctx, func(unit string, done, all int) { u.Step(what, done, all, unit) })
 }
 
-// ProgressDone wipes the line of progress.
+// ProgressDone clears the line of progress.
 func (u *UI) ProgressDone() { u.line().Done() }
 
-// slow is from when on progress is shown.
+// slow is the delay before progress is shown.
 const slow = time.Second
 
 // line is the line of progress, nil if none is shown.
@@ -139,8 +140,8 @@ func (u *UI) line() *display.Meter {
 	return u.meter
 }
 
-// showsProgress decides about progress: on a terminal that can go back in a line, but with
-// --quiet, or as --progress has it.
+// showsProgress reports whether to show progress. The default is yes on a terminal that can
+// return to the start of a line, and no with --quiet. --progress overrides it.
 func (u *UI) showsProgress() bool {
 	switch {
 	case u.Quiet || u.progress == "never":
@@ -151,14 +152,14 @@ func (u *UI) showsProgress() bool {
 	return os.Getenv("TERM") != "dumb" && isTerminal(u.Err)
 }
 
-// Interactive tells whether a person can be asked: input and standard error are a
+// Interactive reports whether a person can answer questions: both input and standard error are a
 // terminal.
 func (u *UI) Interactive() bool {
 	f, ok := u.In.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && isTerminal(u.Err)
 }
 
-// Ask asks for a yes or no. An empty line is yes, the end of the input no.
+// Ask asks for a yes or no. An empty line means yes. The end of the input means no.
 func (u *UI) Ask(question string) bool {
 	in := bufio.NewReader(u.In)
 	for {
@@ -178,7 +179,7 @@ func (u *UI) Ask(question string) bool {
 	}
 }
 
-// Style decides about colour and width of standard output, in this one place.
+// Style returns colour and width of standard output. No other code decides about them.
 func (u *UI) Style() display.Style {
 	p := display.Style{Width: u.width(), Command: u.Commands}
 	switch u.color {
@@ -191,8 +192,8 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
-// width is how many columns text may take: the terminal's within bounds, and those of the
-// rules where it goes elsewhere.
+// width returns the columns for text: those of the terminal within bounds, and the default
+// elsewhere.
 func (u *UI) width() int {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
@@ -207,7 +208,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Report prints how a verb ended and returns the exit code.
+// Report prints the error with which a verb ended, and returns the exit code.
 func (u *UI) Report(err error) int {
 	var usage *UsageError
 	var some *findings
@@ -234,7 +235,8 @@ func (u *UI) Report(err error) int {
 	return ExitError
 }
 
-// Data is standard output for what is read byte for byte: exact, but on a terminal.
+// Data returns standard output for data that is read byte for byte. On a terminal it goes through
+// a screen.
 func (u *UI) Data() io.Writer {
 	if isTerminal(u.Out) {
 		return u.Out
@@ -242,11 +244,11 @@ func (u *UI) Data() io.Writer {
 	return display.Bare(u.Out)
 }
 
-// document is standard output for JSON, which stays JSON on a terminal too.
+// document returns standard output for JSON, which stays valid JSON on a terminal too.
 func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 
-// IndexProgress returns a function that shows how far an index is: on the line of progress on a
-// terminal, and as a line every ten seconds elsewhere. It is nil with --quiet.
+// IndexProgress returns a function that shows the progress of an index. On a terminal it uses the
+// line of progress, elsewhere it prints a line every ten seconds. It returns nil with --quiet.
 func (u *UI) IndexProgress() func(api.ReindexProgress) {
 	switch {
 	case u.showsProgress():

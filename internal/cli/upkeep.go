@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Retention is how long things are kept, as the configuration says.
+// Retention returns the configured times for which the kernel keeps data.
 func (s *Settings) Retention() api.RetainRequest {
 	c := &s.Config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	return api.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
 }
 
-// PruneOptions returns the limits of the host, with further names of entries that may leave.
+// PruneOptions returns the limits of the host. include names further entries that may leave.
 func (s *Settings) PruneOptions(include []string) api.PruneOptions {
 	return api.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }
@@ -30,7 +30,8 @@ func (s *Settings) CurateRequest(book *cachelayout.Book) (api.CurateRequest, err
 	return req, err
 }
 
-// priceOf tells what a request to a model costs, by its name with where it is asked.
+// priceOf returns a function for the cost of a request to a model. The name of the model includes
+// its address.
 func priceOf(book *cachelayout.Book, name string) func(input, output int) (float64, bool) {
 	id, _, _ := strings.Cut(name, " at ")
 	m, _ := book.Lookup(id, time.Time{})
@@ -43,14 +44,14 @@ func priceOf(book *cachelayout.Book, name string) func(input, output int) (float
 	}
 }
 
-// auditHost is the host whose limits hold.
+// auditHost returns the host whose limits apply.
 func (s *Settings) auditHost() consolidation.Host {
 	h, _ := consolidation.HostByName(s.Config.Audit.Host)
 	return h
 }
 
-// AuditOptions returns the options of an audit: the host whose limits hold, and the records of
-// jobs that it reads in addition to the state folder's own.
+// AuditOptions returns the options of an audit. It uses the limits of auditHost, and reads the
+// records of jobs in addition to those in the state folder.
 func (s *Settings) AuditOptions(jobs []string) api.AuditOptions {
 	return api.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
 }

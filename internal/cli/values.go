@@ -55,7 +55,7 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// OverflowFlag is a provider's refusal: a text, or the name of a file that holds it.
+// OverflowFlag is a flag for a provider's refusal: its text, or the name of a file with the text.
 type OverflowFlag struct {
 	set  bool
 	text string
@@ -67,7 +67,7 @@ func (o *OverflowFlag) String() string { return o.text }
 // Type implements pflag.Value.
 func (o *OverflowFlag) Type() string { return "text" }
 
-// Set takes a file's content if there is one of that name.
+// Set reads the file of that name, or takes the text itself if there is none.
 func (o *OverflowFlag) Set(s string) error {
 	o.set, o.text = true, s
 	if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {
@@ -85,7 +85,7 @@ func (o *OverflowFlag) Set(s string) error {
 	return nil
 }
 
-// Refusal is what was handed in, nil if nothing was.
+// Refusal returns the refusal that the user passed, nil if there is none.
 func (o *OverflowFlag) Refusal() *api.Overflow {
 	if !o.set {
 		return nil

@@ -10,14 +10,15 @@ import (
 type Version struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
-	// Revision is "" if unknown; Modified reports whether it was built from a changed tree.
+	// Revision is "" if unknown. Modified reports whether the program was built from a changed
+	// tree.
 	Revision string `json:"revision"`
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// Build reads what the toolchain wrote into the binary.
+// Build returns the version that the toolchain wrote into the binary.
 func Build() Version {
 	v := Version{Schema: "memkernel/version/v1", Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -38,7 +39,7 @@ func Build() Version {
 	return v
 }
 
-// Line is the version on one line.
+// Line returns the version on one line.
 func (v Version) Line() string {
 	return fmt.Sprintf("memkernel %s %s %s", v.Version, v.Go, v.Platform)
 }
