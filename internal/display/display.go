@@ -1,8 +1,8 @@
-// Package display draws what the kernel and the judges say for people: explanations of
-// plans, tables, a picture of a session, progress. Its functions take plain data, a writer and
-// a style, write a drawing at once and give the writer's error. It never opens a kernel,
-// reads a file or decides what is shown. Text keeps to the width of its style, nothing is said by
-// colour alone, and what others wrote passes a screen before a terminal.
+// Package display draws the results of the kernel and the judges for people: explanations of
+// plans, tables, a picture of a session, progress. Its functions take plain data, a writer and a
+// style, write the drawing with one call and return the writer's error. It never opens a kernel,
+// reads a file or decides which data to show. Text keeps to the width of its style, and nothing
+// is said by colour alone. Callers must pass foreign text through a screen before a terminal.
 package display
 
 import (
@@ -103,7 +103,7 @@ func Share(v float64) string {
 	}
 }
 
-// dollars is a price; what is not known is unpriced, never $0.
+// dollars formats a price. An unknown price is "unpriced", never $0.
 func dollars(v *float64) string {
 	if v == nil {
 		return "unpriced"
@@ -117,8 +117,8 @@ func dollars(v *float64) string {
 	return fmt.Sprintf("$%.4f", *v)
 }
 
-// Width is the number of columns that a text without colour takes on a terminal: two for
-// what is wide (CJK, emoji, whatever they are joined of), none for marks on another letter.
+// Width returns the number of columns that a text without colour takes on a terminal: two for
+// each wide character (CJK, emoji and their sequences), none for a mark on another letter.
 func Width(s string) int { return uniseg.StringWidth(s) }
 
 // left and right pad to a width; text that is too long is cut with a tilde.
@@ -151,7 +151,7 @@ func Clip(s string, n int) string {
 	return head + "~"
 }
 
-// cut parts a text behind the last letter, marks included, that ends within n columns.
+// cut splits a text after the last letter, with its marks, that ends within n columns.
 func cut(s string, n int) (head, rest string) {
 	end, width, state := 0, 0, -1
 	for left := s; left != ""; {
@@ -204,7 +204,7 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
-// flush writes a drawing at once: a screen shows what is written at once as one text.
+// Flush writes a drawing with one call, because a screen shows each write as one text.
 func Flush(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// Drain lists the sessions of a proxy that is to be left: how large each is without it, how
-// much its model's window has room for, and what to do with those that are larger.
+// Drain lists the sessions of a proxy before its user stops using it: the size of each without
+// the proxy, the room in its model's window, and advice for sessions that don't fit.
 func Drain(w io.Writer, sessions []proxy.Session, p Style) error {
 	var b strings.Builder
 	if len(sessions) == 0 {
@@ -52,7 +52,7 @@ func are(n int, noun string) string {
 	return Plural(n, noun) + " are"
 }
 
-// RunningProxy says in a line what a proxy that runs has done.
+// RunningProxy writes one line about the work of a running proxy.
 func RunningProxy(w io.Writer, url string, s *proxy.Status) error {
 	passed := 0
 	for _, p := range s.Passed {

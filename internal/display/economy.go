@@ -12,8 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 )
 
-// Economy lists what each choice of the setting economy cost and showed where it was
-// measured.
+// Economy lists the measured cost and results of each choice of the setting economy.
 func Economy(w io.Writer, m *document.Economy, p Style) error {
 	var b strings.Builder
 	for _, l := range Wrap(fmt.Sprintf("Measured on %s by %s: %s with %s calls, prices %s. The bill has all that was sent and answered, against balanced; ready is the share of tool calls that had what they needed, least that of the worst session, blind the share of edits of a line that was not shown, shown that of references.",
@@ -33,8 +32,8 @@ func Economy(w io.Writer, m *document.Economy, p Style) error {
 	return Flush(w, &b)
 }
 
-// economy says what the user prefers, and what the choices came to in a window like this
-// one.
+// economy writes the user's preference and the measured results of the choices in a window of
+// this size.
 func (s *sheet) economy(c cachelayout.Cut, window int) {
 	own := Printable(string(cmp.Or(c.Economy, cachelayout.Balanced)))
 	m, err := document.MeasuredEconomy()
@@ -54,7 +53,7 @@ func (s *sheet) economy(c cachelayout.Cut, window int) {
 	}
 }
 
-// moreOrLess is a ratio as what it is above or below one.
+// moreOrLess formats a ratio as its distance above or below one.
 func moreOrLess(ratio float64) string {
 	n := int(math.Round(100 * (ratio - 1)))
 	if n == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Everywhere says what was taken out, or would be, where it was looked for, and what is left.
+// Everywhere lists the text that was removed, or would be, the places searched, and the rest that
+// is left.
 func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
 	var b strings.Builder
 	goes := "would go"

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/serve/meter"
 )
 
-// Gained says in a line what calls came to: what was billed, and about what they would have
-// cost without.
+// Gained returns one line about the sum of calls: their bill, and their estimated cost without
+// memkernel.
 func Gained(s *meter.Sum) string {
 	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), inCents(&s.BilledUSD))
 	if s.Unpriced == s.Calls && s.Calls > 0 {
@@ -69,8 +69,8 @@ func Unknown(u meter.Unknown) (lines []string) {
 	return lines
 }
 
-// Gain is what runs came to by day, with a bar for what was billed and a lighter one up to what
-// they would have cost.
+// Gain draws the results of runs by day: a bar for the bill, and a lighter one up to the
+// estimated cost without memkernel.
 func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	var b strings.Builder
 	days, all := doc.Days, &doc.Total

@@ -14,7 +14,7 @@ var writers = map[string]string{
 	api.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
 }
 
-// Grounds prints what speaks for an entry.
+// Grounds prints the evidence for an entry.
 func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)

@@ -13,8 +13,8 @@ import (
 // severities are the colours of the severities.
 var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
 
-// finding writes one finding behind its head, which takes indent columns, and below it the
-// hint, unless the next finding has the same.
+// finding writes one finding after its head, which takes indent columns. It writes the hint below
+// unless the next finding has the same one.
 func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
 	for _, l := range Wrap(text, p.Columns()-indent) {
 		b.WriteString(head + l + "\n")
@@ -28,7 +28,7 @@ func finding(b *strings.Builder, p Style, head string, indent int, text, hint st
 	}
 }
 
-// Check lists what a check of a state folder found.
+// Check lists the findings of a check of a state folder.
 func Check(w io.Writer, dir string, found []health.Finding) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintf(w, "%s: nothing found\n", Printable(dir))
@@ -46,7 +46,7 @@ func Check(w io.Writer, dir string, found []health.Finding) error {
 	return nil
 }
 
-// Doctor lists what is well and what is not.
+// Doctor lists the passed and failed checks of a report.
 func Doctor(w io.Writer, r *health.Report, p Style) error {
 	var b strings.Builder
 	for i := range r.Findings {

@@ -16,13 +16,13 @@ var origins = map[consolidation.Origin]string{
 	consolidation.OriginTool: "by a tool, in a session", consolidation.OriginUpkeep: "by memkernel's upkeep", consolidation.OriginUnknown: "by somebody, no record says who",
 }
 
-// events say in words what happened.
+// events holds the wording of each event.
 var events = map[history.Event]string{
 	history.EventFirst: "first known", history.EventWritten: "written", history.EventChanged: "changed", history.EventPromoted: "promoted", history.EventMoved: "moved",
 	history.EventRemoved: "taken out", history.EventRestored: "back again",
 }
 
-// History prints what an entry or a file was.
+// History prints the earlier states of an entry or a file.
 func History(w io.Writer, h *api.History, p Style) error {
 	var b strings.Builder
 	name := Printable(h.Path)

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// marker paints the words of a question where they stand in a text, as the index
-// compares words: whatever their form. Without colour it changes nothing.
+// marker paints the words of a query in a text. It compares words as the index does, whatever
+// their form. Without colour it changes nothing.
 type marker struct {
 	Style
 	a     *analysis.Analyzer
@@ -44,9 +44,9 @@ func (m *marker) text(line string) string {
 	return b.String()
 }
 
-// wordEnd is the length of what a text begins with: a word, or a character that
-// belongs to none. Where words are written without blanks, what stands between two
-// marks is taken for one.
+// wordEnd returns the length of the first word of a text, or of its first character if that
+// belongs to no word. In scripts without blanks between words, it takes the text between two
+// punctuation marks for one word.
 func wordEnd(s string) int {
 	_, size := utf8.DecodeRuneInString(s)
 	for i, r := range s {

@@ -20,7 +20,7 @@ type Meter struct {
 	since, begun, last time.Time
 	what               string
 	from, done         int
-	// counting: what is drawn has counts, and no seconds.
+	// counting is set if the meter draws counts and no seconds.
 	counting, shown bool
 	stop            chan struct{}
 }
@@ -28,14 +28,14 @@ type Meter struct {
 // meterEvery is how often the line is drawn anew.
 const meterEvery = 100 * time.Millisecond
 
-// NewMeter draws on a terminal that can go back in a line, and nothing at all of what is
-// done before its patience ends.
+// NewMeter returns a meter that draws on a terminal that can go back in a line. It draws nothing
+// until patience has passed, so short work stays silent.
 func NewMeter(w io.Writer, patience time.Duration, now func() time.Time) *Meter {
 	return &Meter{w: Bare(w), now: now, patience: patience}
 }
 
-// Show says how many of all are done of what, units by name: "replaying", 3, 10, "call".
-// Another what or unit, and fewer than before, begin anew.
+// Show draws that done of all units are finished, as in "replaying", 3, 10, "call". It begins
+// anew if the task or the unit changes, or if done falls.
 func (m *Meter) Show(what string, done, all int, unit string) {
 	if m == nil {
 		return
@@ -112,7 +112,7 @@ func (m *Meter) Work(what string) {
 	}()
 }
 
-// Done wipes the line. What is shown then begins anew.
+// Done wipes the line. The next Show begins anew.
 func (m *Meter) Done() {
 	if m == nil {
 		return

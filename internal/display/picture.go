@@ -15,17 +15,17 @@ import (
 // PictureMost is how many policies a picture shows at most.
 const PictureMost = 3
 
-// The picture's size in its own units: small, so that its text can still be read when a
-// page shows it at half the size. To the right of the plots stand the labels.
+// The picture's size in its own units. It is small so that its text can still be read when a page
+// shows it at half the size. The labels are to the right of the plots.
 const (
 	picWidth            = 720.0
 	picLeft, picRight   = 16.0, 584.0
 	picLabels           = picRight + 10
 	picHead             = 104.0 // title, subtitle, key
 	picPanel, picBill   = 104.0, 128.0
-	picName, picGap     = 24.0, 14.0 // the line above a plot, and what is free below it
+	picName, picGap     = 24.0, 14.0 // the line above a plot, and the free space below it
 	picFoot             = 30.0
-	picPause            = 5.0 // what a pause takes of the width, if there are few
+	picPause            = 5.0 // the width of a pause, if there are few
 	picLeastPause       = 1.5
 	picColumns          = 200 // the most columns that are drawn, each of one call or several
 	picCuts             = 80  // the most cuts that are marked in a plot: more can't be told apart
@@ -34,8 +34,8 @@ const (
 	picText, picCaption = 18, 16
 )
 
-// pictureTheme is the colours of a picture. What the tokens cost is told in colours of
-// Okabe and Ito, which people who see colours differently can tell apart.
+// pictureTheme is the colours of a picture. It shows the cost of tokens in colours of Okabe and
+// Ito, which colour-blind people can tell apart.
 type pictureTheme struct {
 	back, ink, muted, pause, read, write, uncached string
 	lines                                          [PictureMost]string
@@ -46,7 +46,7 @@ var pictureThemes = map[string]pictureTheme{
 	"dark":  {"#0d1117", "#f0f6fc", "#9198a1", "#2a313a", "#3f95c9", "#e8731a", "#cc79a7", [...]string{"#1fbf92", "#9198a1", "#56b4e9"}},
 }
 
-// pictureSays is what a policy does, in so few words as stand beside its name.
+// pictureSays describes a policy in few enough words to fit next to its name.
 func pictureSays(policy string) string {
 	for _, p := range replay.About() {
 		if p.Name == policy {
@@ -59,8 +59,7 @@ func pictureSays(policy string) string {
 // PictureThemes are the names of the themes, the first being the default.
 func PictureThemes() []string { return []string{"light", "dark"} }
 
-// pictureColumn is what is drawn of a call, or the mean of several, and what stood on
-// the bill behind them.
+// pictureColumn is the drawn data of a call, or the mean of several, and the bill after them.
 type pictureColumn struct {
 	read, write, uncached float64
 	bill                  float64
@@ -76,8 +75,8 @@ type drawing struct {
 	theme   pictureTheme
 	results []*replay.Result
 	columns [][]pictureColumn
-	// x holds where each column begins, and behind the last one where it ends; pause is
-	// what is left free before a column that follows a pause, 0 if there are too many.
+	// x holds the start of each column, and at last the end of the last column. pause is the free
+	// width before a column that follows a pause, 0 if there are too many pauses.
 	x     []float64
 	width float64
 	pause float64
@@ -108,9 +107,8 @@ func Picture(w io.Writer, results []*replay.Result, theme string) error {
 	return err
 }
 
-// pictureColumns takes calls together where there are more than can be told apart.
-// Heights are means, so that an area stays what was sent; a cut and a pause among them
-// are kept.
+// pictureColumns merges calls if there are too many to tell apart. Heights are means, so that an
+// area still shows the sent tokens. A cut or a pause among the merged calls is kept.
 func pictureColumns(calls []replay.Call) []pictureColumn {
 	n := min(len(calls), picColumns)
 	out := make([]pictureColumn, n)
@@ -132,7 +130,7 @@ func pictureColumns(calls []replay.Call) []pictureColumn {
 	return out
 }
 
-// place says where the columns stand.
+// place computes the positions of the columns.
 func (p *drawing) place() {
 	columns, pauses := p.columns[0], 0
 	for _, c := range columns {
@@ -230,7 +228,7 @@ func spell(d time.Duration) string {
 	return fmt.Sprintf("%s days", Thousands(m/60/24))
 }
 
-// describe says in words what the picture shows.
+// describe describes the picture in words.
 func (p *drawing) describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, in a window of %s tokens.", p.subtitle(), Thousands(p.results[0].ContextWindow))
@@ -323,8 +321,9 @@ func (p *drawing) scale() (top, window float64) {
 	return max(1, 1.08*max(top, window)), window
 }
 
-// panel draws the prompts of one policy: the whole in the colour of what is uncached,
-// before it what was in the cache or went there, before that what was read.
+// panel draws the prompts of one policy in three layers: the whole prompt in the colour of
+// uncached tokens, over it the tokens read from or written to the cache, over that the tokens
+// read.
 func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	bottom := y + picPanel
 	height := func(v float64) float64 { return bottom - picPanel*min(v/top, 1) }
@@ -352,8 +351,8 @@ func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	}
 }
 
-// area fills what is below the columns' heights, as steps. Columns that have nothing of
-// that colour are left out.
+// area fills the space below the columns' heights, as steps. It leaves out columns that have
+// nothing of that colour.
 func (p *drawing) area(columns []pictureColumn, height func(float64) float64, colour string, of func(pictureColumn) (float64, bool)) {
 	var d strings.Builder
 	base, open := num(height(0)), false
@@ -392,7 +391,7 @@ func (p *drawing) window(y, top, window float64) {
 	p.text(picLabels, at+6, p.caption(), compact(int(window))+" window")
 }
 
-// pictureLabel is what stands at the end of a line.
+// pictureLabel is the label at the end of a line.
 type pictureLabel struct {
 	y            float64
 	colour       string
@@ -466,7 +465,7 @@ func (p *drawing) text(x, y float64, attributes, s string) {
 // escaped is a text that others may have written, in XML.
 func escaped(s string) string { return html.EscapeString(Printable(s)) }
 
-// num is a length with at most one digit behind the point.
+// num formats a length with at most one digit after the point.
 func num(v float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 }

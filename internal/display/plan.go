@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan is a plan with what is known of the call that it is for.
+// Plan is a plan with the known facts about its call.
 type Plan struct {
 	Plan *api.ContextPlan
 	// Model is the price book's row.
@@ -29,8 +29,8 @@ type Plan struct {
 	Now time.Time
 	// HostMessages came from the host, a prompt included.
 	HostMessages int
-	// FixedTokens is the size of what the transcript doesn't hold, Implied that the
-	// recorded usage says so.
+	// FixedTokens is the size of the prompt parts that the transcript doesn't hold. Implied is
+	// set if the size was derived from the recorded usage.
 	FixedTokens int
 	Implied     bool
 	Committed   bool
@@ -46,8 +46,8 @@ type sheet struct {
 	all bool
 }
 
-// Explain draws a plan: what the window holds, what was decided and why, where the
-// cache stands and what the call should cost; all shows every row of every table.
+// Explain draws a plan: the content of the window, the decisions and their reasons, the state of
+// the cache, and the expected cost of the call. With all it shows every row of every table.
 func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	s := &sheet{Style: p, out: out, all: all}
 	s.header()
@@ -110,7 +110,7 @@ func (s *sheet) section(title, remark string) {
 	s.line(s.Paint(Bold, title), strings.Repeat(" ", max(gap, 1)), s.Paint(Gray, remark))
 }
 
-// text writes a sentence under a section, wrapped, behind a short label.
+// text writes a sentence under a section, wrapped, after a short label.
 func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
 	for i, l := range Wrap(sentence, s.Columns()-indent) {
@@ -125,7 +125,7 @@ func (s *sheet) text(label, sentence string, as Ink) {
 	}
 }
 
-// header says what was planned.
+// header writes the head of the plan.
 func (s *sheet) header() {
 	plan := s.out.Plan
 	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, s.Columns()-16))
@@ -167,7 +167,7 @@ func Plural(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// AtTime is a moment behind a comma, "" if it is not known.
+// AtTime formats a moment after a comma, or returns "" if it is not known.
 func AtTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -186,7 +186,7 @@ func modelRemark(out *Plan) string {
 	return fmt.Sprintf(" (prices as of %s)", m.AsOf)
 }
 
-// budget is the arithmetic from the window down to what is free.
+// budget writes the arithmetic from the window down to the free tokens.
 func (s *sheet) budget() {
 	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
@@ -206,7 +206,7 @@ func (s *sheet) budget() {
 	row("=", "free", limit-b.PlannedInputTokens, "")
 }
 
-// deferred sums up what waits for a cut. Where nothing does it says nothing.
+// deferred sums up the changes that wait for a cut. It writes nothing if there are none.
 func (s *sheet) deferred() {
 	rows := s.out.Plan.Deferred
 	if len(rows) == 0 {
@@ -228,7 +228,7 @@ func (s *sheet) deferred() {
 	s.more(len(rows), len(shown))
 }
 
-// faults are what went wrong, by name.
+// faults lists the faults by name.
 func (s *sheet) faults() {
 	faults := s.out.Plan.Faults
 	if len(faults) == 0 {
@@ -259,7 +259,7 @@ func (s *sheet) faults() {
 // maxRows is how many rows of a table are shown without --all.
 const maxRows = 10
 
-// more says what was left out of a table.
+// more writes how many rows were left out of a table.
 func (s *sheet) more(of, shown int) {
 	if of > shown {
 		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-shown))))

@@ -41,7 +41,7 @@ func lifetime(seconds int) string {
 	return d.String()
 }
 
-// bill is what the call should read, write and cost.
+// bill writes the cache reads, cache writes and cost that the call should have.
 func (s *sheet) bill() {
 	l := &s.out.Plan.Layout
 	b := l.Bill
@@ -114,7 +114,7 @@ func rate(price *float64) string {
 	return fmt.Sprintf("%g", *price)
 }
 
-// changeText says what sets this request apart from the one before.
+// changeText describes the difference between this request and the previous one.
 func changeText(c cachelayout.Change) string {
 	switch c.Kind {
 	case cachelayout.ChangeFirst:
@@ -127,7 +127,7 @@ func changeText(c cachelayout.Change) string {
 	return fmt.Sprintf("%s; %s tokens are kept, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
 }
 
-// cut is what the cut planner thought, and what came of it.
+// cut writes the cut planner's figures and its decision.
 func (s *sheet) cut() {
 	plan := s.out.Plan
 	c, f := plan.Layout.Cut, plan.Layout.Cut.Figures
@@ -168,7 +168,7 @@ func (s *sheet) cut() {
 	s.refusals(plan)
 }
 
-// refusals counts what was wished and not granted, by rule.
+// refusals counts the refused wishes by rule.
 func (s *sheet) refusals(plan *api.ContextPlan) {
 	counts := map[string]int{}
 	var order []string
@@ -210,7 +210,7 @@ func reasonText(reason string) string {
 	return reason
 }
 
-// reasoningText is how the model's reasoning is bound, and what the plan loses of it.
+// reasoningText says how the model's reasoning is bound, and how much of it the plan loses.
 func reasoningText(r cachelayout.Reasoning) string {
 	bound := "bound to its prefix; after a change the provider refuses it"
 	if r.Binding == cachelayout.BindingDrops {
@@ -233,13 +233,13 @@ func eventText(event string) string {
 	return ", on the cold event \"" + event + "\""
 }
 
-// keepText is what keeping the low-water conversation costs.
+// keepText returns the cost of keeping the low-water conversation.
 func keepText(f cachelayout.Figures) string {
 	return fmt.Sprintf("keeping it costs %s of %s base tokens a call, a miss %s; %.1f %% of calls meet a cold cache",
 		Thousands(int(f.MemoryCost)), Thousands(int(f.CallCost)), Thousands(int(f.MissCost)), 100*f.ColdRate)
 }
 
-// ahead is how long things live, and what to do until the next call.
+// ahead writes the lifetimes of cached parts and the advice until the next call.
 func (s *sheet) ahead() {
 	l := &s.out.Plan.Layout
 	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.FixedSeconds), l.Lifetimes.FixedWhy), "")

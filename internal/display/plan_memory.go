@@ -17,7 +17,7 @@ func fromMemory(r *api.Included) bool {
 	return false
 }
 
-// memoryRows are what of the plan comes from the workspace's files.
+// memoryRows returns the parts of the plan that come from the workspace's files.
 func memoryRows(plan *api.ContextPlan) []api.Included {
 	var out []api.Included
 	for i := range plan.Debug.Included {
@@ -28,7 +28,7 @@ func memoryRows(plan *api.ContextPlan) []api.Included {
 	return out
 }
 
-// memoryLine sums up what memory adds, "" if that is nothing.
+// memoryLine sums up the parts that memory adds, or returns "" if there are none.
 func memoryLine(plan *api.ContextPlan) string {
 	var parts []string
 	files, tokens := memoryRows(plan), 0
@@ -55,8 +55,8 @@ func leftOut(plan *api.ContextPlan) []api.Excluded {
 	return out
 }
 
-// memory says what memory adds to the prompt, and what it left out. Where there is
-// none it says nothing.
+// memory lists the parts that memory adds to the prompt and those that it left out. Without
+// memory it writes nothing.
 func (s *sheet) memory() {
 	plan := s.out.Plan
 	r := &plan.Retrieval

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// fate is what became of one page.
+// fate is the outcome for one page.
 type fate struct {
 	kind, id      string
 	level         string
@@ -24,7 +24,7 @@ type fate struct {
 // idInReason finds page and span ids, which would split groups.
 var idInReason = regexp.MustCompile(`\b[a-z]{2}-[0-9a-f]{16}\b`)
 
-// fates lists what became of every page.
+// fates lists the outcome for every page.
 func fates(plan *api.ContextPlan) []fate {
 	var out []fate
 	for _, r := range plan.Debug.Included {
@@ -50,7 +50,7 @@ type group struct {
 	before, after       int
 }
 
-// levels orders groups: what is shown most first.
+// levels orders groups from the most shown to the least.
 var levels = []string{"full", "compressed", "structured", "pointer", "gone"}
 
 // groups counts fates by level, kind and reason.
@@ -79,7 +79,7 @@ func groups(all []fate) []group {
 	return out
 }
 
-// pages says what was kept, degraded and dropped.
+// pages lists the kept, degraded and dropped pages.
 func (s *sheet) pages() {
 	all := fates(s.out.Plan)
 	s.section("Pages", pagesLine(s.out.Plan))
@@ -123,7 +123,7 @@ func (s *sheet) pageRows(all []fate) {
 	s.more(of, len(rows))
 }
 
-// paging is what the conversation's plans told of so far, and the page table.
+// paging writes the paging statistics of the conversation so far, and the page table.
 func (s *sheet) paging() {
 	t := s.out.Plan.Table
 	if t == nil {
@@ -157,7 +157,7 @@ func (s *sheet) paging() {
 	}
 }
 
-// thrashText is a thrash index and what it is made of.
+// thrashText formats a thrash index and its parts.
 func thrashText(r *paging.Report) string {
 	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
 }
@@ -190,7 +190,7 @@ func pageFacts(r *paging.PageRow) string {
 	return strings.Join(facts, "; ")
 }
 
-// pagesLine counts pages by what became of them.
+// pagesLine counts pages by outcome.
 func pagesLine(plan *api.ContextPlan) string {
 	full, less, gone := pageCounts(plan)
 	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(gone))

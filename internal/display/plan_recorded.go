@@ -9,8 +9,7 @@ import (
 // recordedTail is how many of the last calls are shown without --all.
 const recordedTail = 10
 
-// recorded compares what the cache should have done at every recorded call with
-// what was billed.
+// recorded compares the expected cache use of every recorded call with its bill.
 func (s *sheet) recorded() {
 	r := s.out.Recorded
 	if r == nil || len(r.Calls) == 0 {

@@ -11,7 +11,7 @@ import (
 type band struct {
 	name   string
 	tokens int
-	sign   byte // what it is drawn with
+	sign   byte // the character to draw it with
 	colour Ink
 }
 
@@ -29,8 +29,7 @@ var signs = map[string]struct {
 	api.RegionNewest:     {'N', red},
 }
 
-// bands are the regions of the plan, then what is free, the margin and the
-// reserve.
+// bands returns the regions of the plan, then the free tokens, the margin and the reserve.
 func bands(plan *api.ContextPlan) []band {
 	b := plan.Budgets
 	var out []band
@@ -75,8 +74,8 @@ func (s *sheet) window() {
 	}
 }
 
-// apportion gives each band its share of the cells. What exists gets at least
-// one cell, and the cells add up.
+// apportion gives each band its share of the cells. A band that is not empty gets at least one
+// cell, and the cells add up.
 func apportion(all []band, cells int) []int {
 	out := make([]int, len(all))
 	total, used, largest := 0, 0, 0
@@ -117,7 +116,7 @@ func (s *sheet) breakpoints() {
 	}
 }
 
-// place is the message that a marker stands in, from 1.
+// place returns the number of the message with a marker, from 1.
 func (s *sheet) place(i int) string {
 	if i < len(s.out.Plan.Markers) {
 		if m := s.out.Plan.Markers[i].Message; m >= 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// words are the plan in three sentences: what was done, what it saves, and what to look at.
+// words writes the plan in three sentences: its changes, its savings, and the warnings to look
+// at.
 func (s *sheet) words() {
 	for _, sentence := range []string{done(s.out), saves(s.out), lookAt(s.out.Plan)} {
 		for _, l := range Wrap(sentence, s.Columns()-2) {
@@ -19,7 +20,7 @@ func (s *sheet) words() {
 	s.line()
 }
 
-// done says what the plan did to the conversation.
+// done describes the changes that the plan made to the conversation.
 func done(out *Plan) string {
 	plan := out.Plan
 	planned, whole := plan.Budgets.PlannedInputTokens, uncut(plan)
@@ -55,17 +56,17 @@ func lessShown(plan *api.ContextPlan) string {
 	return fmt.Sprintf("%s shown shortened and %s left out", are(less, "page"), Thousands(gone))
 }
 
-// uncut is what the call would have without a cut, in tokens.
+// uncut returns the tokens that the call would have without a cut.
 func uncut(plan *api.ContextPlan) int {
 	return int(plan.Budgets.Utilization*float64(plan.Budgets.ContextWindow) + 0.5)
 }
 
-// over is by how much a plan is over what the window leaves for it.
+// over returns how many tokens a plan has above its room in the window.
 func over(b *api.Budgets) int {
 	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
 }
 
-// saves says what the call costs, and what that is against no cache and no cut.
+// saves describes the cost of the call, compared with no cache and no cut.
 func saves(out *Plan) string {
 	bill := out.Plan.Layout.Bill
 	wrote := bill.Write5mTokens + bill.Write1hTokens

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Reindex says what a run came to; quiet only what is to be known if all went well: what
-// was left out or refused, and an index that was made anew.
+// Reindex reports the results of a run. With quiet it reports only skipped or refused files and a
+// rebuilt index.
 func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	var b strings.Builder
 	always := func(name, format string, args ...any) {
@@ -95,7 +95,7 @@ func leftNames(l *document.LeftOut) string {
 	return text + "; index.include and index.exclude say what is memory"
 }
 
-// told is what is said of a file, behind its name unless that is in it.
+// told returns the remark about a file, after its name unless the remark contains the name.
 func told(s api.SkippedFile) string {
 	if s.Path == "" || strings.Contains(s.Reason, s.Path) {
 		return s.Reason

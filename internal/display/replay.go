@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// The columns of the table, in characters, and how many policies stand side by side.
+// The columns of the table, in characters, and the number of policies in one row.
 const (
 	replayLabel = 22
 	replayCol   = 18
@@ -124,7 +124,7 @@ var replayRows = []replayRow{
 	{"  would cost", money(func(t *replay.Totals) *float64 { return t.LostUSD })},
 }
 
-// replayNotes says what to keep in mind, and what was billed in truth.
+// replayNotes returns the caveats and the actual bill.
 func replayNotes(doc *replay.Document) string {
 	s, results := "The table is simulated. ", doc.Results
 	if d := doc.Door; d != nil {

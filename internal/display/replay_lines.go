@@ -78,7 +78,7 @@ func inCents(v *float64) string {
 // Dollars is an amount with its cents.
 func Dollars(v float64) string { return inCents(&v) }
 
-// changed prints what a cost is against another, in per cent.
+// changed formats the difference of a cost from another, in per cent.
 func changed(v, to *float64) string {
 	if v == nil || to == nil || *to == 0 {
 		return "–"

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// screen is a writer that others' text passes through before it is printed. What is
-// written at once is shown as one text.
+// screen is a writer that foreign text must pass through before it is printed. It shows each
+// write as one text.
 type screen struct {
 	io.Writer
 	show func(string) string
@@ -22,8 +22,8 @@ func (s screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// seal stands round what this program itself says to a terminal. Nobody else can write
-// it: it is another in every process.
+// seal encloses this program's own terminal sequences. Nobody else can write it, because it
+// differs in every process.
 var seal = "\x1b" + rand.Text()
 
 // ours lets a sequence pass a screen that shows text.
@@ -39,7 +39,7 @@ func shown(s string) string {
 	return strings.Join(parts, "")
 }
 
-// Bare is the writer behind a screen.
+// Bare returns the writer that a screen writes to.
 func Bare(w io.Writer) io.Writer {
 	if s, ok := w.(screen); ok {
 		return s.Writer

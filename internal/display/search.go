@@ -15,8 +15,8 @@ import (
 // mostWeak is how many hits are printed of a list of which even the best is weak.
 const mostWeak = 2
 
-// Hits prints a block per hit, the words of the question marked; explain adds what each
-// score is made of.
+// Hits prints a block per hit and marks the words of the query. explain adds the parts of each
+// score.
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
@@ -57,8 +57,8 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 	showRuns(b, h, runs, p, mark)
 }
 
-// showRuns prints the lines of a hit's place as they stand, those of files with their
-// numbers, and headings where they change.
+// showRuns prints the lines of a hit's place unchanged, lines of files with their numbers, and
+// headings where they change.
 func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Style, mark *marker) {
 	last, trail := 0, runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
@@ -103,7 +103,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 	}
 }
 
-// showLine prints a line behind its number, as far in as it stands.
+// showLine prints a line after its number and keeps its indentation.
 func showLine(b *strings.Builder, number, line string, p Style, ink Ink, mark *marker) {
 	text := strings.TrimLeft(line, " \t")
 	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.Columns()/4)
@@ -160,7 +160,7 @@ func trailText(trail []string, n int) string {
 	return text
 }
 
-// scoreText says what a score is made of.
+// scoreText lists the parts of a score.
 func scoreText(h *retrieval.Hit) string {
 	s := &h.Parts
 	parts := []string{fmt.Sprintf("%.3f", s.Merged)}
@@ -187,7 +187,7 @@ func days(n float64) string {
 	return fmt.Sprintf("%.0f days", n)
 }
 
-// BehindBy says how many files an index is behind by, "" if that is not known.
+// BehindBy returns how many files an index lags by, or "" if that is not known.
 func BehindBy(l *index.Lag) string {
 	if l == nil || l.Zero() {
 		return ""

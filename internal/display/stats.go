@@ -38,8 +38,8 @@ func statsHead(st *billing.Report) string {
 	return head
 }
 
-// againstBill is what was planned beside what was billed, over the calls that have
-// both; where none has, it is the bill.
+// againstBill writes the plan next to the bill for the calls that have both. If no call has both,
+// it writes the bill.
 func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	const name, number, off = 16, 13, 11
 	compared := t.Compared > 0
@@ -76,7 +76,7 @@ func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	fmt.Fprintf(b, "  %s\n", line("cost of input", dollars(t.PlannedCostUSD), cost, ""))
 }
 
-// said is what sums alone do not show.
+// said writes the facts that sums alone do not show.
 func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	line := func(name, text string) {
 		for _, l := range Wrap(text, columns-18) {
@@ -118,7 +118,7 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	}
 }
 
-// hostBroke says how often a host broke the cache, with what, and for how much.
+// hostBroke lists how often a host broke the cache, the causes, and the cost.
 func hostBroke(list []billing.Broken) string {
 	var parts []string
 	times := 0
@@ -194,7 +194,7 @@ func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns
 	}
 }
 
-// costOf is what the calls of a sum cost; a plus says that some are unpriced.
+// costOf formats the cost of the calls of a sum. A plus means that some are unpriced.
 func costOf(s *billing.Sum) string {
 	if s.BilledCostUSD != nil && s.Unpriced > 0 {
 		return dollars(s.BilledCostUSD) + "+"

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Status says what is stored, and how big it is.
+// Status lists the stored data and its size.
 func Status(w io.Writer, st *api.Status, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "state"), Printable(st.StateDir))
@@ -57,7 +57,7 @@ func Status(w io.Writer, st *api.Status, p Style) error {
 	return Flush(w, &b)
 }
 
-// maskedText tells what was taken for secrets, and what is gone.
+// maskedText counts the masked secrets by rule, and the forgotten and retired pages.
 func maskedText(b *strings.Builder, st *api.Status) {
 	var rules []string
 	total := 0
@@ -102,7 +102,7 @@ func memoryText(b *strings.Builder, m *api.MemoryStatus, p Style) {
 	syncText(b, m)
 }
 
-// modelsText says how it stands with the models that make notes.
+// modelsText writes the state of the models that make notes.
 func modelsText(b *strings.Builder, models []api.Cooldown, p Style) {
 	for _, m := range models {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.Columns()-7))
@@ -133,7 +133,8 @@ func indexText(b *strings.Builder, p Style, ix *api.IndexStatus) {
 	}
 }
 
-// searchedText says what is searched and what is not, and which settings change that.
+// searchedText lists the sources that are searched and those that are not, and the settings that
+// change this.
 func searchedText(m *api.MemoryStatus) string {
 	past := "not searched"
 	if m.Sessions.Enabled {
@@ -143,7 +144,7 @@ func searchedText(m *api.MemoryStatus) string {
 		Plural(m.Searched, "file"), cmp.Or(m.LeftOut.String(), "no Markdown left out"), past)
 }
 
-// syncText says when the index was last brought up to date, and by what.
+// syncText writes when, and by which caller, the index was last brought up to date.
 func syncText(b *strings.Builder, m *api.MemoryStatus) {
 	if l := m.Sync.Last; l != nil {
 		fmt.Fprintf(b, "  last synced%s by %s, watcher %s: %s read, %d gone\n", strings.TrimPrefix(AtTime(l.Time), ", at"), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
@@ -174,7 +175,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// lifeText says what the boundaries of a session left behind.
+// lifeText lists the records that the boundaries of a session left.
 func lifeText(b *strings.Builder, l *api.LifeStatus) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
@@ -200,7 +201,7 @@ func lifeText(b *strings.Builder, l *api.LifeStatus) {
 	}
 }
 
-// cutText says what the cuts of a conversation came to.
+// cutText sums up the cuts of a conversation.
 func cutText(b *strings.Builder, l *api.LineStatus) {
 	if c := l.LastCut; c != nil {
 		fmt.Fprintf(b, "    last cut%s: %s, from %s to %s tokens\n", strings.TrimPrefix(AtTime(c.Time), ", at"), c.Reason, Thousands(c.Before), Thousands(c.After))
@@ -213,7 +214,7 @@ func cutText(b *strings.Builder, l *api.LineStatus) {
 	}
 }
 
-// netsText says what stands of the working state in the workspace's Markdown.
+// netsText describes the part of the working state in the workspace's Markdown.
 func netsText(b *strings.Builder, n *api.NetsStatus, p Style) {
 	if s := &n.SessionState; s.Bytes > 0 || s.Detail != "" {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "working state"), s.Path)

@@ -47,8 +47,8 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	return err
 }
 
-// factsLine says what a model was asked, or would be, for facts of a log, and what of it is
-// taken.
+// factsLine describes the question about facts of a log that a model was asked, or would be, and
+// the facts taken.
 func factsLine(f *api.Facts) string {
 	price := ""
 	if f.USD != nil {
@@ -73,7 +73,7 @@ const shownMove = 100
 // shownSuggestions is how many suggestions the text shows.
 const shownSuggestions = 20
 
-// Pruned lists what moved, or would move, where, and what stays.
+// Pruned lists the blocks that moved, or would move, their new place, and those that stay.
 func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 	for i := range out.Moves {
 		m := &out.Moves[i]
@@ -107,7 +107,7 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 	return err
 }
 
-// whose says whose an entry is that stays.
+// whose names, by origin, the owner of an entry that stays.
 var whose = map[consolidation.Origin]string{consolidation.OriginHand: "changed by hand", consolidation.OriginWords: "a person's words", consolidation.OriginUnknown: "of nobody known",
 	consolidation.OriginAgent: "an agent's, among others'", consolidation.OriginTool: "a tool's, among others'", consolidation.OriginUpkeep: "upkeep's, among others'"}
 
@@ -129,7 +129,7 @@ func clipped(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-// doneTo is the verb for what was, or would be, done to n things.
+// doneTo returns the verb for the action that was, or would be, done to n things.
 func doneTo(n int, applied bool) string {
 	switch {
 	case !applied:
