@@ -1,9 +1,8 @@
-// Package settings edits settings files of other programs: JSON, with or without
-// comments, TOML, lines of YAML, and sections of texts between marks. It changes what it
-// is asked to and keeps every other byte; a file that it can't read is refused by file and
-// line, and never written. Files are reached through the links that people keep their
-// settings behind, and are replaced whole, if nobody wrote to them meanwhile. It knows no
-// program and no setting.
+// Package settings edits settings files of other programs: JSON, with or without comments, TOML,
+// lines of YAML, and sections of texts between marks. It changes only the requested parts and
+// keeps every other byte. If it can't read a file, it returns an error with the file and the
+// line, and never writes the file. It follows the links to people's settings files, and replaces
+// a file as a whole, unless somebody wrote to it meanwhile. It knows no program and no setting.
 package settings
 
 import (
@@ -43,8 +42,8 @@ const maxSize = 16 << 20 // 16 MiB
 // maxLinks is how many links are followed from one to the next.
 const maxLinks = 40
 
-// Follow returns the file that a path leads to: links stay, what is behind them is
-// replaced. The last one need not lead to a file yet.
+// Follow returns the file that a path leads to, so that a write replaces the file and keeps the
+// links. The last link need not lead to a file yet.
 func Follow(path string) (string, error) {
 	at := path
 	for range maxLinks {

@@ -17,16 +17,16 @@ type JSON struct {
 	path string
 	bom  []byte
 	root hujson.Value
-	// indent is what a level is indented by, "" for a file on one line; eol ends a line.
+	// indent is the indentation of one level, "" for a file on one line. eol ends a line.
 	indent, eol string
 }
 
-// byteOrderMark is what some editors put before a text.
+// byteOrderMark is the mark that some editors put before a text.
 var byteOrderMark = []byte("\ufeff")
 
-// ParseJSON reads a file. One that is missing or blank is an empty object; one that is
-// no object is refused with its line. Comments and commas behind the last value are
-// refused too unless comments is set, as by programs that don't read them.
+// ParseJSON reads a file. A missing or blank file is an empty object. ParseJSON returns an error
+// with the line if the file is no object. Comments and commas after the last value are errors too
+// unless comments is set, because some programs don't read them.
 func ParseJSON(path string, data []byte, comments bool) (*JSON, error) {
 	d := &JSON{path: path, indent: "  ", eol: "\n"}
 	if bytes.HasPrefix(data, byteOrderMark) {
@@ -81,7 +81,7 @@ func lineOf(data []byte, err error) int {
 	return bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) + 1
 }
 
-// indentOf returns the white space behind the last line end, "" if there is none.
+// indentOf returns the white space after the last line end, "" if there is none.
 func indentOf(extra hujson.Extra) string {
 	if i := bytes.LastIndexByte(extra, '\n'); i >= 0 {
 		return string(extra[i+1:])
@@ -149,8 +149,8 @@ func Names(o *hujson.Object) (out []string) {
 	return out
 }
 
-// Load reads a file of JSON with or without comments into what to points at; one that is not
-// there leaves it as it is.
+// Load reads a file of JSON with or without comments into the value that to points at. A missing
+// file leaves the value unchanged.
 func Load(path string, to any) error {
 	data, err := Read(path)
 	if err != nil || data == nil {
@@ -168,7 +168,7 @@ func Unmarshal(path string, data []byte, to any) error {
 	return Decode(d.root, to)
 }
 
-// Decode reads a part of a file, comments or not, into what to points at.
+// Decode reads a part of a file, with or without comments, into the value that to points at.
 func Decode(v hujson.Value, to any) error {
 	plain := v.Clone()
 	plain.Standardize()
@@ -191,7 +191,7 @@ func SameJSON(a, b []byte) bool {
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// Render makes a tree of a value, indented as what is at a depth is.
+// Render makes a tree of a value, indented for a depth.
 func (d *JSON) Render(v any, depth int) (hujson.Value, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -218,7 +218,7 @@ func (d *JSON) line(depth int) hujson.Extra {
 	return hujson.Extra(d.eol + strings.Repeat(d.indent, depth))
 }
 
-// Add puts a member behind the others of an object whose members are at a depth.
+// Add puts a member after the others of an object whose members are at a depth.
 func (d *JSON) Add(o *hujson.Object, name string, v hujson.Value, depth int) {
 	if d.indent != "" {
 		v.BeforeExtra = hujson.Extra(" ")
@@ -227,7 +227,7 @@ func (d *JSON) Add(o *hujson.Object, name string, v hujson.Value, depth int) {
 	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: v})
 }
 
-// Push puts a value behind the others of a list whose elements are at a depth.
+// Push puts a value after the others of a list whose elements are at a depth.
 func (d *JSON) Push(a *hujson.Array, v any, depth int) error {
 	value, err := d.Render(v, depth)
 	if err != nil {
@@ -238,14 +238,14 @@ func (d *JSON) Push(a *hujson.Array, v any, depth int) error {
 	return nil
 }
 
-// behind returns what stands before a new last value at a depth: the comments that were
-// behind the last one stay with that. It puts the bracket on a line of its own where it
-// is not yet.
+// behind returns the white space and comments before a new last value at a depth. Comments after
+// the previous last value stay with that value. It puts the bracket on a line of its own if it is
+// not on one yet.
 func (d *JSON) behind(after *hujson.Extra, depth int) hujson.Extra {
 	kept := comments(*after)
 	line := d.line(depth)
 	if line == nil && bytes.Contains(kept, []byte("//")) {
-		line = hujson.Extra(d.eol) // else the comment would take in what follows
+		line = hujson.Extra(d.eol) // else the comment would include the next value
 	}
 	if rest := (*after)[len(kept):]; len(kept) > 0 || !bytes.ContainsRune(rest, '\n') {
 		if *after = rest; !bytes.ContainsRune(rest, '\n') {
@@ -255,8 +255,8 @@ func (d *JSON) behind(after *hujson.Extra, depth int) hujson.Extra {
 	return append(slices.Clip(kept), line...)
 }
 
-// comments returns white space and comments up to the end of the last comment, without
-// the line end behind it.
+// comments returns white space and comments up to the end of the last comment, without the line
+// end after it.
 func comments(extra hujson.Extra) hujson.Extra {
 	end := 0
 	for i := 0; i+1 < len(extra); i++ {

@@ -10,12 +10,12 @@ import (
 // Section is a part of a text between two marks, each on a line of its own and a comment
 // in Markdown.
 type Section struct {
-	// Name is in both marks; Note stands behind it in the first.
+	// Name is in both marks. Note follows it in the first.
 	Name, Note string
 }
 
-// Put gives a text the section with these lines: in the place of the one that is there, or
-// behind everything else. A missing text is one that is only the section.
+// Put returns a text that has the section with these lines. They replace the existing section, or
+// follow the text if there is none. For a missing text, the result is only the section.
 func (s Section) Put(path string, data []byte, lines string) ([]byte, error) {
 	from, to, err := s.find(path, data)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s Section) damaged(path string, line int, format, mark string) error {
 	return &Error{Path: path, Line: line, Err: fmt.Errorf(format, mark)}
 }
 
-// textEOL is what ends the first line of a text.
+// textEOL returns the line end of the first line of a text.
 func textEOL(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"

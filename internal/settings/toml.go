@@ -9,9 +9,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// TOML is a file as its text, with what it says. Every edit is read again and held
-// against what it was meant to come to, so that text that only looks like a table, as in
-// a string of several lines, is never taken for one.
+// TOML is the text of a file with its parsed values. After every edit it parses the new text and
+// compares it with the intended values, so that text that only looks like a table, such as in a
+// string of several lines, is never taken for one.
 type TOML struct {
 	path string
 	text string
@@ -81,7 +81,7 @@ func (p Pair) String() string {
 	}
 }
 
-// tomlString quotes a text. What Go escapes otherwise than TOML is written out.
+// tomlString quotes a text. It writes out the characters that Go escapes differently from TOML.
 func tomlString(s string) string {
 	if !strings.ContainsAny(s, "'\n\r") && strings.Contains(s, `\`) && s == strings.ToValidUTF8(s, "") {
 		return "'" + s + "'"
@@ -103,7 +103,7 @@ func tomlString(s string) string {
 	return b.String()
 }
 
-// Add puts a table PARENT.NAME behind everything else.
+// Add puts a table PARENT.NAME at the end of the file.
 func (d *TOML) Add(parent, name string, pairs ...Pair) error {
 	eol := d.eol()
 	text := d.text
@@ -182,7 +182,7 @@ func (d *TOML) Drop(parent, name string) error {
 			}
 			from, to := i, j
 			for to > from+1 && (strings.TrimSpace(lines[to-1]) == "" || strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
-				to-- // what stands before the next table is that one's
+				to-- // the lines before the next table belong to that table
 			}
 			if from > 0 && strings.TrimSpace(lines[from-1]) == "" {
 				from--
@@ -197,7 +197,8 @@ func (d *TOML) Drop(parent, name string) error {
 
 func isHeader(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "[") }
 
-// take makes text the file if it says what it should; a parent that is empty may be left.
+// take makes text the file if it holds the wanted values, and reports whether it did. An empty
+// parent table may be left.
 func (d *TOML) take(text string, want map[string]any) bool {
 	tree, err := readTOML(text)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML is a file as its text, with what it says. Lines are put behind the others and taken
-// out; every edit is read again and held against what it was meant to come to.
+// YAML is the text of a file with its parsed values. Edits add lines at the end and remove lines.
+// After every edit it parses the new text and compares it with the intended values.
 type YAML struct {
 	path string
 	text string
@@ -56,7 +56,7 @@ func readYAML(text string) (map[string]any, error) {
 // Bytes returns the file.
 func (d *YAML) Bytes() []byte { return []byte(d.text) }
 
-// Value returns what stands below these keys, nil if nothing does.
+// Value returns the value below these keys, or nil if there is none.
 func (d *YAML) Value(keys ...string) any {
 	var at any = d.tree
 	for _, k := range keys {
@@ -66,7 +66,8 @@ func (d *YAML) Value(keys ...string) any {
 	return at
 }
 
-// Add puts the line "KEY: VALUE # NOTE" behind everything else. The key isn't there yet.
+// Add puts the line "KEY: VALUE # NOTE" at the end of the file. The file must not have the key
+// yet.
 func (d *YAML) Add(key, value, note string) error {
 	eol, text := textEOL([]byte(d.text)), d.text
 	if strings.TrimPrefix(text, string(byteOrderMark)) != "" && !strings.HasSuffix(text, "\n") {
