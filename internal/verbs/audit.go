@@ -93,11 +93,11 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	return cmp.Or(err, none)
 }
 
-// ofState are the checks that need no file of the workspace.
+// ofState lists the checks that need no file of the workspace.
 var ofState = []health.Code{health.Jobs, health.Blobs, health.Journals, health.Index}
 
-// lookedAtNothing is the error of an audit that was to read files, found nothing wrong, and
-// had no file to read.
+// lookedAtNothing returns an error for an audit that should have read files, found no problem,
+// and had no file to read.
 func lookedAtNothing(ctx context.Context, a *cli.App, r *health.Report) error {
 	if r.Files > 0 || r.Faults() > 0 || !slices.ContainsFunc(r.Checks, func(c health.CheckRun) bool { return !slices.Contains(ofState, c.ID) }) {
 		return nil
@@ -130,7 +130,7 @@ func jobsFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "jobs", nil, "a record of jobs in a `file`, such as a host's cron/jobs.json, or lines of JSON with job, time and error (may be repeated)")
 }
 
-// auditRequest brings configuration and flags together.
+// auditRequest makes the options of an audit from configuration and flags.
 func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	o := a.AuditOptions(f.jobs)
 	o.Now = f.now.Time
@@ -145,7 +145,7 @@ func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	return o, nil
 }
 
-// checkIDs reads the names of checks.
+// checkIDs parses the names of checks.
 func checkIDs(names []string) ([]health.Code, error) {
 	known := map[string]bool{}
 	for _, id := range consolidation.AllChecks() {

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// compactFlags are those of compact.
+// compactFlags are the flags of compact.
 type compactFlags struct {
 	lifeFlags
 	target   config.Tokens
@@ -109,7 +109,8 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	return nil
 }
 
-// compactBoundary reads the transcript, and says what the next call will be like.
+// compactBoundary reads the transcript and adds the options of the compaction and of the next
+// call.
 func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.Boundary, error) {
 	if !(o.share >= 0 && o.share <= 1) {
 		return api.Boundary{}, cli.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
@@ -128,7 +129,7 @@ func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.B
 	return b, nil
 }
 
-// showCompaction prints what a compaction came to.
+// showCompaction prints the result of a compaction.
 func showCompaction(a *cli.App, c *api.Compaction) {
 	if c.Reason == api.CompactOK {
 		fmt.Fprintf(a.Out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))

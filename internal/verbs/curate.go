@@ -187,7 +187,7 @@ func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) e
 
 var errSteps = errors.New("a step failed")
 
-// openUpkeep opens the kernel for the verbs that keep memory's files good.
+// openUpkeep opens the kernel for the verbs that maintain memory's files.
 func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
 	if err := a.MemoryOn(); err != nil {
 		return nil, err

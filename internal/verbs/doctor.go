@@ -18,7 +18,7 @@ type doctorFlags struct {
 	deep    bool
 	network bool
 	now     cli.TimeValue
-	// broken is why the configuration can't be read; the defaults hold then.
+	// broken is the error of a configuration that can't be read. Then the defaults are used.
 	broken error
 }
 

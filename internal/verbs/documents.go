@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
-// Documents returns a value of the type of every document that memkernel prints with --json or hands to
-// its window, by name. A document with several forms has several types. doc/schema.json is made
-// from this table by make contract.
+// Documents returns a value of the type of every document that memkernel prints with --json or
+// hands to its window, by name. A document with several forms has several types. make contract
+// makes doc/schema.json from this table.
 func Documents() map[string][]any {
 	return map[string][]any{
 		"memkernel/audit/v1":             {document.Audit{}},

@@ -53,7 +53,7 @@ else is an id.`,
 			case isPath:
 				return runRead(cmd.Context(), a, session, args[0], place)
 			}
-			// A citation of a page counts its lines as one of a file does.
+			// A page's citation counts lines in the same way as a file's.
 			return runGet(cmd.Context(), a, session, strings.Replace(args[0], "#L", "@L", 1))
 		},
 	}
@@ -89,7 +89,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 	return err
 }
 
-// refused tells that a path is not memory.
+// refused returns an error that says that a path is not memory.
 func refused(a *cli.App, arg, path string, err error) error {
 	if !errors.Is(err, markdownstore.ErrDenied) {
 		return err
@@ -102,7 +102,7 @@ func refused(a *cli.App, arg, path string, err error) error {
 	return cli.Hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
 }
 
-// runGet prints a page of a session; with none named, of any that has it.
+// runGet prints a page of a session. Without a session it looks in all of them.
 func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
@@ -153,7 +153,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	return err
 }
 
-// notFound is the error for an id that nothing is known of, with the way on.
+// notFound returns the error for an unknown id, with a hint.
 func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
 		return cli.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
@@ -167,15 +167,15 @@ func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.
 	return cli.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
 }
 
-// reasonAmbiguous says that several sessions have an id, with different content; nowhere
-// is the detail where none has it.
+// reasonAmbiguous reports that several sessions have an id with different content. nowhere is the
+// detail if no session has the id.
 const (
 	reasonAmbiguous = "AMBIGUOUS"
 	nowhere         = "no session has it"
 )
 
-// getAnywhere looks for an id in all sessions, and returns the content with those that
-// have it. A session that can't be read is told, and does not keep the others from answering.
+// getAnywhere looks for an id in all sessions. It returns the content and the sessions that have
+// it. It warns about a session that it can't read and still searches the others.
 func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*api.Content, []string, error) {
 	kept, err := a.Stored(ctx)
 	if err != nil {
@@ -214,10 +214,10 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 	return other, nil, nil
 }
 
-// maxNamed is how many sessions a hint names.
+// maxNamed is the largest number of sessions in a hint.
 const maxNamed = 10
 
-// quoted names sessions.
+// quoted returns a list of session keys for a message.
 func quoted(keys []string) string {
 	var out []string
 	for _, k := range keys[:min(len(keys), maxNamed)] {

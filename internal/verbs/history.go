@@ -24,7 +24,7 @@ type historyFlags struct {
 	undo  string
 }
 
-// defaultVersions is how many versions are printed.
+// defaultVersions is the number of versions to print by default.
 const defaultVersions = 20
 
 func historyVerb(a *cli.App) *cobra.Command {
@@ -56,14 +56,14 @@ become what they were, if nobody changed them since.`,
 
 type undoneJSON struct {
 	Schema string `json:"schema"`
-	// Edit is what was taken back, Time when the agent had made it.
+	// Edit is the change that was undone. Time is when the agent made it.
 	Edit string    `json:"edit"`
 	Time time.Time `json:"time"`
-	// Files became what they were.
+	// Files are the restored files.
 	Files []string `json:"files"`
 }
 
-// undoEdit takes an agent's change back.
+// undoEdit undoes an agent's change.
 func undoEdit(ctx context.Context, a *cli.App, edit string) error {
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -124,7 +124,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	return err
 }
 
-// hintHistory adds the way out to an error.
+// hintHistory adds a hint to an error.
 func hintHistory(err error) error {
 	var none *api.NoLineError
 	switch {

@@ -48,12 +48,12 @@ event's folder, or the nearest above it that has a .memkernel.
 			}
 			return nil
 		},
-		// The configuration is the event's workspace's, and no mistake in it may stop
-		// the host: it is read when the event is known.
+		// hookSetup reads the configuration later, because the event names its workspace. No
+		// mistake in it may stop the host.
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return nil },
 		RunE:              func(cmd *cobra.Command, args []string) error { return runHook(a, cmd, o) },
 	}
-	// A usage error's code is the one by which hosts are told to block.
+	// The exit code of a usage error would tell hosts to block.
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Hint(err, "run '%s --help' for what it takes", cmd.CommandPath())
 	})
@@ -64,14 +64,14 @@ event's folder, or the nearest above it that has a .memkernel.
 	return cmd
 }
 
-// hostFlag is a flag that names a host.
+// hostFlag adds a flag that names a host.
 func hostFlag(cmd *cobra.Command, p *string, usage string) {
 	cmd.Flags().StringVar(p, "host", "", usage+": "+strings.Join(hook.HostNames(), ", "))
 	cli.CompleteWords(cmd, "host", hook.HostNames())
 	cli.Must(cmd.Flags().SetAnnotation("host", cli.OwnFlag, []string{}))
 }
 
-// hostNamed reads the flag. Its mistakes are no usage errors; see Hook.
+// hostNamed reads the flag. It returns no usage error, see Hook.
 func hostNamed(name string) (hook.Host, error) {
 	if name == "" {
 		return "", cli.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
@@ -87,7 +87,7 @@ func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 	if o.deadline <= 0 {
 		return cli.Hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
 	}
-	debug.SetGCPercent(400) // a process of so short a life is faster with fewer collections
+	debug.SetGCPercent(400) // a short process is faster with fewer collections
 	opts := hook.Options{Host: h, StateDir: a.StateDir, Deadline: o.deadline, Problems: a.Err,
 		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {
 			a.Workspace, a.StateDir = workspace, stateDir
@@ -102,15 +102,15 @@ func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 	return hook.Run(cmd.Context(), opts, a.In, display.Bare(a.Out))
 }
 
-// hookSetup opens the event's workspace. Vectors are asked for only where that can't
-// keep the host waiting for a server elsewhere.
+// hookSetup opens the event's workspace. It uses vectors only from a provider on this machine, so
+// that the host does not wait for a remote server.
 func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup, error) {
 	if err := a.ReadConfig(cmd); err != nil {
 		return nil, err
 	}
 	p, err := a.Embedder()
 	if err != nil || !cli.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
-		p = nil // words alone; what the configuration lacks, the verb search says
+		p = nil // search by words alone; the verb search reports mistakes in the configuration
 	}
 	ko, err := a.KernelOptions(nil, p)
 	if err != nil {
@@ -119,7 +119,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	if err := cli.Keep(ctx, &a.Settings, ko); err != nil {
 		return nil, err
 	}
-	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours
+	ko.Memory.NoSpans = true // the host keeps its own history, so no message left a prompt of ours
 	k, err := kernel.Open(ctx, a.Workspace, ko)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	return s, nil
 }
 
-// gaugeThresholds are the configured ones over the defaults.
+// gaugeThresholds returns the configured thresholds over the defaults.
 func gaugeThresholds(o *kernel.LifeOptions) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
 	for _, v := range []struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
-// behindTime is how long a commit behind the host's back may take.
+// behindTime is the limit for a commit that runs after the answer to the host.
 const behindTime = 2 * time.Minute
 
-// behindArgs is the command line of a hook that goes on by itself, under the same
-// choices of the user's.
+// behindArgs returns the command line of a hook that continues by itself, with the user's flags
+// for workspace, state folder and configuration.
 func behindArgs(a *cli.App, cmd *cobra.Command, h hook.Host) []string {
 	args := []string{"hook", "--host", string(h), "--wait", "--deadline", behindTime.String()}
 	for _, name := range []string{"workspace", "state-dir", "config"} {
@@ -28,10 +28,10 @@ func behindArgs(a *cli.App, cmd *cobra.Command, h hook.Host) []string {
 	return args
 }
 
-// MaxPipe is what a pipe takes without anybody reading it, on every system; bytes.
+// MaxPipe is the number of bytes that a pipe accepts without a reader on every system.
 const MaxPipe = 4 << 10 // 4 KiB
 
-// commitBehind starts this program once more to answer an event without the host.
+// commitBehind starts this program again to process an event, and does not wait for it.
 func commitBehind(a *cli.App, cmd *cobra.Command, h hook.Host, event []byte) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,8 +44,9 @@ func commitBehind(a *cli.App, cmd *cobra.Command, h hook.Host, event []byte) err
 	return p.Release()
 }
 
-// StartBehind starts a program with an event to read and nothing that would keep the
-// host waiting: its own session, and none of our streams.
+// StartBehind starts a program that reads event from standard input. The program has its own
+// session and none of our streams, so that the host does not wait for it. The event must not be
+// longer than MaxPipe.
 func StartBehind(program string, args []string, event []byte) (*os.Process, error) {
 	if len(event) > MaxPipe {
 		return nil, errors.New("the event is too large to be handed over")

@@ -85,7 +85,7 @@ func runHookInstall(a *cli.App, o *hookInstallFlags) error {
 	return nil
 }
 
-// settingsPath is the settings file of a host: the user's, or the project's.
+// settingsPath returns the settings file of a host: the user's, or the project's.
 func settingsPath(a *cli.App, h hook.Host, user bool) (string, error) {
 	dir, err := filepath.Abs(a.Workspace)
 	if user {
@@ -97,8 +97,9 @@ func settingsPath(a *cli.App, h hook.Host, user bool) (string, error) {
 	return hook.SettingsPath(h, dir), nil
 }
 
-// program is memkernel as a shell finds it: in the user's settings by its place, in
-// a project's, which others may share, by its name if that leads here.
+// program returns the command by which a shell finds memkernel. In the user's settings it is the
+// absolute path. In a project's settings, which other people may share, it is the name, if a
+// shell finds this program by it.
 func (o *hookInstallFlags) program() (string, error) {
 	if o.command != "" {
 		return shellWord(o.command), nil
@@ -113,8 +114,8 @@ func (o *hookInstallFlags) program() (string, error) {
 	return shellWord(name), nil
 }
 
-// thisProgram is memkernel by the name that leads here, or else by its place, and its
-// place.
+// thisProgram returns the name and the path of memkernel. The name is the path if a shell does
+// not find this program by its name.
 func thisProgram() (name, self string, err error) {
 	if self, err = os.Executable(); err != nil {
 		return "", "", fmt.Errorf("find this program: %w", err)
@@ -125,7 +126,7 @@ func thisProgram() (name, self string, err error) {
 	return self, self, nil
 }
 
-// onPath tells whether a name leads a shell to a program.
+// onPath reports whether a shell finds program by name.
 func onPath(name, program string) bool {
 	found, err := exec.LookPath(name)
 	if err != nil {
@@ -136,7 +137,7 @@ func onPath(name, program string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// shellWord quotes a path for the shells that hosts use, where it needs to be.
+// shellWord quotes a path for the shells of hosts if necessary.
 func shellWord(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r))
@@ -149,7 +150,7 @@ func shellWord(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// settingsError adds the way out.
+// settingsError adds a hint.
 func settingsError(err error) error {
 	var e *settings.Error
 	if errors.As(err, &e) && !errors.Is(err, settings.ErrChanged) {

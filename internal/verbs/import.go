@@ -55,45 +55,46 @@ import:FORMAT the facts of a store.`,
 // importJSON is the document of import.
 type importJSON struct {
 	Schema string `json:"schema"`
-	// Applied reports whether it was done.
+	// Applied reports whether the import was done.
 	Applied bool `json:"applied"`
-	// Formats are those of which something was found, in a fixed order.
+	// Formats are the formats of which something was found, in a fixed order.
 	Formats []*importedJSON `json:"formats"`
-	// Keys are those under which forget takes out again what is new.
+	// Keys are the session keys by which forget removes the new sessions and facts.
 	Keys []string `json:"keys"`
-	// Wrote are the files of memory that facts went to, or would.
+	// Wrote are the files of memory for the facts. A preview lists the files that an import would
+	// write.
 	Wrote []string `json:"wrote"`
-	// Unread are records that could not be read, LeftOut files and sessions that are not
-	// taken.
+	// Unread are records that could not be read. LeftOut are files and sessions that were not
+	// imported.
 	Unread  []string         `json:"unread"`
 	LeftOut []importLeftJSON `json:"left_out"`
 }
 
-// importedJSON is what there is of a format.
+// importedJSON counts the import of a format.
 type importedJSON struct {
 	Format string `json:"format"`
-	// Sessions, Messages and Facts are new. Known are sessions and facts that are in
-	// already.
+	// Sessions, Messages and Facts are new. Known are sessions and facts that were imported
+	// before.
 	Sessions int `json:"sessions"`
 	Messages int `json:"messages"`
 	Facts    int `json:"facts"`
 	Known    int `json:"known"`
-	// Elsewhere are of other folders; Aside are messages of versions that were given up.
+	// Elsewhere are sessions of other folders. Aside are messages of abandoned versions.
 	Elsewhere int `json:"elsewhere"`
 	Aside     int `json:"aside"`
-	// Lost are records that could not be read.
+	// Lost counts records that could not be read.
 	Lost int `json:"lost"`
 }
 
-// importLeftJSON is a file or a session that is not taken, and why.
+// importLeftJSON is a file or a session that was not imported, and the reason.
 type importLeftJSON struct {
-	// Format is "" if it is none that is known.
+	// Format is "" if it is unknown.
 	Format string `json:"format"`
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// importer brings in what is found, or counts it.
+// importer imports sessions and facts, or counts them for a preview.
 type importer struct {
 	ctx    context.Context
 	a      *cli.App
@@ -136,7 +137,7 @@ func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) 
 			return err
 		}
 		defer release()
-		if im.ledger, err = imports.OpenLedger(a.StateDir); err != nil { // as whoever held the lock left it
+		if im.ledger, err = imports.OpenLedger(a.StateDir); err != nil { // another import may have changed it
 			return err
 		}
 		if err := im.goOn(); err != nil {
@@ -188,8 +189,8 @@ func (im *importer) left(f imports.Format, place, why string) {
 	im.doc.LeftOut = append(im.doc.LeftOut, importLeftJSON{string(f), place, why})
 }
 
-// session takes a session in, or counts it. One that can't be taken is named, and the
-// others go on.
+// session imports a session, or counts it. It reports a session that it can't import, and the
+// import continues with the others.
 func (im *importer) session(s *imports.Session) error {
 	if s.File != "" {
 		return im.recorded(s)
@@ -229,7 +230,7 @@ func (im *importer) session(s *imports.Session) error {
 	return nil
 }
 
-// seen reports whether something of a session is kept.
+// seen reports whether the state has turns of a session.
 func (im *importer) seen(key string) bool {
 	k := im.k
 	if k == nil {
@@ -238,7 +239,7 @@ func (im *importer) seen(key string) bool {
 		}
 		var err error
 		if k, err = im.a.Kernel(im.ctx, cli.Needs{Silent: true}); err != nil {
-			return false // whoever applies it hears of it
+			return false // the import itself reports the error
 		}
 		defer k.Close()
 	}
@@ -246,8 +247,7 @@ func (im *importer) seen(key string) bool {
 	return err == nil && st.Turns > 0
 }
 
-// recorded takes in a session that a coding agent wrote to a file of its own, as its hooks
-// would have.
+// recorded imports a session from a coding agent's own file, in the same way as its hooks.
 func (im *importer) recorded(s *imports.Session) error {
 	h := hook.Host(s.Host)
 	key, err := hook.KeyOf(h, s.File)
@@ -292,7 +292,8 @@ func (im *importer) twice(s *imports.Session, key string) bool {
 	return false
 }
 
-// failed names a session that can't be taken, unless all is at an end.
+// failed reports a session that can't be imported. It returns an error only if the whole import
+// was cancelled.
 func (im *importer) failed(s *imports.Session, err error) error {
 	if im.ctx.Err() != nil {
 		return im.ctx.Err()
@@ -301,10 +302,10 @@ func (im *importer) failed(s *imports.Session, err error) error {
 	return nil
 }
 
-// Facts are written in batches of so many, or so many bytes.
+// A batch holds at most batchFacts facts, and at most batchBytes unless it holds one fact.
 const batchFacts, batchBytes = 64, 64 << 10
 
-// fact takes a fact in, or counts it.
+// fact imports a fact, or counts it.
 func (im *importer) fact(f *imports.Fact) error {
 	has, err := im.ledger.HasFact(f)
 	if err != nil {
@@ -315,7 +316,7 @@ func (im *importer) fact(f *imports.Fact) error {
 	case has:
 		r.Known++
 		return nil
-	case im.facts[id]: // said twice
+	case im.facts[id]: // a duplicate
 		return nil
 	default:
 		im.facts[id] = true
@@ -333,10 +334,10 @@ func (im *importer) fact(f *imports.Fact) error {
 	return nil
 }
 
-// storeKey is the session to which the facts of a store belong.
+// storeKey returns the session key for the facts of a store.
 func storeKey(f imports.Format) string { return "import:" + string(f) }
 
-// flush writes the facts that wait.
+// flush writes the facts of the batch.
 func (im *importer) flush() error {
 	batch := im.batch
 	im.batch, im.size = nil, 0
@@ -353,7 +354,7 @@ func (im *importer) flush() error {
 	return im.write(batch[0].Format, b)
 }
 
-// goOn writes what a killed import promised.
+// goOn finishes the writes of an import that was killed.
 func (im *importer) goOn() error {
 	for _, f := range imports.Formats() {
 		b, err := im.ledger.Pending(f)
@@ -437,5 +438,5 @@ func (im *importer) show(f *importFlags) error {
 	return nil
 }
 
-// mostTold is how many of what was not read are named.
+// mostTold is the largest number of unread records to name.
 const mostTold = 10

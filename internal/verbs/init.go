@@ -26,7 +26,7 @@ type initFlags struct {
 	hosts                                []string
 }
 
-// past is how much is read in of past sessions.
+// past returns the limits for reading past sessions.
 func (o *initFlags) past() pastLimits {
 	if o.allSessions {
 		return pastLimits{}
@@ -61,7 +61,7 @@ it; the exit code is 3 then.`,
 	return cmd
 }
 
-// add adds what init and uninstall have in common.
+// add adds the flags that init and uninstall share.
 func (o *initFlags) add(cmd *cobra.Command, hostUsage string) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
@@ -74,30 +74,30 @@ func (o *initFlags) add(cmd *cobra.Command, hostUsage string) {
 // initJSON is the document of init.
 type initJSON struct {
 	Schema string `json:"schema"`
-	// Workspace is the folder, links followed.
+	// Workspace is the folder with its links resolved.
 	Workspace string `json:"workspace"`
 	// StateDir is where the index and the record for uninstall are.
 	StateDir string `json:"state_dir"`
-	// Applied: it was done, not only looked at.
+	// Applied reports whether init made its changes.
 	Applied bool `json:"applied"`
-	// Hosts were found, or named with --host; Files are their settings files.
+	// Hosts are the hosts that were found, or named with --host. Files are their settings files.
 	Hosts []install.Host `json:"hosts"`
 	// Markdown counts the folder's Markdown files.
 	Markdown *install.Markdown `json:"markdown"`
 	Files    []install.Change  `json:"files"`
-	// Sessions are nil where they are left out.
+	// Sessions is nil if past sessions were left out.
 	Sessions *pastJSON `json:"sessions"`
-	// Indexed is null if nothing was done.
+	// Indexed is null if no index was made.
 	Indexed *indexedJSON `json:"indexed"`
-	// Search is a search that was tried and found something.
+	// Search is a successful example search.
 	Search *triedJSON `json:"search"`
 }
 
-// indexedJSON counts what the index has.
+// indexedJSON counts the content of the index.
 type indexedJSON struct {
 	Files  int   `json:"files"`
 	Chunks int64 `json:"chunks"`
-	// Error is why the index could not be made, "" if it was.
+	// Error is the reason that the index could not be made, "" if it was.
 	Error string `json:"error"`
 }
 
@@ -171,7 +171,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	return initEnd(a, doc, nil)
 }
 
-// initEnd prints the document where it is asked for, and makes the exit code.
+// initEnd prints the document with --json, and returns the error for the exit code.
 func initEnd(a *cli.App, doc *initJSON, err error) error {
 	if a.JSON {
 		err = cmp.Or(a.WriteJSON(doc), err)
@@ -179,7 +179,7 @@ func initEnd(a *cli.App, doc *initJSON, err error) error {
 	return cmp.Or(err, leftAlone(doc.Files))
 }
 
-// leftAlone is the end of a run that could not do all.
+// leftAlone returns an error if some files could not be changed.
 func leftAlone(files []install.Change) error {
 	n := 0
 	for _, c := range files {
@@ -193,7 +193,7 @@ func leftAlone(files []install.Change) error {
 	return nil
 }
 
-// installer looks at the machine.
+// installer returns an installer for this machine and workspace.
 func installer(a *cli.App) (*install.Installer, error) {
 	name, self, err := thisProgram()
 	if err != nil {
@@ -208,7 +208,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // nothing is looked for there
+		home = "" // then no hosts are looked for there
 	} else if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
@@ -216,8 +216,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: cli.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
 }
 
-// checkout is the folder with the program's own source that it was built in, "" if it
-// isn't in one.
+// checkout returns the source folder in which the program was built, "" if it isn't in one.
 func checkout(self string) string {
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
@@ -231,8 +230,8 @@ func checkout(self string) string {
 	return dir
 }
 
-// around is the workspace that a folder is in and that is none itself, "" if there is none.
-// A home is nobody's project, whatever is in it.
+// around returns the workspace that contains the folder, if the folder is no workspace itself,
+// otherwise "". It ignores the user's home and its parents.
 func around(in *install.Installer) string {
 	if store.Exists(in.State, "") {
 		return ""
@@ -246,7 +245,8 @@ func around(in *install.Installer) string {
 	return ""
 }
 
-// noHome refuses folders that are nobody's project, unless somebody has made them one.
+// noHome returns an error for the user's home and the root folder, unless memkernel already has
+// state there.
 func noHome(in *install.Installer) error {
 	if (in.Workspace != in.Home && in.Workspace != filepath.Dir(in.Workspace)) || store.Exists(in.State, "") {
 		return nil
@@ -261,7 +261,7 @@ func names(hosts []install.Host) (out []string) {
 	return out
 }
 
-// changes counts what has to be written.
+// changes counts the files to write.
 func changes(files []install.Change) (n int) {
 	for _, c := range files {
 		if c.Action != install.Keep && c.Error == "" {
@@ -271,10 +271,10 @@ func changes(files []install.Change) (n int) {
 	return n
 }
 
-// errNotAsked is how a run ends that would change something, and has nobody to ask.
+// errNotAsked is the error of a run that needs the user's consent and has no terminal to ask on.
 var errNotAsked = errors.New("nothing was changed: there is no terminal to ask on")
 
-// consent asks whether to go on, where there is anything to do.
+// consent asks whether to continue if there are changes.
 func (o *initFlags) consent(a *cli.App, anything bool) error {
 	switch {
 	case o.yes || o.dryRun || !anything:
@@ -311,7 +311,7 @@ func lockError(in *install.Installer, err error) error {
 	return err
 }
 
-// recordError adds the way out where the record can't be read or written.
+// recordError adds a hint if the record can't be read or written.
 func recordError(err error) error {
 	if store.Unwritable(err) {
 		return cli.Hint(err, "make the state folder yours, and see that its disk has room")
@@ -319,7 +319,7 @@ func recordError(err error) error {
 	return cli.Hint(err, "move that file away; what it records is then not put back byte for byte, and 'memkernel uninstall' takes out the entries alone")
 }
 
-// indexAndTry makes the index, and searches it for something that it has.
+// indexAndTry makes the index and runs an example search.
 func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 	doc.Indexed = &indexedJSON{}
 	if err := a.MemoryOn(); err != nil {
@@ -344,7 +344,7 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 	doc.Search = try(ctx, a, k)
 }
 
-// look counts what a search would look in, as it is configured.
+// look counts the files that a search would cover with this configuration.
 func look(ctx context.Context, a *cli.App) (*install.Markdown, error) {
 	st, err := a.OpenStore(ctx, a.Private())
 	if err != nil || st == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/serve/install"
 )
 
-// pastLimits bound what is read in of past sessions: files, bytes of one and of all, and
-// the time after which no other one is begun. The zero value bounds nothing.
+// pastLimits limit the reading of past sessions: the number of files, the bytes of one file and
+// of all, and the time after which no further file is begun. A zero is no limit.
 type pastLimits struct {
 	files      int
 	each, all  int64
@@ -25,9 +25,10 @@ type pastLimits struct {
 
 var defaultPast = pastLimits{files: 50, each: 32 << 20, all: 200 << 20, longEnough: time.Minute}
 
-// pastJSON is what becomes of past sessions.
+// pastJSON is the result of reading past sessions.
 type pastJSON struct {
-	// Found are the sessions of this folder, Read those that are read in, with Bytes.
+	// Found counts the sessions of this folder. Read counts those that are read in. Bytes is the
+	// size of those.
 	Found int        `json:"found"`
 	Read  int        `json:"read"`
 	Bytes int64      `json:"bytes"`
@@ -36,9 +37,9 @@ type pastJSON struct {
 	todo []pastFile
 }
 
-// leftJSON is a session that is not read in.
+// leftJSON is a session that is left out, or a part of one.
 type leftJSON struct {
-	// Path is a transcript that is not read in.
+	// Path is its transcript.
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
@@ -50,7 +51,7 @@ type pastFile struct {
 	at   time.Time
 }
 
-// lookPast says which sessions are to be read in, the newest first.
+// lookPast chooses the sessions to read in, the newest first.
 func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON {
 	p := &pastJSON{Left: []leftJSON{}}
 	var all []pastFile
@@ -87,7 +88,8 @@ func (p *pastJSON) leave(f pastFile, why string) {
 	p.Left = append(p.Left, leftJSON{f.path, why})
 }
 
-// take reads them in. One that can't be read is named, and the others go on.
+// take reads the chosen sessions in. It adds a session that it can't read to Left and continues
+// with the others.
 func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error {
 	p.Read, p.Bytes = 0, 0
 	if len(p.todo) == 0 {
@@ -123,7 +125,7 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 	return nil
 }
 
-// line says it in the plan.
+// line is the line of the plan for past sessions.
 func (p *pastJSON) line() string {
 	left := ""
 	if len(p.Left) > 0 {
@@ -139,7 +141,7 @@ func (p *pastJSON) line() string {
 	return fmt.Sprintf("%s %s read in, %s%s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes), left)
 }
 
-// showLeft names what was left out, and how to read it in: all is the command for it.
+// showLeft prints the sessions that were left out, and all as the command that reads them in.
 func (p *pastJSON) showLeft(w io.Writer, all string) {
 	for i, l := range p.Left {
 		if i == 10 {

@@ -14,12 +14,12 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// actions are what becomes of a file, in a word.
+// actions has a word for each action on a file.
 var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
 	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
 
-// showInitPlan says what was found, and what would change; inner, that it was begun in a
-// folder of the workspace.
+// showInitPlan prints the hosts that were found and the planned changes. inner says that init was
+// started in a subfolder of the workspace.
 func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
 	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
 	fmt.Fprintln(a.Out, "get what its notes say on the question.")
@@ -73,8 +73,9 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	}
 }
 
-// untracked is the file by which a repository of git's keeps SESSION-STATE.md from being
-// shown as untracked, "" if the workspace is in none or something names the file already.
+// untracked returns the exclude file by which git would not show SESSION-STATE.md as untracked.
+// It returns "" if the workspace is in no repository, or if an ignore file already names
+// SESSION-STATE.md.
 func untracked(workspace string) string {
 	for dir := workspace; ; dir = filepath.Dir(dir) {
 		if ignores(filepath.Join(dir, ".gitignore")) {
@@ -83,7 +84,7 @@ func untracked(workspace string) string {
 		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 			exclude := filepath.Join(dir, ".git", "info", "exclude")
 			if !info.IsDir() || ignores(exclude) {
-				return "" // another work tree of a repository has the file elsewhere
+				return "" // a linked work tree has its exclude file elsewhere
 			}
 			return exclude
 		}
@@ -93,13 +94,13 @@ func untracked(workspace string) string {
 	}
 }
 
-// ignores reports whether a file of patterns names SESSION-STATE.md.
+// ignores reports whether an ignore file names SESSION-STATE.md.
 func ignores(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && strings.Contains(string(data), "SESSION-STATE.md")
 }
 
-// stateName is the state folder as files of the workspace are named.
+// stateName returns the name of the state folder, in the form used for files of the workspace.
 func stateName(in *install.Installer) string {
 	path, err := filepath.Abs(in.State.Where(""))
 	if err != nil {
@@ -111,7 +112,7 @@ func stateName(in *install.Installer) string {
 	return in.Short(path)
 }
 
-// hasIt tells whether some host has what it needs.
+// hasIt reports whether some host already has its entries.
 func hasIt(doc *initJSON) bool {
 	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
 		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
@@ -137,7 +138,7 @@ func notesLine(m *install.Markdown) string {
 	return fmt.Sprintf("%s%s: %s", display.Plural(m.Total(), "Markdown file"), more, strings.Join(kinds, ", "))
 }
 
-// showKinds says what the kinds of entries do that are put in.
+// showKinds explains the kinds of entries that are added.
 func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
 	kinds := map[string]bool{}
 	for _, c := range files {
@@ -161,10 +162,11 @@ func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
 	}
 }
 
-// row is a file, what becomes of it, and what it gets.
+// row is a file with its action and the entries that it gets.
 type row struct{ action, path, what string }
 
-// fileRows has a row for each file that is not left alone; one that two hosts read is one.
+// fileRows returns a row for each file except those left alone. A file that two hosts read has
+// one row.
 func fileRows(in *install.Installer, files []install.Change) (out []row) {
 	for _, c := range files {
 		if c.Error != "" {
@@ -184,7 +186,7 @@ func fileRows(in *install.Installer, files []install.Change) (out []row) {
 	return out
 }
 
-// The column of paths is as wide as the widest, within these.
+// The column of paths is as wide as the widest path, within these limits.
 const minPath, maxPath = 22, 50
 
 func showRows(w io.Writer, rows []row) {
@@ -197,8 +199,8 @@ func showRows(w io.Writer, rows []row) {
 	}
 }
 
-// showLeftAlone says which files were left alone, why, and what a person can do; those of
-// before are told already.
+// showLeftAlone prints the files that were left alone, with the reason and a hint. It skips the
+// files in before, which were printed earlier.
 func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 	for i, c := range files {
 		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
@@ -215,7 +217,8 @@ func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 	}
 }
 
-// showInitDone says what was done, what a search finds now, and how to go on and back.
+// showInitDone prints the changes made, the result of the example search, and the commands for
+// the next step and for uninstalling.
 func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	done := 0
 	for _, c := range doc.Files {
@@ -251,7 +254,8 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
 }
 
-// showNext says what is left to a person: commands, and what each host asks.
+// showNext prints the remaining steps for the user: commands, and the questions that each host
+// will ask.
 func showNext(w io.Writer, hosts []install.Host) {
 	said := map[string]bool{}
 	for _, h := range hosts {
@@ -276,8 +280,8 @@ func showNext(w io.Writer, hosts []install.Host) {
 	}
 }
 
-// firstLine is the first line of a snippet that says more than the question did, without
-// its marks; the question if there is none.
+// firstLine returns the first line of a snippet, without its marks, that says more than the
+// question. It returns the question if there is none.
 func firstLine(s, question string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {
@@ -287,7 +291,7 @@ func firstLine(s, question string) string {
 	return question
 }
 
-// command is a call of this program for the same folder.
+// command returns a call of this program for the same folder.
 func command(a *cli.App, verb string) string {
 	if a.Workspace == "." {
 		return "memkernel " + verb

@@ -12,15 +12,15 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Where a question is looked for, and how many are tried.
+// These limit the search for a question, and the number of questions to try.
 const (
 	maxQuestionFiles = 200
 	maxQuestionBytes = 64 << 10
 	maxQuestions     = 8
 )
 
-// try searches for something that the workspace's own files speak of; nil if nothing is
-// found.
+// try runs an example search for a subject of the workspace's own files. It returns nil if no
+// search finds anything.
 func try(ctx context.Context, a *cli.App, k *kernel.Kernel) *triedJSON {
 	st, err := a.OpenStore(ctx, a.Private())
 	if err != nil || st == nil {
@@ -37,12 +37,12 @@ func try(ctx context.Context, a *cli.App, k *kernel.Kernel) *triedJSON {
 	return nil
 }
 
-// questions are headings that stand in one file only, of two words or more first, and
-// behind them the longest words of a file.
+// questions returns headings that occur in only one file, those of two or more words first, and
+// after them the longest word of each file.
 func questions(ctx context.Context, st *markdownstore.Store) []string {
 	var found []string
 	words := []string{}
-	in := map[string]int{} // in how many files a heading stands
+	in := map[string]int{} // the number of files with a heading
 	n := 0
 	for f, err := range st.Walk(ctx) {
 		if err != nil || !f.Indexed || f.Shadowed || f.Size > maxQuestionBytes {
@@ -75,7 +75,8 @@ func questions(ctx context.Context, st *markdownstore.Store) []string {
 	return out[:min(len(out), maxQuestions)]
 }
 
-// rank puts headings first that say something: of two to seven words.
+// rank returns 0 for a good question, a heading of two to seven words, and higher numbers for
+// others.
 func rank(h string) int {
 	switch n := len(strings.Fields(h)); {
 	case n >= 2 && n <= 7, n == 1 && len([]rune(h)) > 5 && !isASCII(h): // scripts without spaces
@@ -90,8 +91,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// speaksOf returns a text's headings, one letter at least each and no more than a line of
-// a terminal, and its longest word.
+// speaksOf returns a text's headings and its longest word. Each heading has at least one letter
+// and fits a line of a terminal.
 func speaksOf(text string) (headings []string, longest string) {
 	seen := map[string]bool{}
 	fenced := false
