@@ -13,22 +13,22 @@ import (
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below is in its doc tag.
 type Config struct {
-	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money. save cuts early and keeps little; keep cuts only if the window is full. A number lies between them, and 0.5 is balanced. memkernel config economy shows what each has cost and kept."`
-	Plan          Plan                `key:"plan" doc:"What plan, replay and observe assume."`
+	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"Whether to save money or to keep more in the prompt. save cuts early and keeps little. keep cuts only if the window is full. Numbers lie between save (0) and keep (1); balanced is 0.5. memkernel config economy shows what each choice has cost and kept."`
+	Plan          Plan                `key:"plan" doc:"Assumptions of plan, replay and observe."`
 	Workspace     Workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
 	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt."`
-	Embedding     Embedding           `key:"embedding" project:"never" doc:"Where vectors come from. Every provider but none and local is sent text of the workspace."`
-	Index         Index               `key:"index" doc:"What is indexed, and where."`
+	Retrieval     Retrieval           `key:"retrieval" doc:"The search of memory for a prompt."`
+	Embedding     Embedding           `key:"embedding" project:"never" doc:"The source of vectors. memkernel sends text of the workspace to every provider except none and local."`
+	Index         Index               `key:"index" doc:"Which files are indexed, and where the index is kept."`
 	Store         Store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The working state of a session."`
-	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people where private sessions are. memkernel writes one marked section after every observed turn."`
-	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. It is not searched."`
-	Flush         Flush               `key:"flush" doc:"What is written to the day's log before a compaction."`
+	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people the state of private sessions. memkernel rewrites its marked section of the file after every observed turn."`
+	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. Search skips this file."`
+	Flush         Flush               `key:"flush" doc:"Notes that are written to the day's log before a compaction."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past."`
 	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is stored. A mark names the rule, such as [masked:github-pat]."`
 	Audit         Audit               `key:"audit" doc:"The limits of audit, curate, prune, nightly and guard."`
-	Retention     Retention           `key:"retention" doc:"What the verb retain removes. It removes nothing that a prompt or memory points to."`
+	Retention     Retention           `key:"retention" doc:"When the verb retain removes stored data. Data that a prompt or memory points to is never removed."`
 
 	origin   map[string]Origin
 	warnings []string
@@ -50,21 +50,21 @@ func (c *Config) Ignored() []Ignored { return c.ignored }
 
 // Plan holds the defaults of the planning verbs.
 type Plan struct {
-	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"The model's window."`
-	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What stays free for the answer."`
+	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the window in the price book" doc:"The model's window."`
+	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"Tokens that stay free for the answer."`
 	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by a resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 }
 
 // Workspace holds the settings of the user's Markdown.
 type Workspace struct {
-	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are shown and searched. The flag --no-memory of plan says no."`
+	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are shown and searched. plan --no-memory turns this off for one call."`
 	Timezone   Zone   `key:"timezone" default:"local" doc:"The time zone in which days begin."`
-	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared ones see no MEMORY.md and USER.md. The flag --shared says no."`
-	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown at a session's start get together; at most an eighth of the window."`
+	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared sessions don't see MEMORY.md and USER.md. The flag --shared makes a session shared."`
+	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most tokens for all files shown at a session's start. The limit is never over an eighth of the window."`
 	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
 	// Bootstrap are the standing files that tell an agent who it is and how to
 	// work.
-	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that a session's start shows, most important first; some of the default's four."`
+	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The files of standing instructions that a session's start shows, most important first. Only the four files of the default are allowed."`
 }
 
 // Chunking holds how files are cut. Tokens are those of the index's own fixed
@@ -77,104 +77,104 @@ type Chunking struct {
 // Retrieval holds the settings of search: the searched texts and the ranking of hits.
 type Retrieval struct {
 	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
-	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets."`
+	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most tokens that the search adds to a user turn."`
 	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
-	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score, half of what age takes."`
+	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. However old, a note never loses more than a fifth."`
 	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
-	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory: private sessions of the same agent find them, secrets masked."`
+	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
 }
 
 // Sessions holds which past sessions are searched.
 type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	// Folders are transcripts of hosts.
-	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of them, such as ~/.claude/projects/-home-me-shop. Relative ones begin at the workspace. AGENT=FOLDER says whose they are."`
+	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of transcripts, such as ~/.claude/projects/-home-me-shop. Relative paths begin at the workspace. AGENT=FOLDER names the agent to which the transcripts belong."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
 }
 
 // Embedding holds where vectors come from.
 type Embedding struct {
-	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint with its API. auto takes base_url if it is set and usable, else local if model_dir is set, else the first of openai, gemini, voyage and mistral whose usual key is in the environment, else none."`
+	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process. openai is any endpoint with OpenAI's API. auto takes openai if base_url is set and usable, else local if model_dir is set. Otherwise auto takes the first of openai, gemini, voyage and mistral whose usual key is in the environment, or none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. Another one embeds every chunk again; until then the old vectors stay in use."`
-	ModelDir       Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model for local; see doc/embedding.md."`
+	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; for provider openai with an endpoint other than api.openai.com, name a model" doc:"The id of the embedding model. After a change the next reindex embeds every chunk again; until then the old vectors stay in use."`
+	ModelDir       Path     `key:"model_dir" empty:"no folder, so provider local can't be used" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
 	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
 	QueryTimeout   Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
-	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
-	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
-	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions. That takes provider gemini with model gemini-embedding-2, which is sent the files, and the text of shed.md or shed.png.md with shed.png."`
-	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that all processes together send in a day. Beyond it texts wait for the next day, and search uses words alone."`
+	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Text put before a question, for models that treat questions and documents differently."`
+	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Text put before a chunk, for the same models."`
+	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds private sessions find by meaning. This needs provider gemini with model gemini-embedding-2. The provider receives the files; with shed.png it also receives the text of shed.md or shed.png.md."`
+	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that all processes together send in a day. Once the limit is reached, texts wait for the next day and search uses words alone."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds where the index is kept, and how.
 type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
-	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that is memory in addition to memory's own files, such as notes/**/*.md. Unless it is set, all Markdown is: where memory's own files exist, for private sessions alone; otherwise for shared ones too, and the first index writes it here."`
+	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. It is then memory for private sessions alone if memory's own files exist. If none exist, it is memory for shared sessions too, and the first index writes this setting."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
-	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative ones begin at the workspace. NAME=FOLDER names one; its files are cited as NAME:sub/file.md."`
-	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file, postgres (memkernel-server alone) in a database that hosts share; qmd asks the program qmd, and the SQLite index if qmd fails. See doc/backends.md."`
+	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative paths begin at the workspace. NAME=FOLDER gives a folder a name; its files are cited as NAME:sub/file.md."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps the index in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`
 	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
-	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search updates its words as well."`
+	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search also updates the words in the index."`
 }
 
 // Sync holds the settings that keep the index up to date.
 type Sync struct {
-	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
-	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
-	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
-	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. If the system can't watch so many folders, a timer does."`
+	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start updates the index."`
+	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search that found chunks without vectors updates the index."`
+	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often a timer updates the index."`
+	Watch          bool     `key:"watch" default:"true" doc:"Whether a changed file updates the index at once. If the system can't watch so many folders, a timer updates the index."`
 }
 
 // IndexPostgres names the database that keeps the index, and the owner of the index.
 type IndexPostgres struct {
 	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
 	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
-	Workspace string  `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, the same on every host."`
-	Agent     string  `key:"agent" default:"default" doc:"The owner of these files. A host with other files needs another name."`
+	Workspace string  `key:"workspace" empty:"an error, since a name is required" doc:"The workspace's name in the database, the same on every host."`
+	Agent     string  `key:"agent" default:"default" doc:"The owner of these files. A host with other files must use another name."`
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
 }
 
 // Store holds where the state is kept.
 type Store struct {
-	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share (doc/scaling.md)."`
-	Blobs     StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
-	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent."`
+	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files keeps the state in the state folder. postgres keeps it in a database that several machines share (doc/scaling.md)."`
+	Blobs     StoreBlobs    `key:"blobs" doc:"Where large contents are kept, if store.backend is postgres."`
+	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres. The full content of sessions is sent to it."`
 	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: in the project's folder, or in rows of the database. 'memkernel-server migrate --memory' moves it."`
 }
 
 // StorePostgres holds which database keeps the state, and under which name.
 type StorePostgres struct {
-	DSNEnv EnvName  `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
-	Root   string   `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, the same on every machine."`
-	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock outlives its machine. A machine that is paused for longer loses its locks."`
+	DSNEnv EnvName  `key:"dsn_env" empty:"an error, since a name is required" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
+	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
+	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
 }
 
 // StoreBlobs holds where large contents are kept.
 type StoreBlobs struct {
-	S3 StoreS3 `key:"s3" doc:"A bucket for the large tool results and media of store.backend postgres (doc/scaling.md)."`
+	S3 StoreS3 `key:"s3" doc:"A bucket that keeps large tool results and media, if store.backend is postgres (doc/scaling.md)."`
 }
 
 // StoreS3 names the bucket and the credentials.
 type StoreS3 struct {
 	Bucket          string  `key:"bucket" experimental:"yes" empty:"no bucket" doc:"The bucket's name."`
-	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's of the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
+	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's server for the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
 	Region          string  `key:"region" experimental:"yes" default:"us-east-1" doc:"The bucket's region."`
-	Prefix          string  `key:"prefix" experimental:"yes" empty:"none" doc:"The beginning of every key, such as team/memory."`
+	Prefix          string  `key:"prefix" experimental:"yes" empty:"no prefix" doc:"The beginning of every key, such as team/memory."`
 	AccessKeyEnv    EnvName `key:"access_key_env" experimental:"yes" default:"AWS_ACCESS_KEY_ID" doc:"The environment variable that holds the access key."`
 	SecretKeyEnv    EnvName `key:"secret_key_env" experimental:"yes" default:"AWS_SECRET_ACCESS_KEY" doc:"The environment variable that holds the secret key."`
-	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"none" doc:"The environment variable that holds the session token of a temporary key."`
-	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether addresses have the bucket's name in their path or, if false, in the host's name."`
+	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"keys have no session token" doc:"The environment variable that holds the session token of a temporary key."`
+	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether the bucket's name is in the path of an address. If false, it is in the host's name."`
 	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Larger contents go to the bucket."`
 }
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
-	Command []string `key:"command" default:"qmd" doc:"The program, its arguments, and its verb: search (the default) by words, vsearch by vectors, query by both with models. QMD must have the workspace in a collection that is named like its folder."`
+	Command []string `key:"command" default:"qmd" doc:"The program, its arguments and its verb. search, the default, searches by words, vsearch by vectors, and query by both with models. QMD needs a collection of the workspace with the name of the workspace's folder."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
@@ -182,29 +182,29 @@ type Checkpoint struct {
 	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether checkpoints are kept."`
 	ShowAt    float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At        float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
-	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts; the gauge acts before that."`
+	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts. memkernel shows the gauge and writes a checkpoint before this point."`
 }
 
 // SessionState holds the settings of SESSION-STATE.md.
 type SessionState struct {
-	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether that section is written."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether memkernel writes the section."`
 }
 
 // WorkingBuffer holds the settings of the working buffer.
 type WorkingBuffer struct {
-	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether memkernel writes the file."`
 }
 
 // Summary holds who makes notes in addition to the mechanical summary.
 type Summary struct {
-	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider but none is sent what was said, and the entries and logs that curate reads, secrets masked."`
+	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider except none receives the conversation, and the entries and logs that curate reads. Secrets are masked."`
 }
 
 // SummaryModel holds which model makes notes, and when it is asked.
 type SummaryModel struct {
-	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with chat completions, anthropic the Messages API."`
+	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with the chat completions API. anthropic is any endpoint with the Messages API."`
 	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id. A cheap one will do."`
+	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; for any other endpoint, name a model" doc:"The model's id. A cheap model is enough."`
 	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
@@ -212,13 +212,13 @@ type SummaryModel struct {
 // Redact holds the texts that are no secrets here.
 type Redact struct {
 	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked: literals, or expressions between slashes, such as /^test-/."`
-	DisableRules []string `key:"disable_rules" empty:"none" doc:"Rules that are not used, by name."`
+	DisableRules []string `key:"disable_rules" empty:"none" doc:"Names of masking rules to turn off."`
 }
 
 // Retention holds how long things are kept. Days of 0 are for ever.
 type Retention struct {
-	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Days after its last use when a whole session is removed, unless memory names pages of it."`
-	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Days after which the rest is removed: large results and media of sessions, calls in usage.jsonl, traces, and backups that the newest undo does not need."`
+	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Days after its last use when a whole session is removed. A session is kept if memory names one of its pages."`
+	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Days after which other data is removed: large results and media of sessions, calls in usage.jsonl, traces, and backups that the newest undo does not need."`
 }
 
 // Default returns the settings of a user who has no configuration file.

@@ -13,15 +13,15 @@ const markdownHead = "# Configuration\n" + `
 memkernel needs no configuration. Later sources win over earlier ones:
 
 1. the defaults;
-2. your own file, ` + "`memkernel/config.yaml`" + ` in the system's folder for such files (` + "`~/.config`" + ` on Linux, or
-   ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). It must not be
-   writable by others;
+2. your own file, ` + "`memkernel/config.yaml`" + ` in the system's folder for configuration (` + "`~/.config`" + ` on Linux, or
+   ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). Others must not be
+   able to write to this file;
 3. the project's file, ` + "`.memkernel/config.yaml`" + ` in the workspace, or the file that ` + "`--config FILE`" + ` names;
 4. flags.
 
 A project's file may come with somebody's repository. So it can't name endpoints, models, commands or
-folders, and can only restrict what you allow; the settings below name the limits. ` + "`memkernel doctor`" + ` lists what was ignored. A file
-that ` + "`--config`" + ` names is yours.
+folders, and can only restrict your own settings; each setting below names its limits. ` + "`memkernel doctor`" + ` lists ignored
+settings. A file that ` + "`--config`" + ` names counts as yours.
 
 ` + "```" + `
 memkernel config                                     # every setting, and where it came from
@@ -33,15 +33,15 @@ memkernel config --sample > ~/.config/memkernel/config.yaml
 chmod 600 ~/.config/memkernel/config.yaml
 ` + "```" + `
 
-Each setting below has its default and its values in parentheses.
+Each setting below is followed by its default and its allowed values in parentheses.
 
-- ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `. An unknown key and a value out of range are errors that name the line.
+- ` + "`plan.reserve`" + ` means the key ` + "`reserve`" + ` below ` + "`plan`" + `. An unknown key and a value out of range are errors; the message names the line.
 - Tokens: ` + "`200000`, `200k`, `1m`" + `. Durations: ` + "`500ms`, `12h`, `30d`" + `. Sizes: ` + "`32MiB`" + ` (1024), ` + "`32MB`" + ` (1000).
-- Time zones: an IANA name, or ` + "`local`" + `. Relative files begin at the configuration file's folder.
+- Time zones: an IANA name, or ` + "`local`" + `. Relative paths of files begin at the configuration file's folder.
 - Globs are relative to the workspace, use forward slashes and ignore case: ` + "`*`, `**`, `?`, `[a-z]`, `{a,b}`" + `. A
-  folder's name means everything below it. They take Markdown (` + "`.md`, `.markdown`, `.mdx`" + `), and other files
-  only by their ending: ` + "`notes/*.txt`" + `. Hidden folders and those of dependencies and builds, such as
-  ` + "`node_modules`" + `, are entered only if a glob names them. What git ignores, and links, are left out.
+  folder's name means everything below the folder. A glob finds Markdown (` + "`.md`, `.markdown`, `.mdx`" + `). It finds other
+  files only if it names their ending: ` + "`notes/*.txt`" + `. Hidden folders and folders of dependencies and builds, such as
+  ` + "`node_modules`" + `, are searched only if a glob names them. Links and files that git ignores are left out.
 `
 
 // Markdown is doc/config.md.

@@ -20,8 +20,8 @@ const head = `# Configuration of memkernel-server
 
 <!-- Made from the tags in internal/config/config.go; go test -C service ./internal/databases -update writes it anew. -->
 
-memkernel-server reads the same files as memkernel, with all settings of [config.md](config.md)
-and these. memkernel refuses a file with store.backend or index.backend postgres.
+memkernel-server reads the same files as memkernel. It has all settings of [config.md](config.md)
+and the settings below. memkernel itself refuses a file in which store.backend or index.backend is postgres.
 `
 
 // TestMarkdown holds doc/config-server.md to the settings.
