@@ -104,10 +104,11 @@ func focused(lines []string, i int) string {
 	return q
 }
 
-// shortQuestion is the length, in characters, below which a question needs what precedes it.
+// shortQuestion is the length, in characters, below which a question can't be understood without
+// the text before it.
 const shortQuestion = 24
 
-// label matches the label of an option and what follows: "2. Redis", "(b) Redis", "Option 2:
+// label matches the label of an option and the text after it: "2. Redis", "(b) Redis", "Option 2:
 // Redis".
 var label = textutil.LazyRegexp(`^((?:\p{L}+ )?#?[(\[（]?(\d{1,2}|[A-Za-zА-Яа-я])[.)\]:：、．）]+)\s*(\S.*)$`)
 
@@ -146,7 +147,7 @@ func options(lines []string) []string {
 	return out
 }
 
-// titleOf returns what a line states before it explains that.
+// titleOf returns the statement of a line without its explanation.
 func titleOf(line string) string {
 	end := len(line)
 	for _, sep := range [...]string{": ", " — ", " – ", " - ", " -- ", " | ", ". ", "; ", "。", "：", "；", "—"} {
@@ -272,7 +273,7 @@ func ByAgent(text string) bool { return strings.HasPrefix(text, agentMark) }
 // Said returns the text of a decision that an agent stated.
 func Said(statement string) string { return agentMark + statement }
 
-// readable returns the lines of a text that speak: what is in code or quoted is empty.
+// readable returns the lines of a text, with code and quotations left empty.
 func readable(text string) []string {
 	out := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
 	mark := begunIn(out, len(text) > textBytes-utf8.UTFMax)

@@ -91,7 +91,7 @@ func Statements(text string) []string {
 	return out
 }
 
-// states reports whether a sentence states that something is decided, and returns what follows
+// states reports whether a sentence states that something is decided, and returns the text after
 // the words for that.
 func states(s string) (rest string, ok bool) {
 	m := decided(s)
@@ -102,8 +102,8 @@ func states(s string) (rest string, ok bool) {
 	return rest, rest != ""
 }
 
-// headed returns what follows a label: the rest of its line, or below a heading the first
-// sentence of the first line.
+// headed returns the text after a label: the rest of its line, or the first sentence of the first
+// line below a heading.
 func headed(below []string, rest string, heading bool) string {
 	if rest == "" && heading {
 		for _, l := range below {
@@ -124,8 +124,8 @@ func headed(below []string, rest string, heading bool) string {
 	return rest
 }
 
-// DecisionLabel reports whether a line is headed by a word for a decision, and returns what
-// follows it: "**Decision:** keep it", "## Decisions".
+// DecisionLabel reports whether a line begins with a label for a decision, and returns the text
+// after the label: "**Decision:** keep it", "## Decisions".
 func DecisionLabel(line string) (rest string, ok bool) {
 	t, _ := unbulleted(strings.TrimLeft(strings.TrimSpace(line), "# "))
 	name := strings.TrimLeft(t, "*_ ")

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns a text as one line of at most max characters, at the end of a sentence if half
-// of them precede one, else of a word; "…" stands for what is left out.
+// cut returns a text as one line of at most max characters, at the end of a sentence if half of
+// them precede one, else of a word. "…" marks the omitted rest.
 func cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
