@@ -42,7 +42,7 @@ func CheckGlob(text string) error {
 	return nil
 }
 
-// Globs are globs of which one has to match. The zero value matches nothing.
+// Globs matches a name if at least one of its globs does. The zero value matches nothing.
 //
 // A * stands for any characters of one name, ** between slashes for any folders, ? for
 // one character, [a-z] and [^a-z] for one of some, {a,b} for either; a backslash takes

@@ -61,13 +61,13 @@ func parseRule(line string) (r rule, ok bool) {
 	}
 	r.pattern = posix.Replace(line)
 	if rest, ok := strings.CutSuffix(r.pattern, "/**"); ok {
-		r.pattern = rest + "/**/*" // what is in it, not the folder
+		r.pattern = rest + "/**/*" // the folder's content, not the folder
 	}
 	return r, doublestar.ValidatePattern(r.pattern)
 }
 
-// posix brings what gitignore(5) has and package doublestar has not, or the other way
-// round, to what both know.
+// posix rewrites syntax that only one of gitignore(5) and package doublestar has into syntax that
+// both have.
 var posix = strings.NewReplacer("{", `\{`, "}", `\}`, "[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9", "[:lower:]", "a-z",
 	"[:upper:]", "A-Z", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:xdigit:]", "0-9a-fA-F", `\\`, `\\`, `\{`, `\{`, `\}`, `\}`)
 
@@ -96,9 +96,9 @@ func (ig *Ignore) Within(folder string, except []string) *Ignore {
 	return out
 }
 
-// Match tells whether the rules ignore a file or a folder below theirs; decided is false
-// if none of them speaks of it. What lies in an ignored folder is ignored whatever they
-// say, which is the caller's to see to.
+// Match reports whether the rules ignore a file or a folder below their own folder. decided is
+// false if no rule matches. Git ignores everything in an ignored folder, whatever the rules say:
+// callers must check the parent folders themselves.
 func (ig *Ignore) Match(p string, folder bool) (ignored, decided bool) {
 	rel, ok := strings.CutPrefix(ig.within+p, ig.dir)
 	if !ok {

@@ -43,8 +43,8 @@ func SafeNameBefore(word string) string {
 	return body + "-" + hash(word)
 }
 
-// plain returns a word with what can't be in a name replaced, cut to size, and whether
-// that, or that nothing is left, made a change.
+// plain replaces the characters of a word that can't be in a name, and cuts the word to size. It
+// reports whether this changed the word, or whether the word has only dots.
 func plain(word string) (string, bool) {
 	b := []byte(word)
 	changed := len(b) > maxBytes || strings.Trim(word, ".") == ""
@@ -61,8 +61,8 @@ func hash(word string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// hashed is how a name looks that was made by adding a hash: what precedes it
-// has a byte that was replaced, or only dots, or is cut to size.
+// hashed matches names that were made by adding a hash: the part before the hash has a replaced
+// byte, consists of dots, or is cut to size.
 var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0-9.-]{100})-[0-9a-f]{16}$`)
 
 // IsHashedName reports whether a word looks like the name of another.
@@ -74,7 +74,7 @@ func IsSafeName(name string) bool {
 	return IsHashedName(name) || !changed && body == name
 }
 
-// devices are names that Windows reserves, whatever follows behind a dot.
+// devices matches the names that Windows reserves, with any extension.
 var devices = regexp.MustCompile(`^(?i:con|prn|aux|nul|(?:com|lpt)[0-9])(?:\.|$)`)
 
 func reserved(name string) bool { return devices.MatchString(name) }

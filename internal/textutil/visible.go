@@ -1,5 +1,5 @@
-// Package textutil holds what several packages do with strings: show foreign text safely on a
-// terminal (Visible), find the word that a typing error meant (Nearest), match paths against
+// Package textutil holds string functions that several packages use: show foreign text safely on
+// a terminal (Visible), find the word that a typing error meant (Nearest), match paths against
 // globs and .gitignore rules (Globs, Ignore), decode UTF-16 (UTF8), and name folders (SafeName).
 // It knows no file format, and reads no file but the ones it is handed.
 package textutil
@@ -57,10 +57,10 @@ func IsVisible(s string) bool {
 	return true
 }
 
-// replace has f write what may not stay as it is.
+// replace lets f write the replacement of every rune that must not stay.
 func (c *VisibleRun) replace(s string, f func(b *strings.Builder, r rune, bad string)) string {
 	var b strings.Builder
-	done := 0 // what of s is in b
+	done := 0 // length of the part of s that is in b
 	for i := 0; i < len(s); {
 		if s[i] >= ' ' && s[i] < 0x7f {
 			c.saw(rune(s[i]))
@@ -130,8 +130,7 @@ func emoji(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '↔'
 }
 
-// flags are the sequences of tags that are in use, behind a black flag: England,
-// Scotland, Wales.
+// flags are the sequences of tags that are in use after a black flag: England, Scotland, Wales.
 var flags = []string{tags("gbeng"), tags("gbsct"), tags("gbwls")}
 
 func tags(s string) string {
