@@ -62,7 +62,7 @@ type Workspace struct {
 	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared sessions don't see MEMORY.md and USER.md. The flag --shared makes a session shared."`
 	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most tokens for all files shown at a session's start. The limit is never over an eighth of the window."`
 	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
-	// Bootstrap are the standing files that tell an agent who it is and how to
+	// Bootstrap lists the files of standing instructions that tell an agent who it is and how to
 	// work.
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The files of standing instructions that a session's start shows, most important first. Only the four files of the default are allowed."`
 }
@@ -286,7 +286,7 @@ func (c *Config) checkAllow() error {
 	return nil
 }
 
-// standing are the files of standing instructions that a workspace may have.
+// standing lists the instruction files that a workspace may have.
 var standing = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
 
 // checkFiles holds the bootstrap files to those that are instructions.

@@ -52,8 +52,8 @@ func projectDoc(tag, it string) string {
 	return " A project's file can only set " + strings.ReplaceAll(tag, ",", " or ") + "."
 }
 
-// projectMay tells whether a project's own file may make of a setting what it is now, and
-// not what it was before.
+// projectMay reports whether a project's own file may change a setting from its previous value to
+// its present one.
 func (k Key) projectMay(before reflect.Value) bool {
 	now := format(k.value)
 	switch was := format(before); {
@@ -119,8 +119,8 @@ func (s *section) experiments() section {
 // gone reports whether nothing of a section is left that a file may have there.
 func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
-// sectionOf reads the fields of a struct. What a project may make of the section holds for
-// each of its settings that says nothing else.
+// sectionOf reads the fields of a struct. The section's rule for projects holds for each of its
+// settings without a rule of its own.
 func sectionOf(v reflect.Value, name, doc, project string) section {
 	s := section{name: name, doc: doc}
 	for i := range v.NumField() {
