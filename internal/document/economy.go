@@ -30,9 +30,9 @@ type EconomyRow struct {
 	// answers; CostRatio is the same over balanced's.
 	CostUSD   float64 `json:"cost_usd"`
 	CostRatio float64 `json:"cost_ratio"`
-	// ActionsReady is the share of tool calls all of whose input that was seen before stood
-	// in the prompt, WorstReady that of the session with the least; BlindEdits is the share
-	// of edits of a line that was seen before and not shown.
+	// ActionsReady is the share of tool calls for which the prompt held all of the input that had
+	// been seen before. WorstReady is that share in the session with the lowest one. BlindEdits
+	// is the share of edits of a line that had been seen before but was not in the prompt.
 	ActionsReady float64 `json:"actions_ready"`
 	WorstReady   float64 `json:"worst_ready"`
 	BlindEdits   float64 `json:"blind_edits"`

@@ -56,7 +56,7 @@ func ofLeftOut(l markdownstore.LeftOut) LeftOut {
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
 	Listed int `json:"listed"`
-	// Read are new, grown or rewritten ones, Turns what was read of them.
+	// Read counts the new, grown or rewritten ones, and Turns the turns read from them.
 	Read  int `json:"read"`
 	Turns int `json:"turns"`
 	// Forgotten are those that stay away.

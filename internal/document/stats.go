@@ -41,8 +41,8 @@ type StatsCall struct {
 	ColdExpected *bool    `json:"cold_expected"`
 	// ColdSeen is null at a first call, after a cut, and where nothing could be cached.
 	ColdSeen *bool `json:"cold_seen"`
-	// Reasoning is what its plan lost of the model's reasoning, null for nothing, Reported what
-	// the provider told of the request.
+	// Reasoning is the model's reasoning that the plan lost, null if none. Reported is the
+	// provider's report on the request.
 	Reasoning *cachelayout.Reasoning `json:"reasoning"`
 	Reported  *memkernel.Reported    `json:"reported"`
 	// Broke is the part of a warm cache that the host broke, null for nothing.
