@@ -48,8 +48,8 @@ type ocPart struct {
 	} `json:"state"`
 }
 
-// said are the messages that one of OpenCode's comes to: behind an assistant's calls their
-// results. place says where it is for what is lost.
+// ocSaid returns the messages made from one OpenCode message. An assistant's calls are followed
+// by their results. place is its position, for reports of lost records.
 func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []memkernel.Message {
 	out := memkernel.Message{Key: m.ID, Role: memkernel.RoleUser, Time: millis(m.Time.Created), Model: m.ModelID}
 	if m.Role == "assistant" {
@@ -304,7 +304,7 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 	return rows.Err()
 }
 
-// claudeMem hands out what claude-mem noted: observations, and summaries of sessions. The
+// claudeMem hands out the notes of claude-mem: observations, and summaries of sessions. The
 // project is the name of a folder.
 func (r *reader) claudeMem(c *candidate, db *sql.DB) error {
 	if err := r.claudeMemRows(c, db, "observation", "SELECT id, project, created_at, type, title, text, narrative, facts FROM observations ORDER BY id", func(v []sql.NullString) string {

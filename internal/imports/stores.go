@@ -243,7 +243,7 @@ func blocks(text string, line int) (out []block) {
 			fenced = !fenced
 		}
 		switch {
-		case t == "" && !fenced && headed: // what follows belongs to the heading
+		case t == "" && !fenced && headed: // the next lines belong to the heading
 		case t == "" && !fenced:
 			end()
 		default:
