@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/memkernel/memkernel"
 
-// comments are what the source says of its types, by package and name.
+// comments holds the doc comments of types by package and name.
 type comments struct {
 	root     string
 	packages map[string]*packageComments
@@ -66,7 +66,7 @@ func (c *comments) pkg(t reflect.Type) *packageComments {
 		c.err = err
 	}
 	for _, pkg := range pkgs {
-		// Files come in no order; constants of one type stand in one file.
+		// Files come in no order; constants of one type are in one file.
 		for _, f := range pkg.Files {
 			for _, d := range f.Decls {
 				if g, ok := d.(*ast.GenDecl); ok {

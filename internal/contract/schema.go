@@ -20,11 +20,11 @@ type Method struct {
 	Params, Result reflect.Type
 }
 
-// Source is what a schema is made of.
+// Source is the input for a schema.
 type Source struct {
 	// Root is the folder of the module's source, from which comments are read.
 	Root string
-	// Description says what the file describes.
+	// Description describes the file's content.
 	Description string
 	// Documents has values of the types of documents by name. A document that has several forms
 	// has several types.
@@ -82,7 +82,8 @@ type maker struct {
 	err   error
 }
 
-// typeAt is a type on one side: what may be left out of a call may be in every answer.
+// typeAt is a type in calls or in answers: a member that is optional in a call may be in every
+// answer.
 type typeAt struct {
 	t      reflect.Type
 	answer bool
@@ -359,8 +360,8 @@ func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 	return &jsonschema.Schema{}
 }
 
-// elem is the schema of what a list or a map holds. A number that may be null is; a struct is
-// never.
+// elem returns the schema of the elements of a list or a map. Pointers to numbers may be null
+// there; pointers to structs are never null.
 func (m *maker) elem(at typeAt) *jsonschema.Schema {
 	e := at.t.Elem()
 	s := m.shape(typeAt{e, at.answer}, "")
