@@ -58,8 +58,8 @@ func (s *shape) golang(answer bool) string {
 	return "any"
 }
 
-// goField is the type of a member and what its tag says beside the name. One that may be left
-// out is a pointer where what is left out is told from nothing.
+// goField returns the Go type of a member and the tag options after its name. An optional member
+// is a pointer where a missing value differs from an empty one.
 func (o *object) goField(f field) (string, string) {
 	t := f.shape.golang(o.answer)
 	if f.always {

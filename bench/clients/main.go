@@ -1,7 +1,6 @@
-// Command clients writes doc/schema.json from the types of documents and of the daemon's
-// methods, with their comments, and from that file what the clients know of the protocol: its
-// methods, their parameters and their answers, as Go, TypeScript and Python have types, and the
-// same as OpenAPI for the server over HTTP.
+// Command clients writes doc/schema.json from the types of documents and of the daemon's methods,
+// with their comments. From that file it writes the protocol's methods, parameters and answers as
+// types of Go, TypeScript and Python, and as OpenAPI for the server over HTTP.
 //
 //	go run -C bench ./clients ..
 //

@@ -81,7 +81,7 @@ func (o *object) schema(call bool) node {
 	return out
 }
 
-// refusals are the statuses of what is not answered by its result.
+// refusals are the statuses of requests that are not answered with their result.
 var refusals = []struct{ status, why string }{
 	{"400", "the body is no JSON, or no message"},
 	{"401", "there is no token, or it is unknown, revoked or expired"},
@@ -200,7 +200,7 @@ func open(id, summary, good string) node {
 	return node{"get": node{"operationId": id, "summary": summary, "security": []node{}, "responses": node{"200": node{"description": good, "content": content(node{"type": "object"})}}}}
 }
 
-// mem0Paths are those of mem0's that are answered, with what of them is.
+// mem0Paths returns the paths of mem0's API that the server answers, with their supported parts.
 func mem0Paths() node {
 	text, number := node{"type": "string"}, node{"type": "number"}
 	owner := node{"user_id": node{"type": "string", "nullable": true}, "agent_id": node{"type": "string", "nullable": true}, "app_id": node{"type": "string", "nullable": true}, "run_id": node{"type": "string", "nullable": true}}

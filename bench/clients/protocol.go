@@ -70,7 +70,7 @@ type protocol struct {
 	objects []*object
 }
 
-// schemaFile is what a schema file says of methods.
+// schemaFile is the part of a schema file about methods.
 type schemaFile struct {
 	Methods []struct {
 		Name, Description string
@@ -166,7 +166,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// shape reads what contract's schemas say.
+// shape reads a schema that package contract made.
 func (r *reader) shape(s *jsonschema.Schema, answer bool) *shape {
 	if n := len(s.Types); n == 2 && s.Types[1] == "null" {
 		inner := *s

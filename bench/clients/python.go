@@ -185,7 +185,7 @@ func sorted(fields []field) []field {
 func quotedTypes(s string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(s, `"`) {
-		// Words of a Literal stand in quotes, too; a type's name begins with a capital.
+		// Words of a Literal are in quotes, too; a type's name begins with a capital.
 		switch {
 		case i%2 == 0:
 			out.WriteString(part)
