@@ -39,12 +39,12 @@ func Child(t *testing.T) (dir string) {
 	return os.Getenv(envDir)
 }
 
-// EveryWrite runs the test of that name in a child that lives, to count its write
-// operations, and then in children that die before the Nth, for N = 1, 2, …, each in a
-// folder of its own; the quick suite takes some N, spread evenly, unless the script is
-// short. After each it calls after with the folder, N and what the child had printed. The
-// child that lived comes last, with an N of one more than its write operations. Fewer write
-// operations than least fail the test: the script then does not do what it is for.
+// EveryWrite runs the test named script in a child that lives, to count its write operations.
+// Then it runs the test in children that die before the Nth operation, for N = 1, 2, …, each in a
+// folder of its own. The quick suite takes some N, spread evenly, unless the script is short.
+// EveryWrite calls after for each child with the folder, N and the child's output. The child that
+// lived comes last, with an N of one more than its write operations. A script must do at least
+// least write operations, or the test fails.
 func EveryWrite(t *testing.T, script string, least int, after func(dir string, n int, out []byte)) {
 	t.Helper()
 	whole := t.TempDir()

@@ -47,8 +47,8 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// count runs a script in a child that nobody kills, and returns its write operations and
-// what it printed.
+// count runs a script in a child that nobody kills, and returns its write operations and its
+// output.
 func count(t *testing.T, script, dir string) (ops int, out []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "count")

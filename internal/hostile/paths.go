@@ -11,9 +11,8 @@ import (
 // Outside is the content of the files outside that the attempts aim at.
 const Outside = "outside-7c1f4e"
 
-// Paths are attempts that need nothing on disk: absolute ones, ones that climb,
-// ones in the spellings of other systems, and what is in the workspace and none of a
-// model's business.
+// Paths returns hostile paths that need no files on disk: absolute ones, ones that climb, ones in
+// the spellings of other systems, and files in the workspace that a model must not reach.
 func Paths() []string {
 	out := []string{
 		"", ".", "..", "/", "/etc/passwd", "//etc/passwd", "../outside.md", "../../etc/passwd", "memory/../../outside.md",
@@ -49,9 +48,9 @@ func Plausible() []string {
 	return []string{"یادداشت\u200cها.md", "מזכר.md", "हिन्दी.md", "क्\u200dष.md", "メモ 📝.md", "👩\u200d💻.md", "with space.md", "per%cent#1.md", "quote'\".md", "Straße.md", "e\u0301.md"}
 }
 
-// Plant makes files outside of a workspace, and in it some that are no memory, and links that lead there, and
-// gives the links' paths, and those of files whose names act. What the system can't
-// make is left out.
+// Plant makes files outside of a workspace, files in it that are no memory, and links to both. It
+// returns the paths of the links and of files with hostile names. It skips files that the system
+// can't make.
 func Plant(t testing.TB, workspace string) []string {
 	t.Helper()
 	outside := filepath.Join(t.TempDir(), "outside")

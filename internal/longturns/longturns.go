@@ -26,7 +26,7 @@ type Local struct {
 	in *transcript.Intake
 }
 
-// New returns the session "s" of a kernel, with what its conversation holds so far.
+// New returns the session "s" of a kernel, with the messages of its conversation so far.
 func New(k *kernel.Kernel, in *transcript.Intake) *Local { return &Local{k: k, in: in} }
 
 // Step plans a call for the question and observes the answer.

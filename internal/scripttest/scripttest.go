@@ -15,7 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 )
 
-// process is what a verb in this process has of it alone: its folder and its environment.
+// process guards the folder and the environment of this process. A verb must hold it while it
+// changes them.
 var process sync.Mutex
 
 var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// memoryRoom is what has to be free in memory for the files of tests, in bytes.
+// memoryRoom is the free memory, in bytes, that the files of tests need.
 const memoryRoom = 4 << 30 // 4 GiB
 
 // inMemory has the process and its children make their temporary files in the memory

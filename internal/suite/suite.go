@@ -44,9 +44,8 @@ func Some[T any](all []T, n int) []T {
 	return out
 }
 
-// Number returns quick, or in the long suite what the environment holds under that
-// name, and long if it holds nothing. Anything but a number of 0 or more fails the
-// test.
+// Number returns quick, or in the long suite the value of the environment variable env, or long
+// if it is not set. The variable must be a number of 0 or more, or the test fails.
 func Number(t testing.TB, env string, quick, long int) int {
 	t.Helper()
 	s := os.Getenv(env)
