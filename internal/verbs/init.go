@@ -231,7 +231,7 @@ func checkout(self string) string {
 }
 
 // around returns the workspace that contains the folder, if the folder is no workspace itself,
-// otherwise "". It ignores the user's home and its parents.
+// otherwise "". It stops at the user's home.
 func around(in *install.Installer) string {
 	if store.Exists(in.State, "") {
 		return ""

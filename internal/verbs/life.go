@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// lifeFlags are those of the verbs at a session's boundaries.
+// lifeFlags are the flags of the verbs at a session's boundaries.
 type lifeFlags struct {
 	transcript cli.TranscriptFlags
 	session    string
@@ -27,7 +27,7 @@ type lifeFlags struct {
 	source     cli.SourceFlags
 }
 
-// boundaryVerb is a verb that passes a boundary.
+// boundaryVerb is a verb for a boundary of a session.
 type boundaryVerb struct {
 	name, long string
 	pass       func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error)
@@ -120,7 +120,7 @@ func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) 
 	return nil
 }
 
-// showPassed prints what a boundary left behind.
+// showPassed prints the result of a boundary.
 func showPassed(a *cli.App, b api.Boundary, verb string, p *api.Passed) {
 	fmt.Fprintf(a.Out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
 		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))

@@ -74,7 +74,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 	return s.Serve(ctx, a.In, display.Bare(a.Out))
 }
 
-// mcpOptions are the flags as the server takes them.
+// mcpOptions returns the server's options for the flags.
 func mcpOptions(a *cli.App, o *mcpFlags) (*mcp.Options, error) {
 	if o.session != "" && o.host != "" {
 		return nil, cli.Usagef("--session names a session and --host the newest of a host: give one of them")

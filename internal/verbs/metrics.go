@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
 
-// metricsFlags are the flags of programs that can be watched.
+// metricsFlags are the flags of verbs that offer metrics.
 type metricsFlags struct {
 	listen string
 	remote bool
@@ -31,7 +31,7 @@ func (m *metricsFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&m.remote, "metrics-remote", false, "let --metrics name an address that other machines reach")
 }
 
-// check refuses an address before anything is begun.
+// check returns an error for a bad address, before the verb begins its work.
 func (m *metricsFlags) check() error {
 	if m.listen == "" {
 		return nil
@@ -46,7 +46,8 @@ func (m *metricsFlags) check() error {
 	return nil
 }
 
-// open begins to measure, where that is asked for; hosts is as in [telemetry.Options].
+// open begins to measure if the flags or the environment ask for it. hosts is passed to
+// [telemetry.Options].
 func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.Book, hosts bool) (*telemetry.Telemetry, error) {
 	log := logger(a)
 	if name := collector(); m.export == nil && name != "" {
@@ -62,8 +63,8 @@ func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.B
 	return t, nil
 }
 
-// collector returns the variable of the environment that names a collector of OpenTelemetry, ""
-// if none does.
+// collector returns the environment variable that names an OpenTelemetry collector, "" if none
+// does.
 func collector() string {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
 		if os.Getenv(name) != "" && !strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
@@ -73,7 +74,7 @@ func collector() string {
 	return ""
 }
 
-// metricsURL is where the metrics are, "" if nowhere.
+// metricsURL returns the URL of the metrics, "" if they are not served.
 func metricsURL(t *telemetry.Telemetry) string {
 	if at := t.Addr(); at != nil {
 		return "http://" + at.String() + "/metrics"

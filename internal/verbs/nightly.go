@@ -63,16 +63,16 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 type nightlyJSON struct {
 	Schema string `json:"schema"`
 	*api.Nightly
-	// Findings is how many the audit had, Added how many entries were curated, Moved
-	// how many were pruned, Commits the commits that were made.
+	// Findings counts the findings of the audit. Added counts the curated entries. Moved counts
+	// the pruned entries.
 	Findings int `json:"findings"`
 	Added    int `json:"added"`
 	Moved    int `json:"moved"`
-	// Notes say what stays over a limit, and why; Suggestions is how many entries of
-	// somebody's could leave if they were named.
+	// Notes name the files that stay over a limit, with the reason. Suggestions counts entries by
+	// people that could leave if a call named them.
 	Notes       []string `json:"notes"`
 	Suggestions int      `json:"suggestions"`
-	// Commits are those that were made: id and message.
+	// Commits are the commits of this run: id and message.
 	Commits []string `json:"commits"`
 }
 
@@ -237,7 +237,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	return err
 }
 
-// textOf reads what a flag names, nil if it names nothing.
+// textOf reads the file that a flag names. It returns nil without a name.
 func textOf(a *cli.App, name string) (*string, error) {
 	if name == "" {
 		return nil, nil

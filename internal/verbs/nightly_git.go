@@ -11,14 +11,13 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 )
 
-// commits commits memory's files in the workspace at dir, and nothing else; made are the
-// commits.
+// commits makes commits of memory's files in the workspace at dir. made lists them.
 type commits struct {
 	dir  string
 	made []string
 }
 
-// git runs the program in the workspace.
+// git runs git in the workspace.
 func (g *commits) git(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
 	var out, stderr bytes.Buffer
@@ -29,9 +28,8 @@ func (g *commits) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// commit commits what memory's files are, and nothing else: not the rest of a
-// repository that the workspace is part of, and not what is staged. Where nothing has
-// changed no commit is made.
+// commit commits memory's files and nothing else: no other file of a repository that contains the
+// workspace, and nothing that is staged. It makes no commit if nothing has changed.
 func (g *commits) commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
@@ -57,8 +55,8 @@ func (g *commits) commit(ctx context.Context, message string) error {
 	return err
 }
 
-// presentPaths are the pathspecs of memory's files that a status names: git refuses a
-// pattern that no file fits.
+// presentPaths returns pathspecs for the files of memory in a status. It leaves out patterns
+// without a file, because git refuses them.
 func presentPaths(status string) []string {
 	out := []string{"--"}
 	for _, spec := range [...]struct{ pattern, part string }{{":(glob)*.md", ""}, {":(glob)memory/**/*.md", "memory/"}} {

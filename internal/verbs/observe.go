@@ -69,14 +69,14 @@ type ObserveJSON struct {
 	Committed int `json:"committed"`
 	Duplicate int `json:"duplicate"`
 	Conflicts int `json:"conflicts"`
-	// Open tells that the last turn has not ended and was not committed.
+	// Open reports that the last turn has not ended and was not committed.
 	Open bool `json:"open"`
-	// TornLine is the last line where it is not whole yet and was left out.
+	// TornLine is the number of the last line if that line is incomplete and was left out.
 	TornLine int `json:"torn_line,omitempty"`
-	// Ingested is how many pages are new, Turns how many turns the session has in all.
+	// Ingested counts the new pages. Turns counts all turns of the session.
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
-	// Wrote are the files for people that were made or changed.
+	// Wrote are the files for people that were created or changed.
 	Wrote []WroteJSON `json:"wrote"`
 }
 
@@ -115,14 +115,14 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 // observeFolderJSON is the document of observe for a folder.
 type observeFolderJSON struct {
 	Schema string `json:"schema"`
-	// Sessions are ordered by when they were written, the newest last.
+	// Sessions are in the order in which they were written, the newest last.
 	Sessions []*ObserveJSON `json:"sessions"`
-	// LeftOut are files of which no session could be observed, and why.
+	// LeftOut are files of which no session could be observed, with the reason.
 	LeftOut []importLeftJSON `json:"left_out"`
 }
 
-// observeFolder observes every session in a folder, the oldest first. One that can't be read
-// is named, and the others go on.
+// observeFolder observes every session in a folder, the oldest first. It reports a session that
+// it can't read and continues with the others.
 func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.session != "" {
 		return cli.Usagef("--session names one session, and --transcript a folder of them")
@@ -198,7 +198,7 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 		}
 	}
 	files := func() map[string]string {
-		dir := a.StateDir // where no checkpoint is
+		dir := a.StateDir // a folder without checkpoints
 		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
 			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
 		}
@@ -212,9 +212,9 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 	return doc, nil
 }
 
-// observeTurns commits the turns in order, each with the conversation up to its
-// end. If ended is true that includes a last turn that was cut off, also within a call. Of a
-// turn that may go on the messages are kept that are whole: the model's last answer may grow.
+// observeTurns commits the turns in order, each with the conversation up to its end. If ended is
+// true, it also commits a last turn that was cut off, even within a call. Of a turn that may
+// continue it keeps the complete messages, without the model's last answer, which may grow.
 func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
 	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
@@ -239,7 +239,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Tu
 		a.Step("observing", i, len(ends), "turn")
 		commit := k.ObserveTurn
 		if end == 0 {
-			commit = k.ObserveToolResult // nothing has ended
+			commit = k.ObserveToolResult // no turn has ended
 		}
 		turn.More, turn.Open, turn.Over = i+1 < len(ends), 0, over && i+1 == len(ends)
 		if !turn.More {

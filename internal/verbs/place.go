@@ -10,16 +10,16 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// place is a run of lines in a file. Zero means from the beginning, and all.
+// place is a run of lines in a file. A zero from means the first line. Zero lines means all.
 type place struct {
 	path        string
 	from, lines int
 }
 
-// placeForm is a path with lines behind it: those that get takes, and a citation.
+// placeForm matches a path followed by lines, as in an argument of get or in a citation.
 var placeForm = regexp.MustCompile(`^(.+?)(?::(\d+)(?::(\d+))?|#L(\d+)(?:-L(\d+))?)$`)
 
-// parsePlace reads what get was given: a path or an id, and lines.
+// parsePlace parses an argument of get: a path or an id, and lines.
 func parsePlace(s string) (pl place, isPath bool, err error) {
 	pl.path = s
 	m := placeForm.FindStringSubmatch(s)
@@ -36,7 +36,8 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 	return pl, markdownstore.PathLike(s), nil
 }
 
-// cutBehindName finds what stands behind a file's name and is no line.
+// cutBehindName splits an argument after a file's name if the text after the name is no line
+// number.
 func cutBehindName(s string) (name, rest string, ok bool) {
 	for _, sep := range []string{".md:", ".md#"} {
 		if i := strings.LastIndex(strings.ToLower(s), sep); i >= 0 && !markdownstore.PathLike(s[i+3:]) {
@@ -46,7 +47,7 @@ func cutBehindName(s string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-// take reads the lines: from and how many, or first and last.
+// take sets the lines: a first line and a count, or a first and a last line.
 func (pl *place) take(s, from, lines, first, last string) error {
 	number := func(text string, to *int) error {
 		if text == "" {

@@ -39,7 +39,7 @@ type planFlags struct {
 	overflow   cli.OverflowFlag
 }
 
-// Plan is the verb plan.
+// Plan returns the verb plan.
 func Plan(a *cli.App) *cobra.Command {
 	p := &planFlags{}
 	cmd := &cobra.Command{
@@ -101,7 +101,7 @@ func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
 	cli.CompleteWords(cmd, "format", p.format.Of)
 }
 
-// check refuses flags that contradict each other.
+// check returns an error for flags that contradict each other.
 func (p *planFlags) check(cmd *cobra.Command) error {
 	if p.transcript.Path == "" && p.prompt == "" {
 		return cli.Usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
@@ -118,7 +118,7 @@ func (p *planFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// planned is everything that the outputs of plan draw from.
+// planned is the data for all outputs of plan.
 type planned struct {
 	plan     *api.ContextPlan
 	request  api.PlanRequest
@@ -128,11 +128,11 @@ type planned struct {
 	recorded *predict.Report
 	view     transcript.View
 	peek     bool
-	// implied tells that the request's fixed part is what the recorded usage implies.
+	// implied reports whether the recorded usage implies the request's fixed part.
 	implied bool
 }
 
-// drawn is what a drawing shows of it.
+// drawn returns the plan in the form that display draws.
 func (out *planned) drawn() *display.Plan {
 	host := len(out.request.Messages)
 	if out.request.Prompt != "" {
@@ -181,9 +181,9 @@ func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) 
 	return showPlan(a, out, p)
 }
 
-// makePlan asks the kernel.
+// makePlan has the kernel make the plan.
 func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.Book) error {
-	// Vectors are made only if it searches.
+	// The kernel needs vectors only for a search.
 	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
 	if err != nil {
 		return err
@@ -203,8 +203,8 @@ func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.B
 	return nil
 }
 
-// showPlan prints the plan in the form that was asked for. JSON wins over
-// --explain, since a program is reading.
+// showPlan prints the plan in the form that the flags ask for. JSON overrides --explain, because
+// its reader is a program.
 func showPlan(a *cli.App, out *planned, p *planFlags) error {
 	switch {
 	case p.format.Value != "":

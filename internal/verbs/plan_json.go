@@ -15,21 +15,21 @@ import (
 type planJSON struct {
 	Schema string `json:"schema"`
 	api.Outline
-	// Dialect is how the transcript is written, "" without one.
+	// Dialect is the format of the transcript, "" without one.
 	Dialect string `json:"dialect"`
 	// View is host or full.
 	View string `json:"view"`
-	// Call is which recorded call is planned, from 1, or 0 for one still to come; Calls is
-	// how many the view has.
+	// Call is the number of the planned call, from 1, or 0 for a call that was not made yet.
+	// Calls is the number of calls in the view.
 	Call  int `json:"call"`
 	Calls int `json:"calls"`
-	// Now is when the call is made, as it was asked for.
+	// Now is the time of the call in the request.
 	Now time.Time `json:"now,omitzero"`
-	// Committed reports whether anything was written; without it pointers don't resolve
+	// Committed reports whether the plan was written. Pointers of an unwritten plan don't resolve
 	// yet.
 	Committed bool `json:"committed"`
-	// FixedTokens is the size of a system prompt and tools that nobody handed in,
-	// FixedFrom where it comes from: "given", "first_call", or "" without one.
+	// FixedTokens is the size of a system prompt and tools that are not in the request. FixedFrom
+	// is its origin: "given", "first_call", or "" without one.
 	FixedTokens int    `json:"fixed_tokens"`
 	FixedFrom   string `json:"fixed_from"`
 	// Messages are the planned messages in the format.
@@ -39,18 +39,18 @@ type planJSON struct {
 	// Recorded compares the recorded calls with the provider's cache.
 	Recorded *predict.Report `json:"recorded"`
 	api.Details
-	// Paging is the page table, and the paging of the conversation's plans, this one counted.
+	// Paging is the page table, and the paging of the conversation's plans including this one.
 	Paging *paging.PageTable `json:"paging"`
 }
 
 type noteJSON struct {
 	Rule string `json:"rule"`
 	Text string `json:"text"`
-	// Line is that of the transcript, 0 for none.
+	// Line is the line of the transcript, 0 for none.
 	Line int `json:"line"`
 }
 
-// planDocument makes the document.
+// planDocument returns the document.
 func planDocument(out *planned) (*planJSON, error) {
 	plan := out.plan
 	format := nativeFormat(out)
@@ -78,7 +78,7 @@ func planDocument(out *planned) (*planJSON, error) {
 	return doc, nil
 }
 
-// nativeMessages are the plan's messages as the model's provider takes them.
+// nativeMessages returns the plan's messages in the format of the model's provider.
 func nativeMessages(out *planned, f transcript.Format) (json.RawMessage, []transcript.Note, error) {
 	body, notes, err := renderBody(out, f)
 	if err != nil {

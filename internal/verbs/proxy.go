@@ -35,10 +35,10 @@ type proxyFlags struct {
 	drain                      bool
 }
 
-// Proxy is the verb proxy.
+// Proxy returns the verb proxy.
 func Proxy(a *cli.App) *cobra.Command { return ProxyTo(a, nil) }
 
-// ProxyTo is the verb proxy of a program that has an exporter.
+// ProxyTo returns the verb proxy of a program with an exporter.
 func ProxyTo(a *cli.App, export telemetry.Opener) *cobra.Command {
 	p := &proxyFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
@@ -104,17 +104,18 @@ for: exit code 0 if none is, else 1 and what to do.`,
 
 type proxyJSON struct {
 	Schema string `json:"schema"`
-	// URL is the base URL for clients; with --listen 127.0.0.1:0 it has the port that was
-	// found.
+	// URL is the base URL for clients. With --listen 127.0.0.1:0 it has the port that the system
+	// chose.
 	URL string `json:"url"`
-	// Upstream is where requests go that no other upstream is for, else the last one.
+	// Upstream is the address for requests that no other upstream is for, or else the last
+	// upstream.
 	Upstream  string                 `json:"upstream"`
 	Upstreams []proxy.StatusUpstream `json:"upstreams"`
-	// Metrics is where Prometheus finds metrics.
+	// Metrics is the URL at which Prometheus finds metrics.
 	Metrics string `json:"metrics,omitempty"`
 }
 
-// proxyGrace is how long a proxy that is stopped waits for answers under way.
+// proxyGrace is the time that a stopped proxy waits for answers that have begun.
 const proxyGrace = 30 * time.Second
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
@@ -200,7 +201,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: p.compaction, Command: getCommand(a), Logger: logger(a)}, nil
 }
 
-// getCommand is how a shell restores a page from wherever it stands.
+// getCommand returns the command that restores a page from any folder.
 func getCommand(a *cli.App) string {
 	dir, err := filepath.Abs(a.Workspace)
 	if err != nil {
@@ -213,7 +214,8 @@ func getCommand(a *cli.App) string {
 	return command
 }
 
-// logger writes to standard error: warnings alone with --quiet, JSON with --json.
+// logger returns a log on standard error. It writes only warnings with --quiet, and JSON with
+// --json.
 func logger(a *cli.App) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if a.Quiet {
@@ -225,7 +227,7 @@ func logger(a *cli.App) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Err, o))
 }
 
-// logDay writes what a day came to as a line of the log.
+// logDay writes the sums of a day as a line of the log.
 func logDay(log *slog.Logger) func(meter.Day, bool) {
 	return func(d meter.Day, soFar bool) {
 		log.Info("day", "day", d.Name, "so_far", soFar, "calls", d.Calls, "unpriced_calls", d.Unpriced, "kept_out_tokens", d.KeptOutTokens,
@@ -233,7 +235,7 @@ func logDay(log *slog.Logger) func(meter.Day, bool) {
 	}
 }
 
-// announce says where clients reach the proxy, once they do.
+// announce prints the address of the proxy, once clients can reach it.
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// list writes down where a proxy is, until the function that it returns is called. One that
-// can't be written down serves all the same.
+// list registers the proxy for --drain until the returned function is called. If the registration
+// fails, the proxy still serves.
 func list(x *proxy.Proxy, l net.Listener, s store.Store, log *slog.Logger) func() {
 	remove, err := x.Register(s, l)
 	if err != nil {
@@ -31,21 +31,22 @@ func list(x *proxy.Proxy, l net.Listener, s store.Store, log *slog.Logger) func(
 
 type drainJSON struct {
 	Schema string `json:"schema"`
-	// Fits reports whether every session can go on without the proxy.
+	// Fits reports whether every session can continue without the proxy.
 	Fits bool `json:"fits"`
-	// Proxies are the base URLs of the proxies that drain now, Sessions those of all of
-	// them.
+	// Proxies are the base URLs of the proxies that drain now. Sessions are the sessions of all
+	// of them.
 	Proxies  []string       `json:"proxies"`
 	Sessions []drainSession `json:"sessions"`
 }
 
 type drainSession struct {
-	// Proxy is the one whose session it is.
+	// Proxy is the proxy of the session.
 	Proxy string `json:"proxy"`
 	proxy.Session
 }
 
-// runDrain has the proxies of the state directory drain, and says what still has to shrink.
+// runDrain makes the proxies of the state directory drain, and prints the sessions that still
+// have to shrink.
 func runDrain(ctx context.Context, a *cli.App) error {
 	found, _, err := proxy.FindRunning(ctx, store.Files(a.StateDir))
 	if err != nil {

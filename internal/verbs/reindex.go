@@ -89,7 +89,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	return cli.Hint(r.EmbedErr, "%s", embedHint(r.EmbedErr))
 }
 
-// indexError adds the way out of an error of the index that a command line has.
+// indexError adds a hint for the command line to an error of the index.
 func indexError(err error) error {
 	var e *index.Error
 	if !errors.As(err, &e) {
@@ -111,7 +111,7 @@ func indexError(err error) error {
 	return cli.Hint(msg, "%s", e.Hint)
 }
 
-// embedHint is the way on where texts have no vector.
+// embedHint returns a hint for texts without a vector.
 func embedHint(err error) string {
 	var limit *api.EmbedLimitError
 	switch {
@@ -123,14 +123,14 @@ func embedHint(err error) string {
 	return "the index is up to date for words; run reindex again when the provider answers"
 }
 
-// follow waits until the user has enough.
+// follow waits until the user ends it.
 func follow(ctx context.Context, a *cli.App) error {
 	a.Tip("following the files; interrupt to end")
 	<-ctx.Done()
 	return nil
 }
 
-// showRun tells of a run that did something.
+// showRun prints a run of the index that changed something.
 func showRun(a *cli.App, r api.SyncRun) {
 	if r.Error == "" && r.Files+r.Removed == 0 {
 		return

@@ -39,7 +39,7 @@ type replayFlags struct {
 	theme      cli.Choice
 }
 
-// Replay is the verb replay.
+// Replay returns the verb replay.
 func Replay(a *cli.App) *cobra.Command {
 	r := &replayFlags{}
 	cmd := &cobra.Command{
@@ -111,7 +111,7 @@ another version are counted apart: they may well differ.`,
 	return cmd
 }
 
-// policyList lists the policies with what they do, for the help.
+// policyList lists the policies with their descriptions, for the help.
 func policyList() string {
 	var b strings.Builder
 	for _, p := range replay.About() {
@@ -128,12 +128,12 @@ func policyList() string {
 // policyColumn is the width of the help's column of policies, in characters.
 const policyColumn = 19
 
-// replayOneJSON is the document for one policy: its result as it stands.
+// replayOneJSON is the document for one policy, with its unchanged result.
 type replayOneJSON struct {
 	Schema string `json:"schema"`
-	// View is what was replayed.
+	// View is the view that was replayed.
 	View string `json:"view"`
-	// Recorded is what the provider billed the host, as far as the transcript says.
+	// Recorded is the provider's bill for the host, as far as the transcript has it.
 	Recorded replay.Recorded `json:"recorded"`
 	// Door is the session's own record of money, null if it did not go through memkernel.
 	// The results are a simulation in any case.
@@ -188,7 +188,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	return display.Replay(a.Out, doc, a.Style())
 }
 
-// writePicture draws into a file, whole or not at all.
+// writePicture draws into a file. It never leaves a partial file.
 func writePicture(path string, results []*replay.Result, theme string) error {
 	var svg bytes.Buffer
 	if err := display.Picture(&svg, results, theme); err != nil {
@@ -227,7 +227,7 @@ func (r *replayFlags) check() error {
 	return nil
 }
 
-// replayOne runs one policy with its state in a folder that is thrown away.
+// replayOne runs one policy with its state in a temporary folder.
 func replayOne(ctx context.Context, a *cli.App, doc *replay.Document, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book) error {
 	scratch, err := os.MkdirTemp("", "memkernel-replay-")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// replayTrace decides a trace again, of whichever kind its first line says it is.
+// replayTrace replays a trace. The first line tells the kind of the trace.
 func replayTrace(a *cli.App, path string) error {
 	f, err := a.OpenFile(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func replayTrace(a *cli.App, path string) error {
 	return replayPaging(a, path, r)
 }
 
-// journalHead is how every line of a session's files begins.
+// journalHead is the beginning of every line of a session's files.
 const journalHead = `{"v":`
 
 // decisionsJSON is the document of a session's trace.
@@ -37,22 +37,21 @@ type decisionsJSON struct {
 	Schema string `json:"schema"`
 	// Program is the version that wrote the trace.
 	Program string `json:"program"`
-	// Plans are those that came out the same, Decisions the decisions in them.
+	// Plans counts the plans that came out the same. Decisions counts the decisions in them.
 	Plans     int `json:"plans"`
 	Decisions int `json:"decisions"`
-	// Same reports whether all did; the exit code is 3 otherwise.
+	// Same reports whether all came out the same. Otherwise the exit code is 3.
 	Same bool `json:"same"`
-	// Difference is the first decision that came out otherwise; nothing after it was looked
-	// at.
+	// Difference is the first decision that came out differently. The replay ends there.
 	Difference *decisionJSON `json:"difference"`
 	// OtherVersion is about decisions by another version of their decider that come out
-	// otherwise now, which is no fault of the trace.
+	// differently now. They are no fault of the trace.
 	OtherVersion *otherVersionJSON `json:"other_version"`
 }
 
 type otherVersionJSON struct {
 	Decisions int `json:"decisions"`
-	// SkippedPlans could not be decided again for that.
+	// SkippedPlans counts the plans that could not be replayed because of them.
 	SkippedPlans int           `json:"skipped_plans"`
 	First        *decisionJSON `json:"first"`
 }
@@ -63,8 +62,8 @@ type decisionJSON struct {
 	Plan string `json:"plan"`
 	// Decider is align, plan_cut, select or next.
 	Decider string `json:"decider"`
-	// Field is where in the line. Recorded and Replayed are JSON in a string, "" for
-	// nothing.
+	// Field is the place in the line. Recorded and Replayed are JSON in a string, "" for no
+	// value.
 	Field    string `json:"field"`
 	Recorded string `json:"recorded"`
 	Replayed string `json:"replayed"`
@@ -77,7 +76,7 @@ func newDecisionJSON(d *api.TraceDifference) *decisionJSON {
 	return &decisionJSON{d.Line, d.Plan, d.Decider, d.Field, d.Recorded, d.Now}
 }
 
-// replayDecisions decides the plans of a session again.
+// replayDecisions replays the decisions of a session's plans.
 func replayDecisions(a *cli.App, path string, r io.Reader) error {
 	t, err := kernel.ReplayTrace(path, r)
 	if err != nil {

@@ -91,7 +91,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 // reportJSON is the document of report.
 type reportJSON struct {
 	Schema string `json:"schema"`
-	// Path is the page, Bytes its size.
+	// Path is the page. Bytes is its size.
 	Path  string `json:"path"`
 	Bytes int    `json:"bytes"`
 }

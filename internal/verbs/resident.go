@@ -8,10 +8,10 @@ import (
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// servedTools are memory's tools as the daemon hands them out.
+// servedTools are memory's tools for clients of the daemon.
 type servedTools struct{ *tools.Set }
 
-// Definitions are in MCP's form where the host names none.
+// Definitions returns the definitions of the tools, in MCP's form if format is "".
 func (t servedTools) Definitions(format string, all bool) (json.RawMessage, error) {
 	if format == "" {
 		format = string(tools.MCP)

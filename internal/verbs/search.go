@@ -77,7 +77,7 @@ what get takes; with the number of any other line it takes that.`,
 	return cmd
 }
 
-// queryArgs refuses a question that is none. - is kept for standard input.
+// queryArgs returns an error for an empty question. It accepts - for standard input.
 func queryArgs(cmd *cobra.Command, args []string) error {
 	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
 	case "":
@@ -124,8 +124,8 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	return concludeSearch(a, res)
 }
 
-// concludeSearch says why nothing was found, or less than could be. Only an index
-// that can't be read is an error.
+// concludeSearch reports why a search found nothing, or less than it could. It returns an error
+// only for an index that can't be read.
 func concludeSearch(a *cli.App, res *retrieval.Result) error {
 	if res.Note != "" && len(res.Hits) > 0 {
 		a.Tip("%s", res.Note)

@@ -23,7 +23,7 @@ import (
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
 	Stdio, Socket bool
-	// Idle is how long nobody may be connected before it ends, 0 for ever.
+	// Idle is the time without a connection after which serve ends, 0 for never.
 	Idle time.Duration
 	// UI is the address of the window, "" for none.
 	UI string
@@ -31,25 +31,28 @@ type ServeFlags struct {
 	metrics metricsFlags
 }
 
-// Door is a further way by which serve answers calls, with flags of its own: memkernel-server's
+// Door is another way for serve to answer calls, with its own flags. The door of memkernel-server
 // is HTTP.
 type Door interface {
 	Flags(*pflag.FlagSet)
-	// Check refuses flags that don't fit together before anything is begun.
+	// Check returns an error for flags that don't fit together. serve calls it before it begins
+	// anything.
 	Check(*ServeFlags) error
-	// Help and Example are what the help of serve says of it.
+	// Help and Example are the door's parts of the help of serve.
 	Help() string
 	Example() string
-	// Alone serves in place of a daemon until ctx ends, and reports whether the flags ask for it.
+	// Alone serves in place of a daemon until ctx ends. It returns false if the flags don't ask
+	// for it.
 	Alone(context.Context, *cli.App, *ServeFlags) (bool, error)
-	// Beside opens it for a daemon's server, and returns its URL; nil if no flag asks for it.
+	// Beside returns a function that opens the door for a daemon's server and returns its URL. It
+	// returns nil if no flag asks for it.
 	Beside(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
 }
 
-// Serve is the verb serve.
+// Serve returns the verb serve.
 func Serve(a *cli.App) *cobra.Command { return ServeBy(a, nil, &noDoor{}) }
 
-// noDoor answers on the socket alone. Its flag says who has HTTP.
+// noDoor adds no further door. Its flag only tells the user which program has HTTP.
 type noDoor struct{ listen string }
 
 func (d *noDoor) Flags(f *pflag.FlagSet) {
@@ -73,7 +76,7 @@ func (*noDoor) Beside(context.Context, *cli.App) func(*serve.Server) (string, fu
 	return nil
 }
 
-// ServeBy is the verb serve of a program that has an exporter and a further door.
+// ServeBy returns the verb serve of a program with an exporter and a further door.
 func ServeBy(a *cli.App, export telemetry.Opener, door Door) *cobra.Command {
 	s := &ServeFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
@@ -167,8 +170,8 @@ func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
 	return ServedElsewhere(d.Run(ctx))
 }
 
-// openServed opens the kernel with all that the configuration allows: vectors, notes,
-// and an index that follows the files; and what watches it.
+// openServed opens the kernel with vectors and notes, if configured, and with an index that
+// follows the files. It also opens the telemetry.
 func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kernel, *serve.Options, *telemetry.Telemetry, error) {
 	book, err := a.Book()
 	if err != nil {
@@ -196,12 +199,12 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 		Retain: a.Retention(), Watch: t.Serve()}, t, nil
 }
 
-// Watch begins to measure, where the flags ask for it.
+// Watch begins to measure if the flags ask for it.
 func (s *ServeFlags) Watch(ctx context.Context, a *cli.App, book *cachelayout.Book) (*telemetry.Telemetry, error) {
 	return s.metrics.open(ctx, a, book, true)
 }
 
-// ServedElsewhere adds the way out where another process serves already.
+// ServedElsewhere adds a hint if another process already serves the state folder.
 func ServedElsewhere(err error) error {
 	if errors.Is(err, serve.ErrServed) {
 		return cli.Hint(err, "end that one first: it has no address of its own, or another one")

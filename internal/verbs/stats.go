@@ -62,7 +62,7 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 	return display.Stats(a.Out, st, a.Style())
 }
 
-// statsHint adds the way out.
+// statsHint adds a hint.
 func statsHint(err error) error {
 	var damage *journal.DamageError
 	switch {

@@ -58,16 +58,16 @@ func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
 	return tellProxies(ctx, a)
 }
 
-// statusJSON is the document of status with the memories that hosts keep of their own.
+// statusJSON is the document of status, with the memories that hosts keep themselves.
 type statusJSON struct {
 	document.Status
-	// HostMemories are folders in which hosts keep memories of their own, which memkernel
-	// does not search. A shared workspace is told of none.
+	// HostMemories are folders in which hosts keep their own memories. memkernel does not search
+	// them. The list is empty for a shared workspace.
 	HostMemories []install.Memories `json:"host_memories,omitempty"`
 }
 
-// memories are the folders in which hosts keep memories of their own. Those are the user's, so that a
-// workspace which is shared is told of none.
+// memories returns the folders in which hosts keep their own memories. These belong to the user,
+// so it returns none for a shared workspace.
 func memories(a *cli.App) []install.Memories {
 	home, err := os.UserHomeDir()
 	if err != nil || !a.Config.Workspace.Private {
@@ -75,7 +75,7 @@ func memories(a *cli.App) []install.Memories {
 	}
 	dir, err := filepath.Abs(a.Workspace)
 	if err != nil {
-		return nil // then its memories can't be told apart
+		return nil // then its memories can't be recognised
 	}
 	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
 	return site.Memories()
@@ -86,7 +86,7 @@ func tellProxies(ctx context.Context, a *cli.App) error {
 	at, states, bad := proxy.FindRunning(ctx, store.Files(a.StateDir))
 	for i := range at {
 		if s := states[i]; s.Planned+s.Extended+len(s.Passed) == 0 {
-			continue // one of those that wrap runs, for an API that nobody asked
+			continue // a proxy of wrap for an API that was not called
 		}
 		if err := display.RunningProxy(a.Out, at[i].URL, states[i]); err != nil {
 			return err

@@ -20,14 +20,14 @@ import (
 // target is the call that is planned.
 type target struct {
 	messages []memkernel.Message
-	// call and of number the call within the view, from 1; call is 0 for one that
-	// is still to come.
+	// call is the number of the call within the view, from 1, and of is the number of calls. call
+	// is 0 for a call that was not made yet.
 	call, of int
-	// time is the call's own, zero if nobody knows.
+	// time is the time of the call, zero if unknown.
 	time time.Time
 }
 
-// fillRequest turns flags and transcript into the request to plan.
+// fillRequest makes the plan request from flags and transcript.
 func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book) error {
 	s := out.session
 	var msgs []memkernel.Message
@@ -71,7 +71,7 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 	return nil
 }
 
-// chooseTarget finds the messages that stand before the planned call.
+// chooseTarget returns the messages before the planned call.
 func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags) (target, error) {
 	calls := transcript.Calls(msgs)
 	switch {
@@ -95,8 +95,8 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 	return before(msgs, calls, len(calls))
 }
 
-// before gives the messages up to the last one, before call n, that a model can
-// answer.
+// before returns the messages before call n, without the model's messages directly in front of
+// it.
 func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, error) {
 	c := calls[n-1]
 	end := c.Index
@@ -109,7 +109,7 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
 }
 
-// open tells whether a model's answer comes next.
+// open reports whether the model must answer next.
 func open(msgs []memkernel.Message) bool {
 	return len(msgs) > 0 && msgs[len(msgs)-1].Role != memkernel.RoleAssistant
 }
@@ -178,8 +178,8 @@ func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 	return tools, nil
 }
 
-// readMemories reads what other memory systems found. A file that is nobody's answer
-// is an error; single records that can't be read become faults of the plan.
+// readMemories reads answers of other memory systems. It returns an error for a file that is no
+// known system's answer. Single records that can't be read become faults of the plan.
 func readMemories(a *cli.App, paths []string) ([]api.MemoryAnswer, error) {
 	var out []api.MemoryAnswer
 	for _, path := range paths {
@@ -203,7 +203,7 @@ func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, e
 		Markers: plan.Markers, Source: out.session.Dialect}
 	switch f {
 	case transcript.FormatAnthropic:
-		// The Messages API insists on a bound for the answer.
+		// The Messages API requires a limit for the answer.
 		req.MaxTokens = plan.Budgets.ReserveTokens
 		if m := out.model.MaxOutput; m > 0 {
 			req.MaxTokens = min(req.MaxTokens, m)
@@ -213,14 +213,14 @@ func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, e
 		}
 	default:
 		if key := plan.Params.CacheKey; key != "" {
-			raw, _ := json.Marshal(key) // a string always can
+			raw, _ := json.Marshal(key) // a string never fails
 			req.Params = append(req.Params, transcript.Param{Name: "prompt_cache_key", Raw: string(raw)})
 		}
 	}
 	return transcript.Render(f, &req)
 }
 
-// nativeFormat is the shape in which the plan's model takes its messages.
+// nativeFormat returns the message format of the plan's model.
 func nativeFormat(out *planned) transcript.Format {
 	provider := out.model.Provider
 	switch {

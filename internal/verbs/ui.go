@@ -90,10 +90,10 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 	return s.Serve(ctx)
 }
 
-// browse opens a page in the user's browser, by way of a file that only the user can read:
-// an argument could be seen by others of this machine.
+// browse opens a page in the user's browser. It passes the link in a file that only the user can
+// read, because other users of this machine could see an argument.
 func browse(link string) (forget func(), err error) {
-	f, err := os.CreateTemp("", "memkernel-ui-*.html") // for its owner alone
+	f, err := os.CreateTemp("", "memkernel-ui-*.html") // readable only by its owner
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +113,6 @@ func browse(link string) (forget func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return forget, err
 	}
-	go cmd.Wait() // it is the browser's own matter how it ends
+	go cmd.Wait() // how the browser ends does not matter
 	return forget, nil
 }

@@ -45,29 +45,29 @@ to them.`,
 // uninstallJSON is the document of uninstall.
 type uninstallJSON struct {
 	Schema string `json:"schema"`
-	// Workspace is the folder, links followed.
+	// Workspace is the folder with its links resolved.
 	Workspace string `json:"workspace"`
 	StateDir  string `json:"state_dir"`
-	// Applied reports whether it was done.
+	// Applied reports whether uninstall made its changes.
 	Applied bool `json:"applied"`
-	// Files are settings files that have something of memkernel's; with --state
-	// SESSION-STATE.md, too, if the kernel alone wrote to it.
+	// Files are settings files with entries of memkernel. With --state they include
+	// SESSION-STATE.md if only the kernel wrote to it.
 	Files []install.Change `json:"files"`
 	// State is null without --state.
 	State *stateGoes `json:"state"`
 }
 
-// stateGoes is what is removed of the state folder, and what stays in it.
+// stateGoes is the removal of the state folder's content.
 type stateGoes struct {
-	// Removes are names in the state folder that go, Keeps those that stay, such as a
-	// config.yaml that a person wrote to.
+	// Removes are names in the state folder that are removed. Keeps are those that stay, such as
+	// a config.yaml that a person edited.
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`
 
-	empty bool // the folder has nothing in it, and goes
+	empty bool // the folder is empty and is removed
 }
 
-// anything tells whether there is something to remove.
+// anything reports whether there is something to remove.
 func (s *stateGoes) anything() bool { return s != nil && (len(s.Removes) > 0 || s.empty) }
 
 func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
@@ -126,8 +126,8 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	return cmp.Or(err, leftAlone(doc.Files))
 }
 
-// takeOut changes the files, and removes the state if that is wanted. A folder that has
-// no state gets none.
+// takeOut changes the files, and removes the state if the flags ask for it. It creates no state
+// folder.
 func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc *uninstallJSON) (err error) {
 	release := func() {}
 	if store.Exists(in.State, "") {

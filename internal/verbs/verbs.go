@@ -11,7 +11,8 @@ import (
 
 var verb = cli.NewVerb
 
-// Groups returns the table, what is needed first or most often first; serve and proxy make the verbs of these names.
+// Groups returns the table. The verbs that users need first or most often come first. serve and
+// proxy make the verbs of these names.
 func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 	return []cli.Group{
 		{ID: "start", Title: "Start here", Verbs: []cli.Verb{
@@ -71,7 +72,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 	}
 }
 
-// Add adds verbs to a group.
+// Add adds verbs to the group with that id.
 func Add(groups []cli.Group, id string, more ...cli.Verb) {
 	for i := range groups {
 		if groups[i].ID == id {
@@ -80,7 +81,7 @@ func Add(groups []cli.Group, id string, more ...cli.Verb) {
 	}
 }
 
-// Opening is the beginning of memkernel's help: its purpose, and the first commands.
+// Opening returns the beginning of memkernel's help: its purpose, and the first commands.
 func Opening(root *cobra.Command) string {
 	return `memkernel keeps what an agent's sessions and Markdown notes hold, and decides which
 of it each model call gets: within a token budget, with a warm cache, and explained.

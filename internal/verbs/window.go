@@ -16,23 +16,24 @@ import (
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
-// windowWish is what of a window is chosen.
+// windowWish holds the options of a window.
 type windowWish struct {
-	// Addr is an address of this machine.
+	// Addr is the address to listen on, on this machine.
 	Addr string
-	// Write lets it take back what the last night did.
+	// Write allows the window to undo the changes of the last night.
 	Write bool
-	// Transcripts are shown in place of those of this machine's coding agents.
+	// Transcripts replace those of this machine's coding agents.
 	Transcripts []string
-	// Window and Resolver are how sessions are planned.
+	// Window is the context window of plans. Resolver is the tool that follows their pointers.
 	Window   int
 	Resolver string
 }
 
-// windowResolver is the default of windowWish.
+// windowResolver is the default of windowWish.Resolver.
 const windowResolver = "memory_get"
 
-// openWindow opens a window on a kernel. The function it returns ends it, once it does not serve.
+// openWindow opens a window on a kernel. The returned function closes it. Callers must call that
+// function only after the window has stopped serving.
 func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWish) (*ui.Server, func(), error) {
 	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
@@ -65,8 +66,9 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 	return s, end, nil
 }
 
-// startWindow opens a window at an address and serves it until ctx ends or the returned function is
-// called, which waits for its end. The user is told its link. With the address "" it opens none.
+// startWindow opens a window at an address and prints its link. It serves the window until ctx
+// ends or the returned function is called. The returned function waits for the end. With the
+// address "" startWindow opens none.
 func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachelayout.Book, addr string) (wait func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -91,19 +93,19 @@ func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachel
 	}, nil
 }
 
-// transcripts are those that were named, else those of this machine's coding agents.
+// transcripts returns the named transcripts, or else those of this machine's coding agents.
 func transcripts(workspace string, named []string) []string {
 	if len(named) > 0 {
 		return named
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil // then there are none that could be told apart
+		return nil // then the workspace's transcripts can't be recognised
 	}
 	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
 	found, err := site.Find(nil)
 	if err != nil {
-		return nil // it is about names alone, of which none is given
+		return nil // errors are only about names, and none is given
 	}
 	var out []string
 	for _, h := range found {

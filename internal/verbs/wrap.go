@@ -25,33 +25,35 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// provider is an API that a command may call, and the variable by which it is told where.
+// provider is an API that a command may call, with the variable that tells the command its
+// address.
 type provider struct {
 	name, variable, url string
-	// version is the part of the path that the variable has and the proxy's upstream has not.
+	// version is the part of the path that the variable includes and the proxy's upstream does
+	// not.
 	version string
-	// others are variables that some clients read in its place.
+	// others are variables that some clients read instead of it.
 	others []variable
-	// args tell a command by arguments where it is; nil if variables do.
+	// args returns arguments that tell a command the address. It is nil if variables do.
 	args func(to string) []string
-	// led: settings for the run do, of all such providers at once.
+	// led reports that settings for the run tell the addresses of all such providers at once.
 	led bool
 }
 
-// variable is one by which a client is told where an API is, and the part of the path
-// that it has and the proxy's upstream has not.
+// variable is an environment variable that tells a client the address of an API, with the part of
+// the path that the variable includes and the proxy's upstream does not.
 type variable struct{ name, version string }
 
-// providers are those whose clients read a variable: the SDKs of Anthropic, OpenAI and
-// Google, and Claude Code and Gemini CLI, which use them.
-// The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
+// providers are the APIs with clients that read a variable: the SDKs of Anthropic, OpenAI and
+// Google, and Claude Code and Gemini CLI, which use these SDKs. goose reads the _HOST variables.
+// Aider and its libraries read the _API_BASE variables.
 var providers = []provider{
 	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil, false},
 	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil, false},
 	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil, false},
 }
 
-// variables are all by which a client is told where the API is, the usual one first.
+// variables returns all variables that tell a client the address of the API, the usual one first.
 func (p *provider) variables() []variable {
 	if p.variable == "" {
 		return nil
@@ -59,7 +61,7 @@ func (p *provider) variables() []variable {
 	return append([]variable{{p.variable, p.version}}, p.others...)
 }
 
-// set is the first of its variables that has a value, the usual one if none has.
+// set returns the first of its variables that has a value, or the usual one if none has.
 func (p *provider) set() variable {
 	for _, v := range p.variables() {
 		if os.Getenv(v.name) != "" {
@@ -105,7 +107,7 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 		RunE: func(cmd *cobra.Command, args []string) error { return runWrap(cmd.Context(), a, w, args) },
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // what follows the command's name is the command's
+	f.SetInterspersed(false) // flags after the command's name belong to the command
 	f.StringVar(&w.log, "log", "", "append the proxy's log to `FILE`")
 	f.StringVar(&w.resolver, "resolver", proxy.MemkernelGet, "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
@@ -176,7 +178,8 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	return nil
 }
 
-// logger writes to --log, or nowhere: the terminal is the command's.
+// logger returns a log to --log. Without that flag it writes nothing, because the terminal
+// belongs to the command.
 func (w *wrapFlags) logger() (*slog.Logger, func(), error) {
 	if w.log == "" {
 		return slog.New(slog.DiscardHandler), func() {}, nil
@@ -226,7 +229,7 @@ func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.
 	return out, nil
 }
 
-// upstream is where a provider's requests go: where they would have gone.
+// upstream returns the address to which a provider's requests would go without the proxy.
 func (p *provider) upstream(set string) string {
 	if set == "" {
 		set = p.url
@@ -238,8 +241,9 @@ func (p *provider) upstream(set string) string {
 // sends the definitions of all tools with every request to an address that is not Anthropic's.
 const toolSearch = "ENABLE_TOOL_SEARCH"
 
-// environment is this process's, with the proxies and this program in front. A variable
-// that leads elsewhere than the first one which is set stays.
+// environment returns this process's environment with the variables of the proxies and with this
+// program on the PATH. It leaves a variable unchanged if its address differs from that of the
+// first variable that is set.
 func environment(front []served) []string {
 	env := os.Environ()
 	for _, s := range front {
@@ -259,7 +263,8 @@ func environment(front []served) []string {
 	return env
 }
 
-// told returns the command's arguments with those that lead it to the proxies in front.
+// told returns the command's arguments, preceded by those that tell it the addresses of the
+// proxies.
 func told(front []served, args []string) []string {
 	out := args[:1:1]
 	for _, s := range front {
@@ -270,8 +275,8 @@ func told(front []served, args []string) []string {
 	return append(out, args[1:]...)
 }
 
-// settled returns the command's arguments and its environment with all that leads it to the
-// proxies in front, and removes with clean what was made for that.
+// settled returns the command's arguments and its environment, with all settings that lead it to
+// the proxies in front. Callers must call clean after the run to remove the files made for it.
 func settled(front []served, args []string) (more, env []string, clean func(), err error) {
 	more, env, clean = told(front, args), environment(front), func() {}
 	l, ok := leads[host(args[0])]
@@ -291,12 +296,12 @@ func settled(front []served, args []string) (more, env []string, clean func(), e
 	return slices.Insert(slices.Clip(more), 1, own...), append(env, vars...), clean, nil
 }
 
-// childGrace is how long a command may take to end when it is asked to.
+// childGrace is the time that a command may take to end after it was asked to.
 const childGrace = 10 * time.Second
 
-// runChild runs the command on this terminal until it ends. An interrupt is the terminal's to
-// give, to both; the command decides what it means. Whoever asks this process to end asks
-// the command.
+// runChild runs the command on this terminal until it ends. The terminal sends an interrupt to
+// both processes, and only the command reacts to it. If ctx ends, runChild asks the command to
+// end.
 func runChild(ctx context.Context, a *cli.App, path string, args, env []string) (int, error) {
 	c := exec.Command(path, args[1:]...)
 	c.Args[0] = args[0]
@@ -334,7 +339,7 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 	return 0, fmt.Errorf("%s: %w", args[0], err)
 }
 
-// tell says in a line what came of it.
+// tell prints a line with the result of the run.
 func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	sum, kept := m.Sum()
 	if a.Quiet {

@@ -14,26 +14,26 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// lead is how a host is led that reads no variable of the providers': by settings for the
-// run. The user's own files stay as they are.
+// lead tells proxy addresses to a host that does not read the providers' variables, through
+// settings for the run. The user's own files stay unchanged.
 type lead struct {
-	// apis returns where the host would ask, by its own names of the providers.
+	// apis returns the addresses that the host would call, by its own names of the providers.
 	apis func() map[string]string
-	// tell returns arguments and variables that lead it to other addresses by the same names.
-	// Files for the run are made in dir.
+	// tell returns arguments and variables that replace those addresses by the ones in to. It
+	// must create files for the run in dir.
 	tell func(to map[string]string, dir string) (args, env []string, err error)
-	// verbs are those of its arguments that ask no model, and take no others before them.
+	// verbs are the first arguments of calls that use no model.
 	verbs []string
 }
 
-// leads are the hosts that are led so, by their programs.
+// leads maps the names of such hosts' programs to their leads.
 var leads = map[string]lead{
 	"opencode": {apis: opencodeAPIs, tell: tellOpenCode},
 	"pi":       {apis: piAPIs, tell: tellPi, verbs: []string{"install", "remove", "uninstall", "update", "list", "config"}},
 	"cline":    {apis: clineAPIs, tell: tellCline},
 }
 
-// own returns the providers that only this host is led to.
+// own returns the providers of this host.
 func (l lead) own() (out []provider) {
 	apis := l.apis()
 	for _, name := range slices.Sorted(maps.Keys(apis)) {
@@ -60,19 +60,19 @@ func (l lead) run(front []served, args []string, dir string) (more, env []string
 	return l.tell(to, dir)
 }
 
-// isURL reports whether a setting is an address, and not the name of one.
+// isURL reports whether a setting is an address, and not a name for one.
 func isURL(s string) bool { return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") }
 
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
-// opencodeAPIs are the providers of which OpenCode has a key, and those whose address its
-// settings have.
+// opencodeAPIs returns the addresses of the providers for which OpenCode has a key or an address
+// in its settings.
 func opencodeAPIs() map[string]string {
 	var logins map[string]struct {
 		Type string `json:"type"`
 	}
 	data := cmp.Or(os.Getenv("XDG_DATA_HOME"), filepath.Join(userHome(), ".local", "share"))
-	_ = settings.Load(filepath.Join(data, "opencode", "auth.json"), &logins) // of one that can't be read OpenCode says more
+	_ = settings.Load(filepath.Join(data, "opencode", "auth.json"), &logins) // OpenCode itself reports an unreadable file
 	out := map[string]string{}
 	for _, p := range []struct{ name, url, keys string }{
 		{"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"},
@@ -94,7 +94,7 @@ func opencodeAPIs() map[string]string {
 	return out
 }
 
-// opencodeURLs adds the addresses that settings of OpenCode have.
+// opencodeURLs adds the addresses in settings of OpenCode.
 func opencodeURLs(data []byte, out map[string]string) {
 	var c struct {
 		Provider map[string]struct {
@@ -111,7 +111,7 @@ func opencodeURLs(data []byte, out map[string]string) {
 	}
 }
 
-// tellOpenCode adds to the settings that OpenCode reads last.
+// tellOpenCode adds the addresses to the settings that OpenCode reads last.
 func tellOpenCode(to map[string]string, _ string) (_, env []string, err error) {
 	config := map[string]any{}
 	if had := os.Getenv(opencodeContent); had != "" {
@@ -127,7 +127,7 @@ func tellOpenCode(to map[string]string, _ string) (_, env []string, err error) {
 	return nil, []string{opencodeContent + "=" + string(data)}, err
 }
 
-// inner returns an object in an object, made if there is none.
+// inner returns the object with that name in an object. It creates a missing one.
 func inner(of map[string]any, name string) map[string]any {
 	in, ok := of[name].(map[string]any)
 	if !ok {
@@ -137,7 +137,8 @@ func inner(of map[string]any, name string) map[string]any {
 	return in
 }
 
-// piAPIs are the providers that Pi has built in, and those of its models.json.
+// piAPIs returns the addresses of the providers that Pi has built in, and of those in its
+// models.json.
 func piAPIs() map[string]string {
 	var c struct {
 		Providers map[string]struct {
@@ -145,7 +146,7 @@ func piAPIs() map[string]string {
 		} `json:"providers"`
 	}
 	home := cmp.Or(os.Getenv("PI_CODING_AGENT_DIR"), filepath.Join(userHome(), ".pi", "agent"))
-	_ = settings.Load(filepath.Join(home, "models.json"), &c) // of one that can't be read Pi says more
+	_ = settings.Load(filepath.Join(home, "models.json"), &c) // Pi itself reports an unreadable file
 	out := map[string]string{"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1", "google": "https://generativelanguage.googleapis.com/v1beta"}
 	for name, p := range c.Providers {
 		if isURL(p.BaseURL) {
@@ -155,7 +156,7 @@ func piAPIs() map[string]string {
 	return out
 }
 
-// tellPi has Pi load an extension that gives its providers other addresses.
+// tellPi makes Pi load an extension that gives its providers other addresses.
 func tellPi(to map[string]string, dir string) (args, _ []string, err error) {
 	list, err := json.Marshal(to)
 	if err != nil {
@@ -168,11 +169,11 @@ func tellPi(to map[string]string, dir string) (args, _ []string, err error) {
 
 const clineSettings = "CLINE_PROVIDER_SETTINGS_PATH"
 
-// clineURLs are where Cline asks providers whose address its settings don't have.
+// clineURLs are Cline's default addresses of providers without one in its settings.
 var clineURLs = map[string]string{"anthropic": "https://api.anthropic.com/v1", "openai": "https://api.openai.com/v1",
 	"openai-native": "https://api.openai.com/v1", "openrouter": "https://openrouter.ai/api/v1"}
 
-// clineConfig reads the providers that Cline is set up with.
+// clineConfig reads the providers in Cline's settings.
 func clineConfig() (config map[string]any, err error) {
 	config = map[string]any{}
 	data := cmp.Or(os.Getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(os.Getenv("CLINE_DIR"), filepath.Join(userHome(), ".cline")), "data"))
@@ -180,7 +181,7 @@ func clineConfig() (config map[string]any, err error) {
 }
 
 func clineAPIs() map[string]string {
-	config, _ := clineConfig() // of one that can't be read Cline says more
+	config, _ := clineConfig() // Cline itself reports an unreadable file
 	out := map[string]string{}
 	for name := range inner(config, "providers") {
 		of := inner(inner(inner(config, "providers"), name), "settings")
@@ -192,7 +193,7 @@ func clineAPIs() map[string]string {
 	return out
 }
 
-// tellCline has Cline read a copy of its settings.
+// tellCline makes Cline read a copy of its settings.
 func tellCline(to map[string]string, dir string) (_, env []string, err error) {
 	config, err := clineConfig()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // end asks a process to end.
 func end(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended by itself
 
-// killed is the code of a command that ended by a signal.
+// killed returns the exit code for a command that a signal ended.
 func killed(e *exec.ExitError) int {
 	if s, ok := e.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		return cli.ExitSignal + int(s.Signal())

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// ways returns the providers of a command: those that a variable names, and those that only
-// this host is led to, by a variable or an argument of its own.
+// ways returns the providers of a command: those named by variables, and those of this host
+// alone, which it learns from a variable or an argument of its own.
 func ways(args []string) []provider {
 	command := args[0]
 	out := slices.Clone(providers)
@@ -29,8 +29,8 @@ func ways(args []string) []provider {
 	return out
 }
 
-// copilotURL leads Copilot CLI to a provider of the user's own. Without it, Copilot CLI asks
-// GitHub, so wrap sets it only where it is set.
+// copilotURL is the variable for a provider of the user's own in Copilot CLI. Without it Copilot
+// CLI calls GitHub, so wrap changes the variable only if it is set.
 const copilotURL = "COPILOT_PROVIDER_BASE_URL"
 
 // host returns the name of a program without its folder and its extension.
@@ -39,14 +39,15 @@ func host(command string) string {
 	return strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
-// codexWay has Codex told by arguments, since it reads no variable: the address of the
-// provider that its config.toml chooses, or the file of a profile that is laid over it.
+// codexWay adds a provider whose address Codex gets by arguments, because Codex reads no
+// variable. The original address is the one of the provider that config.toml chooses, or the file
+// of a profile over it.
 func codexWay(list []provider, args []string) []provider {
 	home := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(userHome(), ".codex"))
 	c := layers{}
 	for _, name := range append(profiles(args), "config.toml") {
 		path := filepath.Join(home, name)
-		data, _ := settings.Read(path) // of one that can't be read Codex says more
+		data, _ := settings.Read(path) // Codex itself reports an unreadable file
 		layer, err := settings.ParseTOML(path, data)
 		if err != nil {
 			return list
@@ -72,7 +73,7 @@ func codexWay(list []provider, args []string) []provider {
 	return own("openai_base_url", cmp.Or(os.Getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1"))
 }
 
-// layers are settings of Codex, the first over the next.
+// layers are settings of Codex. Earlier layers override later ones.
 type layers []*settings.TOML
 
 func (l layers) Text(names ...string) (s string) {
@@ -99,8 +100,8 @@ func profiles(args []string) []string {
 	return nil
 }
 
-// subscribed reports whether Codex is logged in to ChatGPT and has no key of the API. Where
-// it keeps its login elsewhere than in a file, a key in the environment decides.
+// subscribed reports whether Codex is logged in to ChatGPT and has no key of the API. If Codex
+// keeps its login outside of a file, a key in the environment decides.
 func subscribed(home string) bool {
 	if os.Getenv("CODEX_API_KEY") != "" {
 		return false
@@ -117,11 +118,11 @@ func subscribed(home string) bool {
 }
 
 func userHome() string {
-	home, _ := os.UserHomeDir() // without one nothing is found there
+	home, _ := os.UserHomeDir() // without a home no files are found there
 	return home
 }
 
-// elsewhere says of hosts why no request may have come, and the way out.
+// elsewhere has a hint for each host on why no request may have come.
 var elsewhere = map[string]string{
 	"claude":   "Claude Code asks elsewhere if its settings.json sets ANTHROPIC_BASE_URL under env, or CLAUDE_CODE_USE_BEDROCK or CLAUDE_CODE_USE_VERTEX: take these out",
 	"codex":    `Codex was told by -c; --oss or a provider without base_url leads it elsewhere: run memkernel proxy, and give that provider in config.toml the base_url http://127.0.0.1:8377/v1`,
@@ -134,7 +135,7 @@ var elsewhere = map[string]string{
 
 const settingsWay = "run memkernel proxy, and enter http://127.0.0.1:8377 there, for OpenAI with /v1"
 
-// unasked says that a command sent no request, and what to do.
+// unasked returns a text that says that a command sent no request, with a hint.
 func unasked(command string) string {
 	if way := elsewhere[host(command)]; way != "" {
 		return "no call came through: " + way
@@ -142,8 +143,8 @@ func unasked(command string) string {
 	return fmt.Sprintf("no call came through: %s asks an API that none of ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL leads to, or asked nothing", filepath.Base(command))
 }
 
-// course says how many requests were planned and how many passed, by reason; "" if there
-// were none.
+// course returns a text with the number of requests that were planned, and that passed by reason.
+// It returns "" if there were none.
 func course(front []served) string {
 	planned, passed := 0, 0
 	reasons := map[string]int{}
@@ -152,7 +153,7 @@ func course(front []served) string {
 		planned += s.Planned + s.Extended
 		for _, p := range s.Passed {
 			if p.Reason == "path" {
-				continue // no call of a model
+				continue // not a call of a model
 			}
 			passed += p.Count
 			reasons[p.Reason] += p.Count

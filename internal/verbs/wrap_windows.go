@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 )
 
-// end ends a process: Windows has no way to ask.
+// end kills a process, because Windows has no way to ask it to end.
 func end(p *os.Process) { _ = p.Kill() } // it may have ended by itself
 
-// killed is the code of a command that ended without one.
+// killed returns the exit code for a command that ended without one.
 func killed(*exec.ExitError) int { return cli.ExitError }

@@ -14,29 +14,29 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// WroteJSON is a file for people that a verb made or changed.
+// WroteJSON is a file for people that a verb created or changed.
 type WroteJSON struct {
-	// Path is relative to the workspace, or absolute for what is outside of it.
+	// Path is relative to the workspace, or absolute for a file outside of it.
 	Path string `json:"path"`
-	// New tells that it was not there before. Lines is how many it has, Added how many
-	// of them are new or changed.
+	// New reports whether the verb created the file. Lines is the number of its lines. Added
+	// counts its new or changed lines.
 	New   bool `json:"new"`
 	Lines int  `json:"lines"`
 	Added int  `json:"added"`
 }
 
-// The names of these files, in their folders.
+// These patterns match the files' names in their folders.
 var (
 	writtenState   = regexp.MustCompile(`^SESSION-STATE\.md$`)
 	logName        = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}|working-buffer)\.md$`)
 	checkpointName = regexp.MustCompile(`^cp_\d+\.yaml$`)
 )
 
-// readable are the texts of the files that observing a session may write for people, by
-// path: SESSION-STATE.md, the days' logs and the working buffer of the workspace, and the
-// checkpoints in the session's folder.
+// readable returns the texts by path of the files for people that observing a session may write:
+// SESSION-STATE.md, the days' logs and the working buffer of the workspace, and the checkpoints
+// in the session's folder.
 //
-// The workspace's are read in rows, if they are kept there.
+// If rows is not nil, it reads the workspace's files from the database.
 func readable(workspace string, rows *markdownstore.Store, sessionDir string) map[string]string {
 	out := map[string]string{}
 	take := func(in fs.FS, root, dir string, names *regexp.Regexp) {
@@ -61,7 +61,7 @@ func readable(workspace string, rows *markdownstore.Store, sessionDir string) ma
 	return out
 }
 
-// wrote are the files that changed, by path.
+// wrote returns the files that changed, by path.
 func wrote(workspace string, before, after map[string]string) []WroteJSON {
 	out := []WroteJSON{}
 	for path, text := range after {
@@ -79,8 +79,8 @@ func wrote(workspace string, before, after map[string]string) []WroteJSON {
 	return out
 }
 
-// added counts the lines of a text that another does not have, each as often as it is
-// there more often.
+// added counts the lines of text that are not in old. A repeated line counts for each further
+// occurrence.
 func added(old, text string) (n int) {
 	have := map[string]int{}
 	for l := range strings.Lines(old) {
@@ -94,7 +94,7 @@ func added(old, text string) (n int) {
 	return n
 }
 
-// wroteText is a line for each file.
+// wroteText returns a line for each file.
 func wroteText(files []WroteJSON) string {
 	var b strings.Builder
 	for _, f := range files {
