@@ -27,9 +27,9 @@ type DamageError struct {
 	// Hash is the expected hash of the content. Got is its actual hash, or "" if the content
 	// could not be read to its end.
 	Hash, Got string
-	// File is where the damaged blob is.
+	// File is the place of the damaged blob.
 	File string
-	// Hint is the way out.
+	// Hint says how to repair the damage.
 	Hint string
 }
 

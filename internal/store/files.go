@@ -149,7 +149,7 @@ func (s files) putSynced(d Doc, st *Stats) error {
 	return err
 }
 
-// putUnsynced writes those of one folder that follow each other together.
+// putUnsynced writes runs of documents of the same folder together.
 func (s files) putUnsynced(docs []Doc, st *Stats) error {
 	for len(docs) > 0 {
 		folder, n := path.Dir(docs[0].Name), 1
@@ -356,8 +356,8 @@ func fileSize(f *os.File) (int64, error) {
 	return fi.Size(), nil
 }
 
-// fileJournal is a file that is written on. One that is appended to can't be written
-// in place, so that it is open for the one or the other.
+// fileJournal is a journal in a file. A file open for appending can't be written in place, so
+// that it is open for one or the other.
 type fileJournal struct {
 	dir  statedir.Dir
 	name string
@@ -365,25 +365,27 @@ type fileJournal struct {
 	mu    sync.Mutex
 	f     *os.File // nil if it is not open
 	patch bool     // f is for writing in place
-	// was is the file that was shut for others, nil if none was, and end how it ended.
+	// was describes the file that was shut to make room for others, nil if none was. end is the
+	// end of its content.
 	was os.FileInfo
 	end []byte
-	// other: when it was opened again the name had another file.
+	// other is set if the name had another file when it was opened again.
 	other bool
 }
 
-// mostOpen bounds how many journals' files this process has open between calls. Sessions and
-// tenants may be many more, and one that is opened again costs a few system calls. Tests set it.
+// mostOpen bounds the number of journal files that this process keeps open between calls. There
+// may be many more sessions and tenants. Opening a file again costs a few system calls. Tests set
+// it.
 var mostOpen = 64
 
-// opened are the journals whose files are open, the one that was used last at the end.
+// opened lists the journals with open files, the most recently used one last.
 var opened struct {
 	sync.Mutex
 	all []*fileJournal
 }
 
-// used notes that a journal's file is open and in use. Callers hold j.mu. If too many files are
-// open, the one that was used longest ago is shut. Files in use are passed over.
+// used notes that a journal's file is open and in use. Callers must hold j.mu. If too many files
+// are open, used shuts the least recently used one. It skips files in use.
 func (j *fileJournal) used() {
 	opened.Lock()
 	defer opened.Unlock()
@@ -400,10 +402,11 @@ func (j *fileJournal) used() {
 	}
 }
 
-// endBytes is how much of a file's end tells it from another file, which may get its number.
+// endBytes is the length of a file's end that identifies the file, because another file may get
+// its inode number.
 const endBytes = 64
 
-// shut closes the file until the next use. Callers hold j.mu.
+// shut closes the file until the next use. Callers must hold j.mu.
 func (j *fileJournal) shut() {
 	if !j.patch {
 		var err error
@@ -427,7 +430,8 @@ func (j *fileJournal) same(f *os.File) bool {
 	return err == nil && os.SameFile(fi, j.was) && bytes.Equal(end, j.end)
 }
 
-// open opens the file to be read and appended to, and makes it if it is not there. Callers hold j.mu.
+// open opens the file for reading and appending, and makes a missing file. Callers must hold
+// j.mu.
 func (j *fileJournal) open() error {
 	if j.f != nil && !j.patch {
 		j.used()
@@ -451,7 +455,7 @@ func (j *fileJournal) open() error {
 	return nil
 }
 
-// Close closes the file. The next use opens whatever has the name then.
+// Close closes the file. The next use opens the file that has the name then.
 func (j *fileJournal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -31,7 +31,7 @@ import (
 // does not belong to the store, such as a link that somebody put there, they refuse it before
 // they read or write a byte, with an error that [Foreign] recognises.
 type Store interface {
-	// In returns a folder as a store of its own. Nothing is looked at.
+	// In returns a folder as a store of its own. It does not access the folder.
 	In(folder string) Store
 	// Where returns the place of a name, or of the store itself for "", for messages to people.
 	Where(name string) string
@@ -66,17 +66,17 @@ type Store interface {
 	// Journal returns the journal of a name for appending. It does not open or make the journal
 	// yet.
 	Journal(name string) Journal
-	// Lock takes a lock among processes, and among those who ask in this one: alone, or
-	// shared with all who share it. It does not wait: one that others hold is a
-	// [*LockedError]. A lock ends with its process. [Wait] waits.
+	// Lock takes a lock among processes, and among callers in this process: alone, or shared with
+	// other sharing holders. It does not wait: if others hold the lock, it returns a
+	// [*LockedError]. The system releases a lock when its process ends. [Wait] waits.
 	Lock(name string, share Share) (release func(), err error)
 }
 
-// Journal is a content that grows at its end. It is for one goroutine, and one writer
-// at a time: whoever writes holds a lock, which is the caller's. Readers may be many,
-// and see whole appends or, at the end, the beginning of one.
+// Journal is a content that grows at its end. Only one goroutine may use a Journal value, and
+// only one writer may write at a time: callers must hold a lock while they write. There may be
+// many readers. They see whole appends, except that the last one may be there in part.
 //
-// The first use but Patch makes a journal that is not there, durably, and its folder.
+// The first use, except Patch, durably makes a missing journal and its folder.
 type Journal interface {
 	// Reader reads the journal's content. Size asks the store each time, so it includes the
 	// appends of others.
@@ -104,7 +104,7 @@ type Journal interface {
 type Reader interface {
 	io.ReaderAt
 	io.Closer
-	// Size is its length now, in bytes.
+	// Size returns the present length in bytes.
 	Size() (int64, error)
 }
 
@@ -112,7 +112,7 @@ type Reader interface {
 type Durability int
 
 const (
-	// Synced survives a power cut, each write before the next is begun.
+	// Synced writes survive a power cut. Each write is durable before the next begins.
 	Synced Durability = iota
 	// Unsynced writes survive the end of the process at any instant, in the order of the writes.
 	// A power cut may lose any of them, so callers must be able to make the content again.
@@ -148,7 +148,8 @@ type Info struct {
 type Entry struct {
 	Name   string // its last part
 	Folder bool
-	// Info describes it; one that is gone by then wraps fs.ErrNotExist.
+	// Info describes the entry. If the entry is gone by then, it returns an error that wraps
+	// fs.ErrNotExist.
 	Info func() (Info, error)
 }
 
@@ -190,17 +191,17 @@ func OutOfReach(err error) bool {
 	return errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
-// passing are the system's refusals that are mostly over soon.
+// passing lists the system's errors that usually pass soon.
 var passing = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR, syscall.EIO, syscall.ESTALE, syscall.ETIMEDOUT}
 
-// ErrReadOnly is wrapped by the error of a lock that can't be made where it should
-// be kept.
+// ErrReadOnly is wrapped by the error of Lock if the lock can't be made because nothing can be
+// written.
 var ErrReadOnly = errors.New("nothing can be written")
 
 // LockedError reports a lock that somebody else holds.
 type LockedError struct {
-	// Name is the lock's, as [Store.Where] returns it; Holder who has it, "" if the store
-	// does not know.
+	// Name is the name of the lock, as [Store.Where] returns it. Holder names its holder, "" if
+	// the store does not know it.
 	Name, Holder string
 }
 
@@ -249,15 +250,14 @@ func Resume(s Store, lock string) (release func()) {
 	return nil
 }
 
-// WholeAppends reports whether an append to a journal is there whole or not at all, whatever
-// happened: its end need not be looked at.
+// WholeAppends reports whether every append to a journal is there as a whole or not at all, even
+// after a crash. If so, callers need not check the journal's end.
 func WholeAppends(j Journal) bool {
 	h, ok := j.(interface{ WholeAppends() bool })
 	return ok && h.WholeAppends()
 }
 
-// Find reports whether something that may be used is under a name. It is an error if it can't
-// be told.
+// Find reports whether a name exists and may be used. It returns an error if it can't find out.
 func Find(s Store, name string) (bool, error) {
 	_, err := s.Stat(name)
 	if OutOfReach(err) {
@@ -273,8 +273,8 @@ func Exists(s Store, name string) bool {
 	return there
 }
 
-// Walk calls f for all that is neither a folder nor in a folder that went meanwhile,
-// with names from s on. An error of f ends it.
+// Walk calls f for every entry that is not a folder, with its name relative to s. It skips
+// folders that are removed meanwhile. An error of f ends the walk.
 func Walk(s Store, f func(name string, e Entry) error) error { return walk(s, "", f) }
 
 func walk(s Store, folder string, f func(string, Entry) error) error {
@@ -295,7 +295,7 @@ func walk(s Store, folder string, f func(string, Entry) error) error {
 	return err
 }
 
-// asides are how many damaged documents of one name are kept apart.
+// asides is the largest number of damaged documents kept for one name.
 const asides = 10_000
 
 const asideMark = ".damaged-"
@@ -303,7 +303,7 @@ const asideMark = ".damaged-"
 // IsAside reports whether a name is one that [PutAside] gives.
 func IsAside(name string) bool { return strings.Contains(name, asideMark) }
 
-// AsideName returns the first of NAME.damaged-1, -2, … that nothing has yet.
+// AsideName returns the first unused name of NAME.damaged-1, -2, ….
 func AsideName(s Store, name string) (string, error) {
 	for n := 1; n < asides; n++ {
 		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)
@@ -353,8 +353,8 @@ func KeepOutOfGit(s Store) error {
 	return err
 }
 
-// ignoresAll reports whether rules of git leave out all of a folder, but for themselves and
-// the configuration.
+// ignoresAll reports whether git's rules ignore everything in a folder except the rules
+// themselves and the configuration.
 func ignoresAll(rules string) bool {
 	all := false
 	for line := range strings.Lines(rules) {
@@ -368,16 +368,16 @@ func ignoresAll(rules string) bool {
 	return all
 }
 
-// ErrOvertaken is wrapped by the error of an append where somebody else appended first,
-// without the lock: nothing was written, and the journal must be read again.
+// ErrOvertaken is wrapped by the error of an append if somebody else appended first, without the
+// lock. Nothing was written, and the caller must read the journal again.
 var ErrOvertaken = errors.New("somebody else appended first")
 
 // ErrAgain is wrapped by errors after which the caller may repeat the call unchanged: the store
 // is out of reach or overloaded.
 var ErrAgain = errors.New("try again")
 
-// Again reports whether a call that failed may be made again as it is: nothing that it was
-// to write is there, or all of it, which the next one finds.
+// Again reports whether a failed call may be repeated unchanged. Either none of its writes are
+// there, or all are and the repeated call finds them.
 func Again(err error) bool {
 	return errors.Is(err, ErrAgain) || Overtaken(err) || slices.ContainsFunc(passing, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
@@ -408,20 +408,21 @@ type Apart interface {
 	// recent ones, because their writer may still be at work, unless now is set; that writer then
 	// fails. After an error some are left, which the next Sweep removes.
 	Sweep(ctx context.Context, now bool) (int, error)
-	// Strays calls f for all that is there and that no name has.
+	// Strays calls f for every large content that no name refers to.
 	Strays(ctx context.Context, f func(Stray) error) error
 }
 
-// Stray is a content that no name has.
+// Stray is a large content that no name refers to.
 type Stray struct {
 	Where string
 	Size  int64
-	// Known: it is being written or removed, or was, and a sweep removes it in time. Another
-	// came from elsewhere, or so late that nobody waited for it any more.
+	// Known is set if the store knows of a present or past write or removal of the content, so
+	// that a sweep will remove it in time. Other contents came from elsewhere, or so late that
+	// nobody waited for them any more.
 	Known bool
 }
 
-// Sweep is [Apart.Sweep] of a store that keeps something apart, and nothing of others.
+// Sweep calls [Apart.Sweep] if the store is an [Apart], and else does nothing.
 func Sweep(ctx context.Context, s Store, now bool) error {
 	if a, ok := s.(Apart); ok {
 		_, err := a.Sweep(ctx, now)

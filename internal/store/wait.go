@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// firstPoll and lastPoll bound the time between two looks at a lock that is held.
+// firstPoll and lastPoll bound the time between two attempts at a held lock.
 const firstPoll, lastPoll = 2 * time.Millisecond, 16 * time.Millisecond
 
-// Wait takes a lock, waiting for it as long as ctx lets it: one that has ended takes
-// none.
+// Wait takes a lock and waits for it until ctx ends. If ctx has ended already, Wait takes no
+// lock.
 func Wait(ctx context.Context, s Store, name string, share Share) (release func(), err error) {
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		if err := ctx.Err(); err != nil {

@@ -55,8 +55,8 @@ func Contract(t *testing.T, k Kind) {
 // model is the expected content by name.
 type model map[string]string
 
-// action does something to a store. On the way the content of each name it touches is
-// one of those in may; if it ends well, the last.
+// action is a change of a store. While it runs, the content of each touched name must be one of
+// those in may, and after success the last of them.
 type action struct {
 	what string
 	do   func(s store.Store) error
@@ -163,7 +163,8 @@ func (m model) draw(t *rapid.T) action {
 	}
 }
 
-// found is all that a store holds, temps left out. It reads it in every way there is.
+// found returns the whole content of a store without temps. It reads the content in every
+// available way.
 func found(t *rapid.T, s store.Store) model {
 	m := model{}
 	err := store.Walk(s, func(name string, e store.Entry) error {
@@ -414,7 +415,7 @@ func handles(t *rapid.T, _ Kind, s store.Store) {
 	}
 }
 
-// Locks keep out who is to be kept out, until they are let go.
+// Locks must exclude other holders until they are released.
 func locks(t *rapid.T, _ Kind, s store.Store) {
 	type hold struct {
 		share   store.Share
@@ -511,7 +512,7 @@ func refused(t *rapid.T, k Kind, s store.Store) {
 	}
 }
 
-// An append that fails and can't be taken back says so.
+// An append that fails and can't be taken back must return ErrTorn.
 func torn(t *rapid.T, k Kind, s store.Store) {
 	j := s.Journal("j")
 	defer j.Close()

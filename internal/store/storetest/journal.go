@@ -18,7 +18,7 @@ type journal struct {
 	v  *node // nil until it is used
 }
 
-// use locks the store and finds the content, which is made if it may be.
+// use locks the store and finds the content. It makes a missing content if make is set.
 func (j *journal) use(make bool) (unlock func(), err error) {
 	j.s.mu.Lock()
 	defer func() {
@@ -94,7 +94,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	return st, err
 }
 
-// part asks how many of n bytes are to be written.
+// part returns how many of n bytes to write.
 func (j *journal) part(op Op, n int) (int, error) {
 	err := j.s.step(op, j.at)
 	if err == nil {

@@ -28,9 +28,9 @@ const (
 	Names  Op = "syncnames" // of the names in a folder
 )
 
-// fault is asked before each step, with the name that it is about. An error fails the
-// step, undone; a [*Partial] does part of it; [ErrCrash], which may be wrapped, fails
-// all that follows as well: the process is dead.
+// fault is called before each step with the name that the step changes. An error makes the step
+// fail without effect. A [*Partial] does part of the step. [ErrCrash], which may be wrapped,
+// makes all later steps fail as well: the process is dead.
 type fault func(op Op, name string) error
 
 // Partial does the first N bytes of a write, an append or a patch, and fails with Err.
@@ -91,22 +91,22 @@ func New() *Store {
 	return &Store{core: &core{names: map[string]*node{}, disk: map[string]*node{}, locks: map[string]int{}}}
 }
 
-// SetFault lets f decide on each step from now on; nil lets all succeed.
+// SetFault makes every later step call f and fail with its error. With nil, all steps succeed.
 func (c *core) SetFault(f fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault, c.dead = f, false
 }
 
-// SetUnread lets f decide on each reading from now on, of a content, a description or a list,
-// with the name that it is of; nil lets all succeed.
+// SetUnread makes every later read of a content, a description or a list call f with the name,
+// and return its error. With nil, all reads succeed.
 func (c *core) SetUnread(f func(name string) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unread = f
 }
 
-// reads asks whether something can be read. The caller holds the lock.
+// reads returns an error if a name can't be read. The caller must hold the lock.
 func (c *core) reads(name string) error {
 	if c.unread == nil {
 		return nil
@@ -117,7 +117,7 @@ func (c *core) reads(name string) error {
 	return nil
 }
 
-// step asks the fault. The caller holds the lock.
+// step calls the fault. The caller must hold the lock.
 func (c *core) step(op Op, name string) error {
 	if c.dead {
 		return fmt.Errorf("%s %s: %w", op, name, ErrCrash)
@@ -139,7 +139,7 @@ func (c *core) now() time.Time {
 	return c.last
 }
 
-// rename makes a change of names. The caller holds the lock.
+// rename makes a change of names. The caller must hold the lock.
 func (c *core) rename(set map[string]*node) {
 	for n, v := range set {
 		if v == nil {
@@ -387,7 +387,7 @@ func (s *Store) put(how store.Durability, d store.Doc, st *store.Stats) error {
 	return s.syncNames(path.Dir(at), st)
 }
 
-// sync makes a content durable. The caller holds the lock.
+// sync makes a content durable. The caller must hold the lock.
 func (c *core) sync(name string, v *node, st *store.Stats) error {
 	if err := c.step(Sync, name); err != nil {
 		return err

@@ -27,8 +27,8 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// Dir is a state directory or a folder in it. Names are relative to it, with
-// slashes. It is a value: nothing is opened or made until it is asked for.
+// Dir is a state directory or a folder in it. Names are relative to it, with slashes. A Dir is a
+// plain value: making one opens and creates nothing.
 type Dir struct {
 	base string // the state directory
 	rel  string // the folder in it, "." for itself
@@ -148,13 +148,12 @@ func (d Dir) open(name string, flag int) (f *os.File, err error) {
 	return f, err
 }
 
-// looks is how often a file is looked at again that is replaced by a rename just then.
+// looks is the number of attempts to open a file that renames keep replacing.
 const looks = 8
 
 var errReplaced = errors.New("was replaced while it was opened")
 
-// Replaced reports whether an error is that of a file which was replaced each time that it was
-// opened.
+// Replaced reports whether an open failed because the file was replaced at every attempt.
 func Replaced(err error) bool { return errors.Is(err, errReplaced) }
 
 func (d Dir) openOnce(name string, flag int) (*os.File, error) {
@@ -213,9 +212,8 @@ func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	return os.ReadDir(d.Path(name))
 }
 
-// OpenAppend opens a file for reading and appending, and makes it, with its folder,
-// if it is not there; see [atomicfile.OpenAppend]. A file of several names gets an
-// inode of its own first.
+// OpenAppend opens a file for reading and appending, and makes a missing file and its folder; see
+// [atomicfile.OpenAppend]. A file with several names gets an inode of its own first.
 func (d Dir) OpenAppend(name string, perm fs.FileMode) (*os.File, error) {
 	if err := d.own(name); err != nil {
 		return nil, err
@@ -267,8 +265,8 @@ func (d Dir) MkdirAll(name string, perm fs.FileMode) (atomicfile.Stats, error) {
 	return atomicfile.MkdirAllStats(at, perm)
 }
 
-// Remove removes a file, durably. One that is not there is no error. A link is
-// removed itself.
+// Remove removes a file durably. A missing file is no error. For a link, it removes the link
+// itself.
 func (d Dir) Remove(name string) (atomicfile.Stats, error) {
 	if _, err := d.Check(path.Dir(name)); err != nil {
 		return atomicfile.Stats{}, err
@@ -276,8 +274,7 @@ func (d Dir) Remove(name string) (atomicfile.Stats, error) {
 	return atomicfile.RemoveStats(d.Path(name))
 }
 
-// Rename gives a file in d another name there, over a file that has it. It syncs
-// nothing.
+// Rename renames a file in d and replaces a file that has the new name. It syncs nothing.
 func (d Dir) Rename(from, to string) error {
 	if _, err := d.Check(from); err != nil {
 		return err
@@ -289,7 +286,7 @@ func (d Dir) Rename(from, to string) error {
 	return atomicfile.Rename(d.Path(from), at)
 }
 
-// Lock returns a lock among processes on a file, which is made when it is taken.
+// Lock returns a lock among processes on a file. Taking the lock makes the file.
 func (d Dir) Lock(name string) (*flock.Flock, error) {
 	at, err := d.Check(name)
 	if err != nil {
@@ -298,8 +295,8 @@ func (d Dir) Lock(name string) (*flock.Flock, error) {
 	return flock.New(at, flock.SetPermissions(0o600)), nil
 }
 
-// CleanTemps removes the files in a folder that killed processes left half written,
-// and returns how many.
+// CleanTemps removes the half-written files of killed processes from a folder and returns their
+// number.
 func (d Dir) CleanTemps(name string) (int, error) {
 	at, err := d.Check(name)
 	if err != nil {
