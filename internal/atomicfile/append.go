@@ -87,7 +87,7 @@ func (e *TornError) Error() string {
 
 func (e *TornError) Unwrap() error { return e.Err }
 
-// Rename gives a file another name, over a file that has it. It syncs nothing.
+// Rename renames a file and replaces a file that has the new name. It syncs nothing.
 func Rename(from, to string) error {
 	if err := rename(from, to); err != nil {
 		return fmt.Errorf("rename %s: %w", from, err)
@@ -95,8 +95,8 @@ func Rename(from, to string) error {
 	return nil
 }
 
-// Patch writes data over the bytes of f from off on, in place, and syncs f if sync is
-// set. It is not atomic: whoever reads the file recognises a torn patch by its content.
+// Patch writes data over the bytes of f from off on, in place, and syncs f if sync is set. It is
+// not atomic: readers must recognise a torn patch by its content.
 func Patch(f *os.File, off int64, data []byte, sync bool) error {
 	err := runHook(OpWrite, f.Name())
 	if p, ok := err.(*PartialWrite); ok {

@@ -2,8 +2,8 @@
 // that calls fsync: whole files are replaced atomically, logs are appended to,
 // and groups of new files become durable together.
 //
-// It never interprets content, never retries, never leaves half a file under
-// its final name, and never deletes what it did not create. Sizes are bytes.
+// It never interprets content, never retries, never leaves half a file under its final name, and
+// never deletes a file that it did not create. Sizes are bytes.
 //
 // A whole file is written so that a reader, or the next process after a crash,
 // sees the old bytes or the new ones and nothing between:
@@ -205,8 +205,7 @@ func mkdir(dir string, perm fs.FileMode) error {
 	return nil
 }
 
-// Remove deletes a file and makes that durable. A file that is not there is no
-// error.
+// Remove deletes a file durably. A missing file is no error.
 func Remove(path string) error {
 	_, err := RemoveStats(path)
 	return err

@@ -19,8 +19,8 @@ import (
 const (
 	tempPrefix = ".mk~"
 	tempSuffix = "~tmp"
-	// foreignTempAge is how old a temp of another host or container must be
-	// before it counts as litter: its process cannot be asked for.
+	// foreignTempAge is the age from which a temp of another host or container counts as litter,
+	// because this host can't check its process.
 	foreignTempAge = 24 * time.Hour
 )
 
@@ -57,8 +57,8 @@ func tempPath(dir string) string {
 		strconv.FormatInt(tempSeq.Add(1), 36) + tempSuffix
 }
 
-// IsTemp reports whether a file name is that of a temp of this package. Whoever
-// lists a directory skips those.
+// IsTemp reports whether a file name is that of a temp of this package. Callers that list a
+// directory should skip temps.
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
