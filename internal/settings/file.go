@@ -16,10 +16,10 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// Error describes why a settings file was left alone, and where.
+// Error says why a settings file was not changed, and names the place.
 type Error struct {
 	Path string
-	// Line is 1-based, 0 if it is no matter of a line.
+	// Line is 1-based, 0 if the error concerns no single line.
 	Line int
 	Err  error
 }
@@ -33,13 +33,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrChanged is returned where a file was written to between the look and the write.
+// ErrChanged is returned if somebody wrote to the file after it was read.
 var ErrChanged = errors.New("the file was changed meanwhile: run it again")
 
 // maxSize is the largest settings file that is edited, in bytes.
 const maxSize = 16 << 20 // 16 MiB
 
-// maxLinks is how many links are followed from one to the next.
+// maxLinks is the largest number of links that Follow follows.
 const maxLinks = 40
 
 // Follow returns the file that a path leads to, so that a write replaces the file and keeps the
@@ -69,7 +69,7 @@ func Follow(path string) (string, error) {
 	return "", &Error{Path: path, Err: errors.New("its links lead in a circle")}
 }
 
-// Read reads a file; one that is not there is nil.
+// Read reads a file. It returns nil for a missing file.
 func Read(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,9 +88,9 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Write gives a file that holds before the content after, durably and in one step; nil
-// is no file. The mode of a file that is there stays. One that holds something else by
-// the time that the new content is ready to take its name is left alone: [ErrChanged].
+// Write replaces the content before of a file by after, durably and in one step; nil stands for
+// no file. It keeps the mode of an existing file. If the file no longer holds before when the new
+// content is ready, Write leaves it unchanged and returns [ErrChanged].
 func Write(path string, before, after []byte) error {
 	if Same(before, after) {
 		return nil
@@ -118,5 +118,5 @@ func Write(path string, before, after []byte) error {
 	return atomicfile.WriteFileIf(path, after, perm, unchanged)
 }
 
-// Same reports whether two contents are equal; no file is not an empty one.
+// Same reports whether two contents are equal. A missing file differs from an empty one.
 func Same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

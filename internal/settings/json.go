@@ -100,8 +100,8 @@ func (d *JSON) Errorf(format string, a ...any) error {
 	return &Error{Path: d.path, Err: fmt.Errorf(format, a...)}
 }
 
-// Member finds a member by name, nil if it isn't there; twice is an error, since
-// programs disagree on which counts.
+// Member returns a member by name, or nil if there is none. Two members of the name are an error,
+// because programs disagree on which one counts.
 func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, error) {
 	var found *hujson.ObjectMember
 	for i := range o.Members {
@@ -115,7 +115,7 @@ func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, erro
 	return found, nil
 }
 
-// Object returns a member that is an object; nil if it isn't there.
+// Object returns a member that is an object, or nil if there is none.
 func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
 	m, err := d.Member(o, name)
 	if m == nil || err != nil {
@@ -127,7 +127,7 @@ func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
 	return nil, d.Errorf("%s is no object", name)
 }
 
-// List returns a member that is a list; nil if it isn't there.
+// List returns a member that is a list, or nil if there is none.
 func (d *JSON) List(o *hujson.Object, name string) (*hujson.Array, error) {
 	m, err := d.Member(o, name)
 	if m == nil || err != nil {
@@ -210,7 +210,7 @@ func (d *JSON) Render(v any, depth int) (hujson.Value, error) {
 	return hujson.Parse(text)
 }
 
-// line returns a line end and the indentation of a depth; nothing in a file on one line.
+// line returns a line end and the indentation of a depth, or nothing for a file on one line.
 func (d *JSON) line(depth int) hujson.Extra {
 	if d.indent == "" {
 		return nil
@@ -283,7 +283,7 @@ func comments(extra hujson.Extra) hujson.Extra {
 	return extra[:end]
 }
 
-// Drop takes members out by name. Comments before one stay.
+// Drop removes members by name and keeps the comments before them.
 func Drop(o *hujson.Object, name string) {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		lit, ok := o.Members[i].Name.Value.(hujson.Literal)
@@ -299,7 +299,7 @@ func Drop(o *hujson.Object, name string) {
 	}
 }
 
-// Remove takes an element out. Comments before it stay.
+// Remove removes an element and keeps the comments before it.
 func Remove(a *hujson.Array, i int) {
 	next := &a.AfterExtra
 	if i+1 < len(a.Elements) {

@@ -42,8 +42,7 @@ func (s Section) Put(path string, data []byte, lines string) ([]byte, error) {
 	return append(append(append([]byte{}, data[:from]...), section...), data[to:]...), nil
 }
 
-// Drop takes the section out, and the empty line before it. A text without one stays as it
-// is.
+// Drop removes the section and the empty line before it. A text without the section is unchanged.
 func (s Section) Drop(path string, data []byte) ([]byte, error) {
 	from, to, err := s.find(path, data)
 	if err != nil || from < 0 {
@@ -63,8 +62,8 @@ func (s Section) Drop(path string, data []byte) ([]byte, error) {
 func (s Section) begin() string { return "<!-- " + s.Name + ":begin" }
 func (s Section) end() string   { return "<!-- " + s.Name + ":end -->" }
 
-// find returns where the section is, from its first mark to the end of the last one's
-// line; -1 if it isn't there.
+// find returns the place of the section, from its first mark to the end of the last mark's line,
+// or -1 if there is none.
 func (s Section) find(path string, data []byte) (from, to int, err error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return 0, 0, &Error{Path: path, Err: errors.New("it is no text that can be edited")}

@@ -18,8 +18,8 @@ type TOML struct {
 	tree map[string]any
 }
 
-// ParseTOML reads a file. One that is missing or blank has nothing in it; one that is no
-// TOML is refused with its line.
+// ParseTOML reads a file. A missing or blank file has no content. ParseTOML returns an error with
+// the line if the file is no TOML.
 func ParseTOML(path string, data []byte) (*TOML, error) {
 	d := &TOML{path: path, text: string(data)}
 	var err error
@@ -67,7 +67,7 @@ type Pair struct {
 	Value any
 }
 
-// String returns it as a line of TOML.
+// String returns the pair as a line of TOML.
 func (p Pair) String() string {
 	switch v := p.Value.(type) {
 	case []string:
@@ -133,7 +133,7 @@ func (d *TOML) Add(parent, name string, pairs ...Pair) error {
 	return nil
 }
 
-// assigned tells whether a line gives a name a value.
+// assigned reports whether a line gives a name a value.
 func (d *TOML) assigned(name string) bool {
 	for line := range strings.Lines(d.text) {
 		if key, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(key), `"'`) == name {
@@ -143,7 +143,7 @@ func (d *TOML) assigned(name string) bool {
 	return false
 }
 
-// Set gives a key of the table PARENT.NAME, which has it, another value.
+// Set gives a key of the table PARENT.NAME another value. The table must have the key.
 func (d *TOML) Set(parent, name string, to Pair) error {
 	want := copyTree(d.tree)
 	want[parent].(map[string]any)[name].(map[string]any)[to.Key] = treeValue(to.Value)
@@ -164,7 +164,7 @@ func (d *TOML) Set(parent, name string, to Pair) error {
 	return &Error{Path: d.path, Err: fmt.Errorf("%s of %s.%s is written in a way that can't be edited", to.Key, parent, name)}
 }
 
-// Drop takes the table PARENT.NAME out, with the tables in it.
+// Drop removes the table PARENT.NAME with the tables in it.
 func (d *TOML) Drop(parent, name string) error {
 	want := copyTree(d.tree)
 	p := want[parent].(map[string]any)
@@ -218,7 +218,7 @@ func (d *TOML) take(text string, want map[string]any) bool {
 
 func (d *TOML) eol() string { return textEOL([]byte(d.text)) }
 
-// treeValue is a value as the parser gives it.
+// treeValue returns a value in the form that the parser gives it.
 func treeValue(v any) any {
 	list, ok := v.([]string)
 	if !ok {

@@ -20,8 +20,8 @@ type YAML struct {
 	tree map[string]any
 }
 
-// ParseYAML reads a file. One that is missing or blank has nothing in it; one that is no
-// mapping is refused with its line.
+// ParseYAML reads a file. A missing or blank file has no content. ParseYAML returns an error with
+// the line if the file is no mapping.
 func ParseYAML(path string, data []byte) (*YAML, error) {
 	d := &YAML{path: path, text: string(data)}
 	var err error
@@ -36,7 +36,7 @@ func ParseYAML(path string, data []byte) (*YAML, error) {
 	return d, nil
 }
 
-// yamlLine is where an error of the parser says its line.
+// yamlLine matches the line number in an error of the parser.
 var yamlLine = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 
 func readYAML(text string) (map[string]any, error) {
@@ -81,7 +81,7 @@ func (d *YAML) Add(key, value, note string) error {
 	return nil
 }
 
-// Drop takes out a line that [YAML.Add] wrote, if it is there.
+// Drop removes a line that [YAML.Add] wrote, if it is there.
 func (d *YAML) Drop(key, value, note string) error {
 	lines := strings.SplitAfter(d.text, "\n")
 	for i, line := range lines {
