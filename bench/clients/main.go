@@ -41,7 +41,7 @@ func run(root string) error {
 	return nil
 }
 
-// schemaOf is the text of doc/schema.json.
+// schemaOf returns the text of doc/schema.json.
 func schemaOf(root string) (string, error) {
 	s := contract.Source{Root: root, Description: "The documents of memkernel, and the methods of its daemon. doc/json.md has the rules.", Documents: verbs.Documents()}
 	for _, m := range serve.Methods() {

@@ -51,7 +51,7 @@ func (s *shape) schema() node {
 	return node{}
 }
 
-// schema of an object. Of a call, members that it doesn't know are refused.
+// schema returns the schema of an object. A call's schema refuses unknown members.
 func (o *object) schema(call bool) node {
 	out := node{"type": "object"}
 	if o.doc != "" {
@@ -94,7 +94,7 @@ var refusals = []struct{ status, why string }{
 	{"503", "the server ends, or is not ready: nothing was done, and Retry-After says when to deliver it again"},
 }
 
-// answers are the responses of a path that has to have a token.
+// answers returns the responses of a path that requires a token.
 func answers(ok string, good node, kind node, except ...string) node {
 	out := node{ok: good}
 	for _, r := range refusals {
@@ -112,7 +112,7 @@ func answers(ok string, good node, kind node, except ...string) node {
 
 func content(schema node) node { return node{"application/json": node{"schema": schema}} }
 
-// openapi describes the server over HTTP, in OpenAPI 3.0.
+// openapi returns the description of the server over HTTP in OpenAPI 3.0.
 func (p *protocol) openapi() (string, error) {
 	schemas := node{}
 	call := map[*object]bool{}
@@ -195,7 +195,7 @@ func (p *protocol) openapi() (string, error) {
 	return string(text) + "\n", err
 }
 
-// open is a path that needs no token.
+// open returns a path that needs no token.
 func open(id, summary, good string) node {
 	return node{"get": node{"operationId": id, "summary": summary, "security": []node{}, "responses": node{"200": node{"description": good, "content": content(node{"type": "object"})}}}}
 }

@@ -36,7 +36,7 @@ const (
 type shape struct {
 	kind  kind
 	words []string
-	// open: there may be other words, from a newer daemon say.
+	// open is set if there may be other words, such as from a newer daemon.
 	open bool
 	elem *shape
 	ref  *object
@@ -45,9 +45,9 @@ type shape struct {
 type field struct {
 	name, doc string
 	shape     *shape
-	// always: it is in every answer, or has to be in every call.
+	// always is set if the member is in every answer, or must be in every call.
 	always bool
-	// told: it may be left out, and that is something else than nothing.
+	// told is set if the member is optional and leaving it out differs from an empty value.
 	told bool
 }
 
@@ -59,14 +59,14 @@ type object struct {
 }
 
 type method struct {
-	// name is the wire's, such as tools.list.
+	// name is the name on the wire, such as tools.list.
 	name, doc      string
 	params, result *object
 }
 
 type protocol struct {
 	methods []method
-	// objects are those of the methods, in the order in which they were met.
+	// objects lists the objects of the methods in order of their first use.
 	objects []*object
 }
 
@@ -130,7 +130,7 @@ func read(text string) (*protocol, error) {
 	return r.out, r.err
 }
 
-// object is the object of a reference, which is read once.
+// object returns the object of a reference. It reads each object once.
 func (r *reader) object(ref *jsonschema.Schema, answer bool) *object {
 	name := ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
 	if o := r.known[name]; o != nil {
@@ -208,7 +208,7 @@ func (r *reader) shape(s *jsonschema.Schema, answer bool) *shape {
 	return &shape{kind: kind}
 }
 
-// comment is a text that ends no comment of the clients' languages.
+// comment returns a text that can't end a comment in any of the clients' languages.
 func comment(text string) string {
 	return strings.NewReplacer("*/", "* /", `\`, `\\`, `"""`, "'''").Replace(text)
 }
@@ -226,12 +226,12 @@ func title(s string) string {
 	return string(first)
 }
 
-// needs are the members that a call has to have.
+// needs returns the members that a call must have.
 func (o *object) needs() []field {
 	return slices.DeleteFunc(slices.Clone(o.fields), func(f field) bool { return !f.always })
 }
 
-// camel is a wire's name in camel case.
+// camel returns a name of the wire in camel case.
 func camel(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '.' })
 	for i := range parts[1:] {

@@ -42,7 +42,7 @@ func (s *shape) py() string {
 	return "Any"
 }
 
-// reserved are words of Python's that a member of the protocol may be.
+// reserved lists the keywords of Python that may be names of members in the protocol.
 var reserved = []string{"from", "import", "class", "def", "pass", "global", "is", "in", "not", "and", "or", "None", "True", "False", "lambda", "with", "as", "del", "except", "raise", "yield", "async", "await"}
 
 func pyName(name string) string {
@@ -75,8 +75,8 @@ func (p *protocol) python() string {
 	return b.String()
 }
 
-// sameAsKeywords reports whether an object is only ever the parameters of methods, which
-// Python spells as keywords.
+// sameAsKeywords reports whether an object occurs only as parameters of methods, which Python
+// spells as keyword arguments.
 func sameAsKeywords(p *protocol, o *object) bool {
 	return slices.ContainsFunc(p.methods, func(m method) bool { return m.params == o })
 }
@@ -113,8 +113,8 @@ func pyClass(b *strings.Builder, name, base, doc string, fields []field) {
 	}
 }
 
-// pythonMethods is a class of all methods for each of the two clients: one that waits, and
-// one that is awaited.
+// pythonMethods returns a class of all methods for each of the two clients, the blocking one and
+// the asynchronous one.
 func (p *protocol) pythonMethods() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\"\"\"Every method of the protocol, to be waited for and to be awaited.\"\"\"\n\nfrom __future__ import annotations\n\nfrom typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union\n\nfrom . import _protocol as p\n\nOnProgress = Optional[Callable[[Dict[str, Any]], None]]\n", made)
@@ -166,7 +166,7 @@ def _said(params: Dict[str, Any]) -> Dict[str, Any]:
 	return b.String()
 }
 
-// sorted has those that a call needs in front.
+// sorted returns the fields with the required ones first.
 func sorted(fields []field) []field {
 	out := slices.Clone(fields)
 	slices.SortStableFunc(out, func(a, b field) int {

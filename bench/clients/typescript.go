@@ -44,7 +44,7 @@ func (s *shape) ts() string {
 	return "any"
 }
 
-// union is the words as literals.
+// union returns the words as a union of literals.
 func (s *shape) union(sep, more string) string {
 	words := make([]string, len(s.words))
 	for i, w := range s.words {

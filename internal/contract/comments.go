@@ -24,7 +24,7 @@ type packageComments struct {
 	types map[string]typeComment
 	// consts are the values of a type's constants, in their order.
 	consts map[string][]string
-	// open are types some of whose words are those of other packages.
+	// open holds types with constants in other packages, too.
 	open map[string]bool
 }
 
@@ -38,7 +38,7 @@ func (c *comments) of(t reflect.Type) typeComment {
 	return c.pkg(t).types[name]
 }
 
-// words are the values of the constants of a type of strings; none if they are not all known.
+// words returns the values of the constants of a string type, or none if they are not all known.
 func (c *comments) words(t reflect.Type) []string {
 	if t.PkgPath() == "" || c.pkg(t).open[t.Name()] {
 		return nil
@@ -113,7 +113,7 @@ func (p *packageComments) read(g *ast.GenDecl) {
 	}
 }
 
-// plain is a comment on one line, without the brackets of links.
+// plain returns a comment on one line, without the brackets of links.
 func plain(g *ast.CommentGroup) string {
 	if g == nil {
 		return ""

@@ -25,8 +25,8 @@ type Documents struct {
 	}
 }
 
-// Load reads a schema file. Documents are held to it strictly: a member that it does not
-// describe is an error, though clients have to ignore such a member.
+// Load reads a schema file. Validation is strict: a member that the schema does not describe is
+// an error, although clients must ignore such a member.
 func Load(path string) (*Documents, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -90,10 +90,10 @@ func (d *Documents) CheckCall(method string, params, result any) error {
 	return fmt.Errorf("there is no method %s", method)
 }
 
-// named is the definition that a reference of a method names.
+// named returns the name of the definition that a method refers to.
 func named(ref *jsonschema.Schema) string { return strings.TrimPrefix(ref.Ref, "#/$defs/") }
 
-// refTo is the reference to a definition of the same file.
+// refTo returns the reference to a definition of the same file.
 func refTo(name string) string {
 	return "#/$defs/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

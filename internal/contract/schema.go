@@ -73,8 +73,8 @@ func (s *Source) Schema() (string, error) {
 // maker makes definitions of types.
 type maker struct {
 	comments comments
-	// docs are the names of documents by their type, whole those whose definition is that of
-	// their only type.
+	// docs holds the names of documents by type. whole holds the documents whose definition is
+	// that of their only type.
 	docs  map[reflect.Type][]string
 	whole map[string]bool
 	known map[typeAt]string
@@ -95,7 +95,7 @@ func (m *maker) fail(format string, args ...any) {
 	}
 }
 
-// object is a reference to the definition of a struct, which is made once.
+// object returns a reference to the definition of a struct. It makes the definition once.
 func (m *maker) object(at typeAt) *jsonschema.Schema {
 	if name, ok := m.known[at]; ok {
 		return &jsonschema.Schema{Ref: refTo(name)}
@@ -132,8 +132,8 @@ func (m *maker) object(at typeAt) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: refTo(name)}
 }
 
-// name finds a name that no other type has: that of the document; else the type's own without
-// the ending of calls; with its package in front where that is taken.
+// name returns a name that no other type has: the document's name, or else the type's own name
+// without the ending of calls. If that is taken, the name of the package precedes it.
 func (m *maker) name(at typeAt) string {
 	if docs := m.docs[at.t]; len(docs) == 1 && m.whole[docs[0]] {
 		return docs[0]
@@ -175,8 +175,8 @@ type field struct {
 	required bool
 }
 
-// fields are the members of a struct. Of two that have one name the one that is embedded less
-// deeply counts, as in encoding/json.
+// fields returns the members of a struct. If two have the same name, the less deeply embedded one
+// counts, as in encoding/json.
 func (m *maker) fields(at typeAt) []field {
 	var out []field
 	depth := map[string]int{}
@@ -187,7 +187,7 @@ func (m *maker) fields(at typeAt) []field {
 		doc := ""
 		for i := range t.NumField() {
 			f := t.Field(i)
-			// A comment may tell of fields that follow, too.
+			// A comment may also describe the next fields.
 			if own := said.fields[f.Name]; own != "" || !slices.Contains(strings.FieldsFunc(doc, notLetter), f.Name) {
 				doc = own
 			}
@@ -226,8 +226,8 @@ func (m *maker) fields(at typeAt) []field {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// member is a member of an object. One that may be left out has a default if that is the same as
-// the zero value of its type.
+// member returns a member of an object. An optional member has a default if that equals the zero
+// value of its type.
 func (m *maker) member(answer bool, f reflect.StructField, name, options, doc string) field {
 	hint, required := f.Tag.Get("rpc"), false
 	if hint == "required" {
@@ -264,8 +264,7 @@ func (m *maker) member(answer bool, f reflect.StructField, name, options, doc st
 	return field{name, s, required}
 }
 
-// wireNames puts the names on the wire in the place of Go's, where a comment speaks of a
-// member.
+// wireNames replaces Go's names of members in comments by the names on the wire.
 func wireNames(t reflect.Type) *strings.Replacer {
 	var pairs []string
 	for i := range t.NumField() {
@@ -286,8 +285,9 @@ var (
 	reader     = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shape is the schema of a type. The hint is the tag rpc of a member: the words of a parameter,
-// "object", "objects" or "texts" for JSON that is read later, or the name of a document.
+// shape returns the schema of a type. The hint is the tag rpc of a member: the words of a
+// parameter, "object", "objects" or "texts" for JSON that is read later, or the name of a
+// document.
 func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 	t := at.t
 	text, number, anything := &jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "object"}
@@ -411,7 +411,7 @@ func file(description string, methods []string, defs map[string]*jsonschema.Sche
 	return b.String()
 }
 
-// compact is JSON on one line, in which < and > are themselves.
+// compact returns JSON on one line, without escapes for < and >.
 func compact(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
