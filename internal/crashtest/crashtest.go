@@ -25,11 +25,11 @@ const (
 	envCount  = "MEMKERNEL_CRASH_COUNT"
 )
 
-// quickKills is about how many kills the quick suite spreads over a script.
+// quickKills is the approximate number of kills that the quick suite spreads over a script.
 const quickKills = 5
 
-// Child is to be called first by the test that is a script. In a child it gives
-// the folder to work in, the Nth write operation armed; otherwise it skips.
+// Child must be the first call of a test that is a script. In a child it arms the Nth write
+// operation and returns the folder to work in. Otherwise it skips the test.
 func Child(t *testing.T) (dir string) {
 	t.Helper()
 	if os.Getenv(envScript) != t.Name() {

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm lets the process kill itself before the operation that it was given, or write
-// down how many operations there were.
+// arm makes the process kill itself before the operation that the environment gives, or else
+// write down the number of operations.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))
 	if err != nil {
@@ -66,8 +66,8 @@ func count(t *testing.T, script, dir string) (ops int, out []byte) {
 	return ops, out
 }
 
-// run runs a script in a child that dies before its nth write operation, and reports
-// whether it did.
+// run runs a script in a child that dies before its nth write operation, and reports whether it
+// died.
 func run(t *testing.T, script, dir string, n int, env ...string) (out []byte, killed bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+script+"$")
