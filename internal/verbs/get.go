@@ -89,7 +89,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 	return err
 }
 
-// refused returns an error that says that a path is not memory.
+// refused returns the error for a path that is not memory.
 func refused(a *cli.App, arg, path string, err error) error {
 	if !errors.Is(err, markdownstore.ErrDenied) {
 		return err

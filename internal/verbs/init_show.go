@@ -280,8 +280,8 @@ func showNext(w io.Writer, hosts []install.Host) {
 	}
 }
 
-// firstLine returns the first line of a snippet, without its marks, that says more than the
-// question. It returns the question if there is none.
+// firstLine returns the first line of a snippet, without its marks, that is not the question
+// itself. It returns the question if there is none.
 func firstLine(s, question string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {

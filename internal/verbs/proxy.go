@@ -235,7 +235,7 @@ func logDay(log *slog.Logger) func(meter.Day, bool) {
 	}
 }
 
-// announce prints the address of the proxy, once clients can reach it.
+// announce prints the address of the proxy. l must already listen.
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// replayTrace replays a trace. The first line tells the kind of the trace.
+// replayTrace replays a trace. The kind of the trace is read from its first line.
 func replayTrace(a *cli.App, path string) error {
 	f, err := a.OpenFile(path)
 	if err != nil {

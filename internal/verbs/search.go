@@ -77,7 +77,8 @@ what get takes; with the number of any other line it takes that.`,
 	return cmd
 }
 
-// queryArgs returns an error for an empty question. It accepts - for standard input.
+// queryArgs returns an error for an empty question. It also returns one for -, which is reserved
+// for standard input.
 func queryArgs(cmd *cobra.Command, args []string) error {
 	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
 	case "":

@@ -52,7 +52,7 @@ type Door interface {
 // Serve returns the verb serve.
 func Serve(a *cli.App) *cobra.Command { return ServeBy(a, nil, &noDoor{}) }
 
-// noDoor adds no further door. Its flag only tells the user which program has HTTP.
+// noDoor adds no further door. Its flag only names the program that has HTTP.
 type noDoor struct{ listen string }
 
 func (d *noDoor) Flags(f *pflag.FlagSet) {

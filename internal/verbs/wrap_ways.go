@@ -40,8 +40,8 @@ func host(command string) string {
 }
 
 // codexWay adds a provider whose address Codex gets by arguments, because Codex reads no
-// variable. The original address is the one of the provider that config.toml chooses, or the file
-// of a profile over it.
+// variable. The upstream is the address of the provider that config.toml chooses. The file of a
+// profile overrides config.toml.
 func codexWay(list []provider, args []string) []provider {
 	home := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(userHome(), ".codex"))
 	c := layers{}
@@ -135,7 +135,7 @@ var elsewhere = map[string]string{
 
 const settingsWay = "run memkernel proxy, and enter http://127.0.0.1:8377 there, for OpenAI with /v1"
 
-// unasked returns a text that says that a command sent no request, with a hint.
+// unasked returns the message for a command that sent no request, with a hint.
 func unasked(command string) string {
 	if way := elsewhere[host(command)]; way != "" {
 		return "no call came through: " + way
