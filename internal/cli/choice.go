@@ -102,7 +102,7 @@ const chosen = "# Which Markdown is memory: all of it, since none of memory's ow
 // searched is the comment above sessionsKey in files of earlier versions.
 const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
 
-// sessionsKey is the setting for the search of past sessions, which earlier versions set.
+// sessionsKey is the setting for the search of past sessions. Earlier versions set it.
 const sessionsKey = "retrieval.sessions.enabled"
 
 // add adds a setting to the workspace's own configuration. If there is no file, the new one

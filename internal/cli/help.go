@@ -77,7 +77,7 @@ func help(a *App, cmd *cobra.Command) {
 		b.WriteString(paragraph(p, width) + "\n\n")
 	}
 	b.WriteString("Usage:\n")
-	if !cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " ") { // it takes something itself
+	if !cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " ") { // the verb itself has arguments
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {

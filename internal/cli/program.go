@@ -46,8 +46,8 @@ func NewVerb(use, summary string, command func(*App) *cobra.Command, alike strin
 	return Verb{use, summary, command, strings.Fields(alike)}
 }
 
-// Main runs the program on the process's streams until it ends or is told to, and returns the
-// exit code.
+// Main runs the program on the process's streams and returns the exit code. A signal makes the
+// program end early.
 func (p *Program) Main() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

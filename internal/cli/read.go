@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// userConfig is the user's own configuration file, "" where the system names no folder for such
+// userConfig is the user's own configuration file, "" if the system names no folder for such
 // files. It applies in every project.
 func userConfig() string {
 	dir, err := os.UserConfigDir()
@@ -26,7 +26,7 @@ func userConfig() string {
 
 // Read reads the settings. The user's own file overrides the defaults. The file that the user
 // named, or else the one in the state folder, overrides the user's file. The state folder's file
-// may come from somebody else with the project, see [config.Project].
+// may be part of a project by other people, see [config.Project].
 func (s *Settings) Read() error {
 	if err := s.read(s.StateDir); err != nil {
 		return err

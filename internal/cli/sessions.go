@@ -25,8 +25,8 @@ func pastSessions(s *config.Sessions) kernel.SessionOptions {
 	return o
 }
 
-// inWorkspace returns the folder for a path in the configuration. The path is relative to the
-// workspace, or to the user's home if it begins with ~/.
+// inWorkspace returns the folder for a path in the configuration. A relative path is relative to
+// the workspace, or to the user's home if it begins with ~/.
 func (s *Settings) inWorkspace(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// memoryOptions returns the settings of memory in the kernel's form. Where a zero would mean the
+// memoryOptions returns the settings of memory in the kernel's form. If a zero would mean the
 // default, it passes the nearest value that does not.
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval

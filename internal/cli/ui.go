@@ -226,7 +226,7 @@ func (u *UI) Report(err error) int {
 		u.hintf("%s", usage.Hint)
 		return ExitUsage
 	case errors.Is(err, syscall.EPIPE):
-		return ExitError // the reader went away; nobody is left to tell
+		return ExitError // the reader has closed the stream, so there is no output
 	}
 	u.errorf("%s", PlainError(err))
 	if h := HintFor(err); h != "" {

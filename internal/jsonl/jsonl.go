@@ -50,7 +50,7 @@ func (v *Value) Blank() bool { return v.Raw == "" && v.Err == nil }
 // is harmless.
 func (v *Value) Zeros() int { return strings.Count(v.Lead, "\x00") + strings.Count(v.Tail, "\x00") }
 
-// Place names the bytes that Raw takes in the file.
+// Place returns a text that names the bytes of Raw in the file.
 func (v *Value) Place() string {
 	from := v.Offset + int64(len(v.Lead))
 	return fmt.Sprintf("bytes %d to %d", from, from+int64(len(v.Raw)))

@@ -75,8 +75,8 @@ func Find(stateDir string) (nc net.Conn, path string, err error) {
 	return nil, "", err
 }
 
-// Dial connects to a socket. It returns an [*Error] if the socket is a link, or if others than
-// the user may use it.
+// Dial connects to a socket. It returns an [*Error] if the path is a link or no socket, or if
+// other users may use it.
 func Dial(path string) (net.Conn, error) {
 	fi, err := os.Lstat(path)
 	switch {
