@@ -42,7 +42,7 @@ func TestTableOfHosts(t *testing.T) {
 	if !slices.Equal(order, install.Names()) {
 		t.Fatalf("the table has %v, want %v", order, install.Names())
 	}
-	_, prose, _ := strings.Cut(strings.Join(strings.Fields(doc), " "), "It looks for ")
+	_, prose, _ := strings.Cut(strings.Join(strings.Fields(doc), " "), "`init` looks for ")
 	prose, _, _ = strings.Cut(prose, " by their folders")
 	named := strings.Split(strings.Replace(prose, " and ", ", ", 1), ", ")
 	used := map[string]bool{}
