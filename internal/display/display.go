@@ -17,27 +17,26 @@ import (
 )
 
 const (
-	// Columns is the width that every line keeps to, but on a wider terminal.
+	// Columns is the width that every line keeps to, except on a wider terminal.
 	Columns = 80
-	// MaxColumns is the most that a line takes: longer ones are hard to read.
+	// MaxColumns is the largest width of a line, because longer lines are hard to read.
 	MaxColumns = 140
-	// MinWidth is the least that a table can be drawn in.
+	// MinWidth is the smallest width that a table can be drawn in.
 	MinWidth = 44
 )
 
 // Style is how a drawing looks.
 type Style struct {
-	// Color tells whether text is coloured.
+	// Color is set if text is coloured.
 	Color bool
-	// Width is how many columns a drawing may take; one that can't be narrower takes
-	// Columns at least.
+	// Width is the number of columns that a drawing may take. Drawings that can't be narrower
+	// take at least Columns.
 	Width int
-	// Command, if not nil, has commands of this program that a text names say of which
-	// workspace they are.
+	// Command, if not nil, adds the workspace to the commands of this program in a text.
 	Command func(string) string
 }
 
-// command is a text that names commands.
+// command returns a text after [Style.Command].
 func (p Style) command(text string) string {
 	if p.Command == nil {
 		return text
@@ -45,7 +44,7 @@ func (p Style) command(text string) string {
 	return p.Command(text)
 }
 
-// columns is the width of a drawing that can't be narrower than Columns.
+// Columns returns the width of a drawing that can't be narrower than [Columns].
 func (p Style) Columns() int { return max(p.Width, Columns) }
 
 // Ink is an ANSI attribute.
@@ -64,7 +63,7 @@ const (
 	Gray   Ink = "90"
 )
 
-// Paint colours text, or leaves it alone.
+// Paint colours text, or returns it unchanged without colour.
 func (p Style) Paint(s Ink, text string) string {
 	if !p.Color || text == "" {
 		return text
@@ -85,7 +84,7 @@ func Thousands(n int) string {
 	return sign + s
 }
 
-// percent is part of whole in hundredths, with one digit.
+// percent formats part of whole in per cent, with one digit.
 func percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
@@ -93,7 +92,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-// share is a number between 0 and 1 as a percentage.
+// Share formats a number between 0 and 1 as a percentage.
 func Share(v float64) string {
 	switch p := 100 * v; {
 	case p >= 1000:
@@ -121,7 +120,7 @@ func dollars(v *float64) string {
 // each wide character (CJK, emoji and their sequences), none for a mark on another letter.
 func Width(s string) int { return uniseg.StringWidth(s) }
 
-// left and right pad to a width; text that is too long is cut with a tilde.
+// Left and Right pad to a width. Text that is too long is cut with a tilde.
 func Left(s string, n int) string  { return pad(Clip(s, n), "", " ", n) }
 func Right(s string, n int) string { return pad(Clip(s, n), " ", "", n) }
 
@@ -166,8 +165,7 @@ func cut(s string, n int) (head, rest string) {
 	return s[:end], s[end:]
 }
 
-// Printable is a text on one line as a screen shows it, so that its columns can be
-// counted.
+// Printable returns a text on one line as a screen shows it, so that its columns can be counted.
 func Printable(s string) string {
 	return textutil.Visible(spaces.Replace(s))
 }

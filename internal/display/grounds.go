@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// writers say in words who wrote an entry.
+// writers holds the wording for the writer of an entry.
 var writers = map[string]string{
 	"": "somebody, and no record says who", api.ByUpkeep: "memkernel's upkeep, and stands as it was written", api.BySession: "memkernel, of a session",
 	api.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",

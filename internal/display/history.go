@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// origins say in words who wrote a version.
+// origins holds the wording for the writer of a version.
 var origins = map[consolidation.Origin]string{
 	consolidation.OriginHand: "by a person's hand", consolidation.OriginWords: "by a person, in a session", consolidation.OriginAgent: "by an agent, in a session",
 	consolidation.OriginTool: "by a tool, in a session", consolidation.OriginUpkeep: "by memkernel's upkeep", consolidation.OriginUnknown: "by somebody, no record says who",
@@ -63,7 +63,7 @@ func because(v *history.Version) string {
 	return ""
 }
 
-// placesOf say where a version was, came from and went.
+// placesOf lists the place of a version, its origin and its destination.
 func placesOf(h *api.History, v *history.Version) []string {
 	var out []string
 	if at := fmt.Sprintf("%s:%d", v.Path, v.Line); v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
@@ -84,7 +84,7 @@ func placesOf(h *api.History, v *history.Version) []string {
 	return out
 }
 
-// body is the text of a version, or how it differs from the one before.
+// body returns the text of a version, or its difference from the previous version.
 func (p Style) body(h *api.History, v *history.Version) string {
 	var b strings.Builder
 	if v.Diff != "" {

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Meter is a line that shows how far a slow verb is: how much of it is done, in per cent,
-// and how much of it in a second. It is drawn over and over, and wiped at the end. A nil
-// Meter draws nothing.
+// Meter is a line that shows the progress of a slow verb in per cent, and its rate per second. It
+// is drawn again and again, and wiped at the end. A nil Meter draws nothing.
 type Meter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	now      func() time.Time
 	patience time.Duration
-	// since is when the first was shown, which patience counts from; begun is when that
-	// began whose rate is told, with from of it done.
+	// since is the time of the first Show, from which patience counts. begun is the start of the
+	// units whose rate is shown, when from of them were done.
 	since, begun, last time.Time
 	what               string
 	from, done         int
@@ -25,7 +24,7 @@ type Meter struct {
 	stop            chan struct{}
 }
 
-// meterEvery is how often the line is drawn anew.
+// meterEvery is the time between two drawings of the line.
 const meterEvery = 100 * time.Millisecond
 
 // NewMeter returns a meter that draws on a terminal that can go back in a line. It draws nothing
@@ -66,7 +65,7 @@ func (m *Meter) Show(what string, done, all int, unit string) {
 	m.draw(line, now)
 }
 
-// perSecond is a number in three digits, or more if it has more.
+// perSecond formats a number with three digits, or more if its integer part has more.
 func perSecond(n float64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%.3g", n)
@@ -79,7 +78,7 @@ func (m *Meter) draw(line string, now time.Time) {
 	m.last, m.shown = now, true
 }
 
-// Work shows for how long something takes while nothing of it is counted, until Done.
+// Work shows the duration of work without counts until Done is called.
 func (m *Meter) Work(what string) {
 	if m == nil {
 		return

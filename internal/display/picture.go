@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// PictureMost is how many policies a picture shows at most.
+// PictureMost is the largest number of policies in a picture.
 const PictureMost = 3
 
 // The picture's size in its own units. It is small so that its text can still be read when a page
@@ -56,7 +56,7 @@ func pictureSays(policy string) string {
 	return ""
 }
 
-// PictureThemes are the names of the themes, the first being the default.
+// PictureThemes returns the names of the themes, the default one first.
 func PictureThemes() []string { return []string{"light", "dark"} }
 
 // pictureColumn is the drawn data of a call, or the mean of several, and the bill after them.
@@ -66,10 +66,10 @@ type pictureColumn struct {
 	cut, pause            bool
 }
 
-// top is the height of a column in tokens.
+// top returns the height of a column in tokens.
 func (c pictureColumn) top() float64 { return c.read + c.write + c.uncached }
 
-// drawing is a picture under way.
+// drawing is an unfinished picture.
 type drawing struct {
 	strings.Builder
 	theme   pictureTheme
@@ -83,9 +83,9 @@ type drawing struct {
 	marks bool // cuts are marked
 }
 
-// Picture draws a session under one to three policies as an SVG of one of the
-// [PictureThemes]: the prompt of every call by what it cost, and the bill as it grows.
-// The results are aligned ([replay.Align]); it is an error if they hold no call.
+// Picture draws a session under one to three policies as an SVG of one of the [PictureThemes]:
+// the prompt of every call by what it cost, and the bill as it grows. Callers must align the
+// results ([replay.Align]). Picture returns an error if they hold no call.
 func Picture(w io.Writer, results []*replay.Result, theme string) error {
 	colours, ok := pictureThemes[theme]
 	if !ok {
@@ -170,7 +170,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// draw puts all of it on the page.
+// draw draws the whole picture.
 func (p *drawing) draw() {
 	bill := picHead + float64(len(p.results))*(picName+picPanel+picGap)
 	height := bill + picName + picBill + picFoot
@@ -202,7 +202,7 @@ func (p *drawing) draw() {
 
 func (p *drawing) title() string { return "Every call's prompt, by what its tokens cost" }
 
-// subtitle says whose session it is.
+// subtitle names the session.
 func (p *drawing) subtitle() string {
 	calls := p.results[0].Calls
 	s := "1 call"
@@ -216,7 +216,7 @@ func (p *drawing) subtitle() string {
 	return s + ", " + Clip(p.results[0].Model, 40)
 }
 
-// spell is a duration in its two largest units.
+// spell formats a duration in its two largest units.
 func spell(d time.Duration) string {
 	m := int(d.Minutes())
 	switch {
@@ -243,7 +243,7 @@ func (p *drawing) describe() string {
 	return b.String()
 }
 
-// cents is a bill as people read it.
+// cents formats a bill for people.
 func cents(v *float64) string {
 	if v == nil {
 		return "unpriced"
@@ -303,8 +303,8 @@ func (p *drawing) pauses(top, bottom float64) {
 	}
 }
 
-// scale is how many tokens the plots reach up to, and the window, 0 if it would leave the
-// prompts too little of the height.
+// scale returns the number of tokens at the top of the plots, and the window. window is 0 if
+// showing it would leave the prompts too little height.
 func (p *drawing) scale() (top, window float64) {
 	for i, r := range p.results {
 		for _, c := range p.columns[i] {
@@ -379,7 +379,7 @@ func (p *drawing) area(columns []pictureColumn, height func(float64) float64, co
 	}
 }
 
-// window draws the line at the window's limit, or says where it is.
+// window draws the line at the window's limit, or writes the limit if it is above the plot.
 func (p *drawing) window(y, top, window float64) {
 	if window == 0 {
 		p.text(picLabels, y+12, p.caption(), "window")
@@ -431,7 +431,7 @@ func (p *drawing) bills(y float64) {
 	}
 	fmt.Fprintf(p, `<path d="M%s %sH%s" stroke="%s"/>`+"\n", num(picLeft), num(bottom), num(picRight), p.theme.muted)
 	slices.SortStableFunc(labels, func(a, b pictureLabel) int { return int(1000 * (a.y - b.y)) })
-	// From the lowest up: each as near to its line's end as those below it leave room.
+	// From the lowest up, each label is as near to its line's end as the labels below it allow.
 	limit := bottom - 22
 	for i := len(labels) - 1; i >= 0; i-- {
 		l := &labels[i]
@@ -443,13 +443,13 @@ func (p *drawing) bills(y float64) {
 	}
 }
 
-// fitting is the size of letters that are so wide, in their size, or the smaller one that
-// a label's line has room for.
+// fitting returns size, or the largest smaller letter size at which s fits on a label's line.
+// wide is the width of a letter relative to its size.
 func fitting(size, wide float64, s string) string {
 	return num(min(size, (picWidth-picLabels-18)/(wide*float64(max(1, Width(s))))))
 }
 
-// caption is how less important text looks.
+// caption returns the look of less important text.
 func (p *drawing) caption() string {
 	return fmt.Sprintf(`fill="%s" font-size="%d"`, p.theme.muted, picCaption)
 }
@@ -462,7 +462,7 @@ func (p *drawing) text(x, y float64, attributes, s string) {
 	fmt.Fprintf(p, `<text x="%s" y="%s"%s>%s</text>`+"\n", num(x), num(y), attributes, escaped(s))
 }
 
-// escaped is a text that others may have written, in XML.
+// escaped returns foreign text escaped for XML.
 func escaped(s string) string { return html.EscapeString(Printable(s)) }
 
 // num formats a length with at most one digit after the point.

@@ -18,14 +18,14 @@ type Plan struct {
 	Plan *api.ContextPlan
 	// Model is the price book's row.
 	Model cachelayout.Model
-	// Dialect and View are those of the transcript; Dialect is "" without one.
+	// Dialect and View describe the transcript. Dialect is "" without one.
 	Dialect transcript.Dialect
 	View    transcript.View
-	// Call of Calls of the view, from 1, began at CallTime; it is 0 for one that is
-	// still to come.
+	// Call is the number of the call among the Calls of the view, from 1, or 0 for a future call.
+	// It began at CallTime.
 	Call, Calls int
 	CallTime    time.Time
-	// Now is when the planned call is made.
+	// Now is the time of the planned call.
 	Now time.Time
 	// HostMessages came from the host, a prompt included.
 	HostMessages int
@@ -65,7 +65,7 @@ func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	return Flush(w, &s.b)
 }
 
-// Summary is the plan in a few lines.
+// Summary writes the plan in a few lines.
 func Summary(w io.Writer, out *Plan) error {
 	plan := out.Plan
 	budgets := plan.Budgets
@@ -94,7 +94,7 @@ func Summary(w io.Writer, out *Plan) error {
 	return Flush(w, &b)
 }
 
-// line writes a line; its parts may be coloured.
+// line writes a line. Its parts may be coloured.
 func (s *sheet) line(parts ...string) {
 	s.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	s.b.WriteByte('\n')
@@ -156,7 +156,7 @@ func callName(t *Plan) string {
 	return fmt.Sprintf("%s of %s recorded", Thousands(t.Call), Thousands(t.Calls))
 }
 
-// Plural is "1 call" or "7 calls", "1 entry" or "7 entries".
+// Plural returns "1 call" or "7 calls", "1 entry" or "7 entries".
 func Plural(n int, noun string) string {
 	switch stem, y := strings.CutSuffix(noun, "ry"); {
 	case n == 1:
@@ -256,7 +256,7 @@ func (s *sheet) faults() {
 	s.more(len(faults), len(show))
 }
 
-// maxRows is how many rows of a table are shown without --all.
+// maxRows is the number of rows of a table shown without --all.
 const maxRows = 10
 
 // more writes how many rows were left out of a table.
@@ -284,7 +284,7 @@ func cutName(plan *api.ContextPlan) string {
 	return "none"
 }
 
-// FixedRemark says where the fixed part comes from, and how to have another.
+// FixedRemark explains the source of the fixed part, and how to set another size.
 func FixedRemark(n int) string {
 	return fmt.Sprintf("%s tokens of system prompt and tools that the transcript doesn't hold, implied by its first billed call; --fixed-tokens=%d says so by hand, and 0 leaves them out", Thousands(n), n)
 }

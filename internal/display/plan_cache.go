@@ -95,7 +95,7 @@ func (s *sheet) savedRemark(b cachelayout.Bill) string {
 	return s.Paint(green, fmt.Sprintf("   %s saved", Share(v)))
 }
 
-// cost is n tokens at a price per million.
+// cost formats the cost of n tokens at a price per million.
 func cost(n int, price *float64) string {
 	if n == 0 {
 		return "-"
@@ -183,7 +183,7 @@ func (s *sheet) refusals(plan *api.ContextPlan) {
 	}
 }
 
-// clipRows is the newest rows of a table, all with --all.
+// clipRows returns the newest rows of a table, or all with --all.
 func clipRows[T any](s *sheet, rows []T) []T {
 	if s.all || len(rows) <= maxRows {
 		return rows
@@ -260,7 +260,7 @@ func (s *sheet) ahead() {
 	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, Thousands(int(a.Ping)), Thousands(int(a.Expiry))), "")
 }
 
-// paybackText is n*, the number of calls after which a warm cut has paid.
+// paybackText describes n*, the number of calls after which a warm cut has paid.
 func paybackText(f cachelayout.Figures) string {
 	when := "never"
 	if f.BreakEvenTurns >= 0 {
@@ -273,7 +273,7 @@ func paybackText(f cachelayout.Figures) string {
 	return s
 }
 
-// optimumText is H*, the mark at which batches are cheapest.
+// optimumText describes H*, the mark at which batches are cheapest.
 func optimumText(f cachelayout.Figures) string {
 	assumed := ""
 	if f.RatiosAssumed {

@@ -43,7 +43,7 @@ func fates(plan *api.ContextPlan) []fate {
 	return out
 }
 
-// group is pages of one kind that met the same fate.
+// group is a set of pages of one kind with the same fate.
 type group struct {
 	kind, level, reason string
 	pages               int
@@ -93,13 +93,13 @@ func (s *sheet) pages() {
 	s.pageRows(all)
 }
 
-// level is a page's level in its colour.
+// level returns a page's level in its colour.
 func (s *sheet) level(name string, n int) string {
 	colour := map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
 	return s.Paint(colour, Left(name, n))
 }
 
-// pageRows lists single pages: those that lost most, or every one with --all.
+// pageRows lists single pages: those that lost most, or all with --all.
 func (s *sheet) pageRows(all []fate) {
 	rows := slices.Clone(all)
 	title := "every page"
@@ -162,7 +162,7 @@ func thrashText(r *paging.Report) string {
 	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
 }
 
-// pageFacts are a page's sizes, and where it comes from.
+// pageFacts returns the sizes and the origin of a page.
 func pageFacts(r *paging.PageRow) string {
 	var sizes []string
 	for _, l := range [...]pagevm.Level{pagevm.Full, pagevm.Compressed, pagevm.Structured, pagevm.Pointer} {

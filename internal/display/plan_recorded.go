@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout/predict"
 )
 
-// recordedTail is how many of the last calls are shown without --all.
+// recordedTail is the number of last calls shown without --all.
 const recordedTail = 10
 
 // recorded compares the expected cache use of every recorded call with its bill.
@@ -69,7 +69,7 @@ func (s *sheet) recordedRow(c *predict.Call) {
 		Right(Thousands(c.Predicted.Write), 10), Right(Thousands(c.Recorded.Write), 9), s.errorOf(c.WriteError, c.Judged), " ", s.Paint(yellow, mark))
 }
 
-// errorOf is a relative error, coloured by size.
+// errorOf formats a relative error, coloured by size.
 func (s *sheet) errorOf(v float64, judged bool) string {
 	if !judged {
 		return Right("-", 9)
@@ -92,7 +92,7 @@ func millions(n int) string {
 	return fmt.Sprintf("%.2f M", float64(n)/1e6)
 }
 
-// signed is by how much a sum was missed.
+// signed formats the difference of a sum from the expected one in per cent.
 func signed(got, want int) string {
 	if want == 0 {
 		return "-"

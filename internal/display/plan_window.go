@@ -15,7 +15,7 @@ type band struct {
 	colour Ink
 }
 
-// signs draws the regions; a sign is never used twice, so that the bar can be
+// signs holds the character of each region. No character is used twice, so that the bar can be
 // read without colour.
 var signs = map[string]struct {
 	sign   byte
@@ -44,7 +44,7 @@ func bands(plan *api.ContextPlan) []band {
 	return append(out, band{"free", max(free, 0), '.', Gray}, band{"margin", b.MarginTokens, ':', Gray}, band{"reserve", b.ReserveTokens, '/', Gray})
 }
 
-// windowHint is how a model's window is made known.
+// windowHint says how to set a model's window.
 const windowHint = "name it with plan.context_window (--context-window), or add the model to a file of prices (--prices)"
 
 // window draws the window as a bar and as a table.

@@ -98,7 +98,7 @@ func saves(out *Plan) string {
 	return b.String() + "."
 }
 
-// lookAt names the part of the explanation that wants attention most.
+// lookAt names the part of the explanation that needs attention most.
 func lookAt(plan *api.ContextPlan) string {
 	switch n := len(plan.Faults); {
 	case n == 1:
@@ -140,7 +140,7 @@ func lookAt(plan *api.ContextPlan) string {
 	return "Nothing in it needs attention."
 }
 
-// pageCounts are the pages in full, those shown shorter, and those left out.
+// pageCounts returns the numbers of pages in full, pages shown shorter, and pages left out.
 func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 	for _, r := range plan.Debug.Included {
 		if r.Level == pagevm.Full {

@@ -74,7 +74,7 @@ func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	return Flush(w, &b)
 }
 
-// priced says where a price is from.
+// priced returns the source of a price.
 func priced(e *document.Estimate) string {
 	if e.PriceSource == "" {
 		return ""
@@ -103,7 +103,7 @@ func told(s api.SkippedFile) string {
 	return s.Path + ": " + s.Reason
 }
 
-// ReindexStep returns the stage that a reindex is at, and how many of all units of it are done.
+// ReindexStep returns the present stage of a reindex, and how many of all its units are done.
 func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
 	switch p.Stage {
 	case api.StageIndex:
@@ -114,7 +114,7 @@ func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit strin
 	return "embedding", int(p.Done), int(p.Total), "text"
 }
 
-// lineEvery is how often ReindexLines prints.
+// lineEvery is the time between two lines of ReindexLines.
 const lineEvery = 10 * time.Second
 
 // ReindexLines prints a line every ten seconds, for an output that is no terminal.

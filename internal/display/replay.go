@@ -24,8 +24,8 @@ type replayRow struct {
 	of   func(r *replay.Result) string
 }
 
-// Replay puts the policies side by side with every figure; more than fit are a line
-// each with the main ones.
+// Replay writes every figure of the policies side by side. If there are too many policies, it
+// writes one line for each with the main figures.
 func Replay(w io.Writer, doc *replay.Document, p Style) error {
 	results := doc.Results
 	var b strings.Builder
@@ -38,7 +38,7 @@ func Replay(w io.Writer, doc *replay.Document, p Style) error {
 	return Flush(w, &b)
 }
 
-// replayColumns is a column for each policy.
+// replayColumns writes a column for each policy.
 func replayColumns(b *strings.Builder, results []*replay.Result, p Style) {
 	b.WriteString(p.Paint(Bold, Left("memkernel replay", replayLabel+2)))
 	for _, r := range results {
@@ -72,7 +72,7 @@ func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
 	return func(r *replay.Result) string { return Share(of(&r.Totals)) }
 }
 
-// bill is the whole bill: input, summaries and answers.
+// bill returns the whole bill: input, summaries and answers.
 func bill(t *replay.Totals) *float64 {
 	if t.CostUSD == nil || t.OutputCostUSD == nil {
 		return nil
@@ -81,8 +81,7 @@ func bill(t *replay.Totals) *float64 {
 	return &whole
 }
 
-// notPlanned is the row of the calls that count for no policy; without any it is left
-// out.
+// notPlanned is the row of the calls that count for no policy. It is left out if there are none.
 const notPlanned = "  not planned"
 
 var replayRows = []replayRow{

@@ -31,7 +31,7 @@ var replayFields = []replayField{
 	{"over", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Overflows) }},
 }
 
-// replayLines is a line for each policy, with the main figures.
+// replayLines writes a line with the main figures for each policy.
 func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 	first := results[0]
 	b.WriteString(p.Paint(Bold, "memkernel replay") + "\n")
@@ -75,7 +75,7 @@ func inCents(v *float64) string {
 	return strings.Replace(s, "−$0.00", "$0.00", 1)
 }
 
-// Dollars is an amount with its cents.
+// Dollars formats an amount with its cents.
 func Dollars(v float64) string { return inCents(&v) }
 
 // changed formats the difference of a cost from another, in per cent.

@@ -29,7 +29,7 @@ var seal = "\x1b" + rand.Text()
 // ours lets a sequence pass a screen that shows text.
 func ours(sequence string) string { return seal + sequence + seal }
 
-// shown is a text with all control sequences visible but ours.
+// shown returns a text in which all control sequences except ours are visible.
 func shown(s string) string {
 	parts := strings.Split(s, seal)
 	var run textutil.VisibleRun
@@ -47,8 +47,9 @@ func Bare(w io.Writer) io.Writer {
 	return w
 }
 
-// TextScreen shows text before a writer.
+// TextScreen returns a screen for text in front of a writer.
 func TextScreen(w io.Writer) io.Writer { return screen{Bare(w), shown} }
 
-// DocumentScreen shows a document in JSON, which stays JSON, before a writer.
+// DocumentScreen returns a screen for a JSON document in front of a writer. The document stays
+// JSON.
 func DocumentScreen(w io.Writer) io.Writer { return screen{Bare(w), textutil.VisibleJSON} }

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// mostWeak is how many hits are printed of a list of which even the best is weak.
+// mostWeak is the number of hits printed if even the best one is weak.
 const mostWeak = 2
 
 // Hits prints a block per hit and marks the words of the query. explain adds the parts of each
@@ -129,7 +129,7 @@ func above(trail []string, text string) []string {
 	return trail
 }
 
-// shared is how many headings two trails begin with alike.
+// shared returns the number of headings that two trails have in common at their beginning.
 func shared(a, b []string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -138,7 +138,7 @@ func shared(a, b []string) int {
 	return n
 }
 
-// leastHeading is the least of a heading that is worth showing, in columns.
+// leastHeading is the shortest part of a heading that is worth showing, in columns.
 const leastHeading = 12
 
 // trailText joins headings, from the innermost outwards as far as there is room.

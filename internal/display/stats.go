@@ -29,7 +29,7 @@ func Stats(w io.Writer, st *billing.Report, p Style) error {
 	return Flush(w, b)
 }
 
-// statsHead says how much there is.
+// statsHead returns the numbers of calls, sessions and turns.
 func statsHead(st *billing.Report) string {
 	head := fmt.Sprintf("%s of %s", Plural(st.Total.Calls, "call"), Plural(len(st.Sessions), "session"))
 	if st.Total.Turns > 0 {
@@ -158,7 +158,7 @@ func compact(n int) string {
 	return Thousands(n)
 }
 
-// sums is a table of sums. Columns that do not fit are left out, the last first.
+// sums writes a table of sums. It leaves out columns that do not fit, the last first.
 func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns int) {
 	cells := []struct {
 		head  string

@@ -164,7 +164,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// Size is a number of bytes for people.
+// Size formats a number of bytes for people.
 func Size(n int64) string {
 	switch {
 	case n >= 1<<20:

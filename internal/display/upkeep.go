@@ -67,10 +67,10 @@ func factsLine(f *api.Facts) string {
 	}
 }
 
-// shownMove is how much of a block the text shows, in characters.
+// shownMove is the length of the shown part of a block, in characters.
 const shownMove = 100
 
-// shownSuggestions is how many suggestions the text shows.
+// shownSuggestions is the number of suggestions shown.
 const shownSuggestions = 20
 
 // Pruned lists the blocks that moved, or would move, their new place, and those that stay.
@@ -120,7 +120,7 @@ func UnknownNames(names []string) []string {
 	return out
 }
 
-// clipped is the beginning of a text, on one line.
+// clipped returns the beginning of a text on one line.
 func clipped(s string, n int) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) <= n {
