@@ -41,7 +41,7 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 	return nil, e
 }
 
-// place is the place of a setting: the nearest mapping, and the names from there on.
+// place is the place of a setting: the nearest mapping, and the names below it.
 type place struct {
 	// root is the whole document, nil if there is none. key and in are the key and the value of
 	// the last existing section on the way; nil if there is none.
@@ -70,7 +70,7 @@ func placeOf(text []byte, key string) place {
 	return p
 }
 
-// line is the setting on one line, with the sections that are missing.
+// line returns the setting on one line, with the missing sections.
 func (p *place) line(value string) string {
 	last := len(p.rest) - 1
 	line := p.rest[last] + ": " + value
@@ -80,7 +80,7 @@ func (p *place) line(value string) string {
 	return line
 }
 
-// block is the same with the first section on a line of its own.
+// block returns the same with the first section on a line of its own.
 func (p *place) block(value string) []string {
 	if len(p.rest) == 1 {
 		return []string{p.line(value)}
@@ -89,7 +89,7 @@ func (p *place) block(value string) []string {
 	return []string{p.rest[0] + ":", "  " + below.line(value)}
 }
 
-// others are all settings but one, as text, with whether the file sets them.
+// others returns all settings except one, as text, and whether the file sets them.
 func (c *Config) others(but string) []string {
 	var out []string
 	for _, k := range c.Keys() {
@@ -100,8 +100,8 @@ func (c *Config) others(but string) []string {
 	return out
 }
 
-// additions are the ways to add a setting at its place, the best first. Not all of them are
-// configurations.
+// additions returns the possible texts with the setting at its place, the best first. Not all of
+// them are valid configurations.
 func additions(text []byte, at place, value string) [][]byte {
 	eol := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -136,8 +136,8 @@ func additions(text []byte, at place, value string) [][]byte {
 	return out
 }
 
-// addTo adds a line to a section that is there: right below its name, so that comments stay
-// with the keys that they are above of.
+// addTo adds a line to an existing section, right below the section's name, so that comments stay
+// above their keys.
 func addTo(text []byte, k, v *yaml.Node, line, eol string, put func(int, string)) {
 	switch {
 	case v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle != 0:
@@ -162,7 +162,7 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 	if len(m.Content) > 0 {
 		entry += ", "
 	}
-	// Columns count characters. The brace of the mapping is the first one from there on.
+	// Columns count characters. The brace of the mapping is the first one from that column on.
 	skip := len(string([]rune(string(text[at:]))[:cmp.Or(m.Column-1, 0)]))
 	if j := bytes.IndexByte(text[at+skip:], '{'); j >= 0 {
 		i = skip + j
@@ -170,8 +170,8 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 	put(at+i+1, entry)
 }
 
-// lineStart is where a line begins, counted from 1; the end of the text if it has fewer.
-// Lines end as YAML has it.
+// lineStart returns the offset of a line, counted from 1, or the end of the text if it has fewer
+// lines. It uses YAML's line ends.
 func lineStart(text []byte, line int) int {
 	at := 0
 	for line > 1 && at < len(text) {
@@ -190,7 +190,7 @@ func lineStart(text []byte, line int) int {
 	return at
 }
 
-// List spells a list as a file has it.
+// List spells a list as in a file.
 func List(values []string) string {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, v := range values {

@@ -71,7 +71,8 @@ func (c *Config) checkChoice() error {
 // because one letter would be a drive.
 var folderName = textutil.LazyRegexp(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
 
-// FolderOf takes an entry of index.folders apart. Without a name it is the folder's own.
+// FolderOf splits an entry of index.folders. If the entry has no name, FolderOf returns the
+// folder's own name.
 func FolderOf(entry string) (name, folder string) {
 	if name, folder, ok := strings.Cut(entry, "="); ok && !strings.ContainsAny(name, `/\`) {
 		return name, folder
@@ -79,7 +80,7 @@ func FolderOf(entry string) (name, folder string) {
 	return path.Base(path.Clean(strings.ReplaceAll(entry, `\`, "/"))), entry
 }
 
-// checkStore holds the settings of where things are kept together.
+// checkStore checks that the settings of the store fit together.
 func (c *Config) checkStore() error {
 	if c.Index.Backend == "postgres" && !server {
 		return c.errorAt(errors.New("memkernel keeps its index in a file"), "run memkernel-server, which keeps it in PostgreSQL, or set sqlite", "index.backend")
@@ -90,7 +91,7 @@ func (c *Config) checkStore() error {
 	return nil
 }
 
-// checkIndex holds the settings of a backend together.
+// checkIndex checks that the settings of an index backend fit together.
 func (c *Config) checkIndex() error {
 	if s := &c.Store; s.Blobs.S3.Bucket != "" && s.Backend != "postgres" && s.Postgres.DSNEnv == "" {
 		return c.errorAt(errors.New("a bucket keeps what is large of a database, and the state is in files"), "set store.backend to postgres, or take the bucket away", "store.blobs.s3.bucket", "store.backend")

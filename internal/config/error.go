@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Origin is where a value came from. The zero Origin is the default.
+// Origin is the source of a value. The zero Origin is the default.
 type Origin struct {
 	// File and Line (from 1, 0 if unknown) are the place in a file.
 	File string
@@ -14,7 +14,7 @@ type Origin struct {
 	Flag string
 }
 
-// String is "default", "config.yaml:3" or "--color".
+// String returns "default", "config.yaml:3" or "--color".
 func (o Origin) String() string {
 	switch {
 	case o.Flag != "":
@@ -30,10 +30,10 @@ func (o Origin) String() string {
 // Error is a mistake in a configuration.
 type Error struct {
 	Origin Origin
-	// Key is the setting by its full name, "" if the mistake is not at one.
+	// Key is the full name of the setting, "" if the mistake is not at a setting.
 	Key string
 	Err error
-	// Hint is a way out, "" if Err needs none.
+	// Hint says how to correct the mistake, "" if Err needs no hint.
 	Hint string
 }
 
@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 // Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errorAt returns a mistake at the first of some keys. Its place is that of the first
-// which is not a default.
+// errorAt returns a mistake at the first of keys. Its place is that of the first key without its
+// default value.
 func (c *Config) errorAt(err error, hint string, keys ...string) error {
 	e := &Error{Key: keys[0], Err: err, Hint: hint}
 	for _, k := range keys {

@@ -12,14 +12,14 @@ import (
 type Key struct {
 	// Name is the dotted path in the file.
 	Name string
-	// Doc is its meaning, Empty that of its zero value if it has one of its own.
+	// Doc is its meaning. Empty is the meaning of its zero value if that differs.
 	Doc, Empty string
-	// Flag is the name of the flag that sets it, without dashes, if there is one.
+	// Flag is the name, without dashes, of the flag that sets it, if there is one.
 	Flag string
-	// Of are the words that it may be, nil if it is none of a few words.
+	// Of lists the allowed words, nil if others are allowed.
 	Of []string
-	// Experimental: it is kept for experiments, and has its place in the file below
-	// [Experiments]. Its name does not show that.
+	// Experimental is set for a setting that is kept for experiments. Its place in the file is
+	// below [Experiments], which its name does not show.
 	Experimental bool
 
 	// Project says which values the file in a project's own folder may give: all for "", and none
@@ -31,11 +31,11 @@ type Key struct {
 	value       reflect.Value
 }
 
-// server is whether the program is memkernel-server.
+// server is set if the program is memkernel-server.
 var server bool
 
-// ForServer takes in the settings that memkernel-server alone has: those of databases and
-// buckets. Callers must call it before they read or make a configuration.
+// ForServer adds the settings that only memkernel-server has: those of databases and buckets.
+// Callers must call it before they read or make a configuration.
 func ForServer() { server = true }
 
 // never is a word of [Key.Project].
@@ -67,13 +67,12 @@ func (k Key) projectMay(before reflect.Value) bool {
 	}
 }
 
-// section is a struct of settings, its own before those of sections below it.
+// section is a struct of settings. Its own settings come before those of the sections below it.
 type section struct {
 	name, doc string
 	keys      []Key
 	sections  []section
-	// moved are the experimental settings of the struct, which a file may have here
-	// as well.
+	// moved lists the experimental settings of the struct. A file may have them here as well.
 	moved []Key
 }
 
@@ -97,7 +96,7 @@ func (c *Config) tree() section {
 
 func (s section) empty() bool { return len(s.keys)+len(s.sections) == 0 }
 
-// experiments takes the experimental settings into sections of their own.
+// experiments moves the experimental settings into sections of their own.
 func (s *section) experiments() section {
 	out := section{name: Experiments + "." + s.name}
 	for i := range s.sections {
@@ -116,7 +115,7 @@ func (s *section) experiments() section {
 	return out
 }
 
-// gone reports whether nothing of a section is left that a file may have there.
+// gone reports whether a file may have no setting in the section any more.
 func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
 // sectionOf reads the fields of a struct. The section's rule for projects holds for each of its
@@ -171,7 +170,7 @@ func (c *Config) find(name string) (Key, bool) {
 	return keys[i], true
 }
 
-// Origin returns where the value of a setting came from.
+// Origin returns the source of the value of a setting.
 func (c *Config) Origin(name string) Origin { return c.origin[name] }
 
 // Set gives a setting another value, written as in a file; a list is separated by

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// suggest returns the hint for a key that a section doesn't have: the one that was
-// probably meant, else the keys that there are.
+// suggest returns the hint for a key that a section doesn't have: the key that was probably
+// meant, or else the existing keys.
 func (c *Config) suggest(s section, word string) string {
 	if _, known := c.find(word); known && strings.Contains(word, ".") {
 		return "a dot is a level of the file: write " + short(word) + " indented below its section"
@@ -39,8 +39,8 @@ func (s section) words() []string {
 	return out
 }
 
-// nearest returns the full name of the key that a word misspells: within a third of
-// its length, one of the same section before one of another, else "".
+// nearest returns the full name of the key that a word misspells, within a third of the word's
+// length, or "". It prefers keys of the same section.
 func (c *Config) nearest(s section, word string) string {
 	best, name := 2*(len(word)/3+1), ""
 	try := func(full string, far int) {

@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Load reads a file over the defaults. A file that is missing is an error that
-// satisfies errors.Is(err, fs.ErrNotExist); a mistake in it is an [*Error].
+// Load reads a file over the defaults. For a missing file it returns an error that satisfies
+// errors.Is(err, fs.ErrNotExist), for a mistake in the file an [*Error].
 func Load(path string) (*Config, error) {
 	c := Default()
 	if err := c.Over(path, User); err != nil {
@@ -28,19 +28,19 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
-// Writer is who may have written a configuration file.
+// Writer is the possible author of a configuration file.
 type Writer int
 
 const (
 	// User is the person whose machine it is: every setting counts.
 	User Writer = iota
-	// Project is the author of the project that the file lies in. Only those of its settings
-	// count that trust nobody more than the settings before it; see [Config.Ignored].
+	// Project is the author of the project that the file is in. Its settings count only if they
+	// trust nobody more than the previous settings; see [Config.Ignored].
 	Project
 )
 
-// Over reads a file over the settings that hold. The errors are those of [Load], after
-// which the settings are of no use, but for a file that is missing.
+// Over reads a file over the present settings. It returns the errors of [Load]. Callers must not
+// use the settings after an error, unless the file is missing.
 func (c *Config) Over(path string, by Writer) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Config) Over(path string, by Writer) error {
 	return c.over(f, path, by)
 }
 
-// maxFile is the largest configuration that is read: 1 MiB.
+// maxFile is the largest size of a configuration: 1 MiB.
 const maxFile = 1 << 20
 
 // Read reads a configuration over the defaults. The name is used for errors and
@@ -149,7 +149,7 @@ func (f *file) syntax(err error) error {
 	return f.errorAt(line, "", "see the lines about there for indentation, colons and quotes", "not YAML: %s", text)
 }
 
-// section reads a mapping. One without content changes nothing.
+// section reads a mapping. An empty mapping changes nothing.
 func (f *file) section(s section, n *yaml.Node) error {
 	n = target(n)
 	switch {
@@ -277,7 +277,7 @@ func describe(n *yaml.Node) string {
 	return n.Value
 }
 
-// remedy returns the way out of a wrong type.
+// remedy returns the hint for a wrong type.
 func remedy(k kind, n *yaml.Node) string {
 	switch {
 	case n.ShortTag() == "!!null":

@@ -100,7 +100,7 @@ func format(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// plain is v without the types of this package.
+// plain returns v without the types of this package.
 func plain(v reflect.Value) any {
 	switch x := v.Interface().(type) {
 	case Duration:
@@ -117,7 +117,7 @@ func plain(v reflect.Value) any {
 	return v.Interface()
 }
 
-// number is v for comparison; only numbers have a range.
+// number returns v for comparison. Only numbers have a range.
 func number(v reflect.Value) float64 {
 	if v.CanInt() {
 		return float64(v.Int())

@@ -26,8 +26,8 @@ func (z *Zone) Set(s string) error {
 	return nil
 }
 
-// Location returns the zone itself; the machine's for local, and for a name that Set
-// would refuse.
+// Location returns the zone itself, or the machine's zone for local and for a name that Set would
+// refuse.
 func (z Zone) Location() *time.Location {
 	if z == "local" || z == "" {
 		return time.Local
