@@ -8,34 +8,33 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// statementRunes is how long a statement is at most, in characters, and maxStatements how
-// many of a text are returned.
+// statementRunes is the largest length of a statement in characters. maxStatements is the largest
+// number of statements returned for a text.
 const (
 	statementRunes = 220
 	maxStatements  = 3
 )
 
 var (
-	// deciding are the words by which a sentence says that something was decided.
+	// deciding matches the words by which a sentence says that something was decided.
 	deciding = textutil.LazyRegexp(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved to|settled on|chose|chosen)\b|(?:\b(?:i|we)(?:'ll| will)|\blet's|^) (?:go|going) with\b|^going with\b|\b(?:i|we)(?:'m|'re| am| are) going with\b|` +
 		`\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
-	// supposing are words before a decision, or within it, that leave it open or tell it of
-	// others. yours are words after it that leave it to the reader.
+	// supposing matches words before or within a decision that leave it open or ascribe it to
+	// others. yours matches words after a decision that leave it to the reader.
 	supposing = textutil.LazyRegexp(`(?i)\b(?:if|before|once|when|whether|unless|suppose|told|said|asked|says|never|not|they|he|she|nicht|nie|noch|wenn|falls|sie|si|ils|ellos)\b|他`)
 	yours     = textutil.LazyRegexp(`(?i)^ ?(?:whatever|whichever|nothing)\b|\bif you\b|\bwhat you\b`)
-	// labelled is a label for decisions, in the languages that saysLesson of package
-	// consolidation has.
+	// labelled matches a label for decisions, in the languages of saysLesson in package
+	// consolidation.
 	labelled = textutil.LazyRegexp(`(?i)^(?:(?:final|key|main) )?(?:decisions?|decided|entscheidung(?:en)?|décisions?|decisi(?:ó|o)n(?:es)?|决定|决策|決定)$`)
-	// open follows a label where nothing is decided yet.
+	// open matches the text after a label if nothing is decided yet.
 	open = textutil.LazyRegexp(`(?i)^(?:none|pending|open|tbd|n/?a|needed|required|deferred|undecided|to be (?:decided|made|determined))\b.{0,30}$`)
 )
 
-// stems are parts of the words of deciding. Every match has one, and looking for them takes a
-// hundredth of the time.
+// stems holds parts of the words of deciding. Every match contains one, and searching for them
+// takes a hundredth of the time.
 var stems = [...]string{"decid", "agreed", "resolved to", "settled on", "chose", "go with", "going with", "beschlossen", "entschieden", "vereinbart", "décidé", "convenu", "acorda", "决定"}
 
-// decided returns the place of the words in a sentence by which something was decided, nil for
-// none.
+// decided returns the place of the deciding words in a sentence, or nil if there are none.
 func decided(s string) []int {
 	low := strings.ToLower(s)
 	if !slices.ContainsFunc(stems[:], func(stem string) bool { return strings.Contains(low, stem) }) {
@@ -47,10 +46,10 @@ func decided(s string) []int {
 // Decides reports whether a sentence says that something was decided.
 func Decides(s string) bool { return decided(s) != nil }
 
-// Statements returns the sentences of a text that state that something is decided: "We decided
-// to …", "I'll go with … because …", "Decision: …". A sentence that asks, supposes, quotes or
-// tells of others is none. A sentence that decides for one or two words ("that") follows the
-// sentence before it.
+// Statements returns the sentences of a text that state that something is decided: "We decided to
+// …", "I'll go with … because …", "Decision: …". A sentence that asks, supposes, quotes or
+// reports others' decisions is no statement. A sentence that decides for one or two words
+// ("that") follows the sentence before it.
 func Statements(text string) []string {
 	lines := readable(textutil.Tail(text, textBytes))
 	means := strings.Split(transcript.Unquoted(strings.Join(lines, "\n")), "\n")

@@ -29,7 +29,7 @@ func cut(s string, max int) string {
 	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
 }
 
-// unmarked takes Markdown's marks off a line.
+// unmarked removes Markdown's marks from a line.
 func unmarked(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "#| ")
 	for _, m := range [...]string{"**", "__"} {
@@ -41,7 +41,7 @@ func unmarked(line string) string {
 	return strings.TrimSpace(strings.TrimRight(line, "| "))
 }
 
-// unbulleted takes the mark of a list item off a line and reports whether there was one.
+// unbulleted removes the mark of a list item from a line and reports whether there was one.
 func unbulleted(line string) (string, bool) {
 	t := strings.TrimSpace(line)
 	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・", "· "} {
