@@ -59,7 +59,7 @@ type Globs struct {
 type glob struct {
 	text  string
 	parts []string
-	// across: an alternative has a slash in it, so that parts mean nothing.
+	// across is set if an alternative contains a slash, so that the parts have no meaning.
 	across bool
 }
 
@@ -79,7 +79,7 @@ func NewGlobs(texts []string, closed func(name string) bool) Globs {
 	return g
 }
 
-// Empty reports whether there is none.
+// Empty reports whether there are no globs.
 func (g Globs) Empty() bool { return len(g.all) == 0 }
 
 // Names reports whether a glob matches the path itself by the name of the file, not

@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Ignore are the rules of one .gitignore file, as gitignore(5) describes them.
+// Ignore holds the rules of one .gitignore file, as gitignore(5) describes them.
 type Ignore struct {
 	// dir is the folder of the file, with its slash; "" for the workspace.
 	dir string
@@ -19,7 +19,8 @@ type Ignore struct {
 
 type rule struct {
 	pattern string
-	// name: it is matched with the last name of a path; literal: it is that name.
+	// name is set if the pattern is matched with the last name of a path. literal is set if the
+	// pattern is that name.
 	name, literal bool
 	folder, not   bool
 }
@@ -71,7 +72,7 @@ func parseRule(line string) (r rule, ok bool) {
 var posix = strings.NewReplacer("{", `\{`, "}", `\}`, "[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9", "[:lower:]", "a-z",
 	"[:upper:]", "A-Z", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:xdigit:]", "0-9a-fA-F", `\\`, `\\`, `\{`, `\{`, `\}`, `\}`)
 
-// trimSpaces takes spaces off the end that no backslash keeps.
+// trimSpaces removes spaces at the end unless a backslash keeps them.
 func trimSpaces(s string) string {
 	for strings.HasSuffix(s, " ") {
 		t := s[:len(s)-1]
