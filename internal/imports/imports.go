@@ -29,8 +29,8 @@ import (
 // Format names a way in which another program keeps things.
 type Format string
 
-// The formats, in the order in which they are listed. doc/import.md says where each is
-// known from.
+// The formats in the order in which they are listed. doc/import.md names the source of each
+// description.
 const (
 	ClaudeCode  Format = "claude-code"
 	Codex       Format = "codex"
@@ -55,15 +55,15 @@ func Formats() []Format {
 // Session is a conversation.
 type Session struct {
 	Format Format
-	// ID is the program's own; with a host in front it is the session's key. "" if File is
-	// to be asked.
+	// ID is the program's own ID. With a host in front it is the session's key. It is "" if the
+	// reader of File knows the ID.
 	ID string
 	// Title is the program's title of the session, "" if there is none.
 	Title string
-	// Place is where it is, for people.
+	// Place is the place of the session, for people.
 	Place string
-	// File is the transcript, Host the name by which its reader goes; Size is how long it
-	// was. "" if Messages has the conversation.
+	// File is the transcript, "" if Messages has the conversation. Host is the name of its
+	// reader. Size is the length that it had.
 	File, Host string
 	Size       int64
 	// Messages are the conversation, Model the last that spoke. Print is another one when
@@ -72,14 +72,14 @@ type Session struct {
 	Model    string
 	Print    string
 	Aside    int
-	// Live: the program may still be at it.
+	// Live is set if the program may still be working on the session.
 	Live bool
 }
 
-// Ended reports whether the last turn is over, as far as that can be told.
+// Ended reports whether the last turn is over, as far as the record shows.
 func (s *Session) Ended() bool { return !s.Live }
 
-// Key is the session's, "" if it is not known yet.
+// Key returns the key of the session, "" if it is not known yet.
 func (s *Session) Key() string {
 	if s.ID == "" {
 		return ""
@@ -87,7 +87,7 @@ func (s *Session) Key() string {
 	return string(s.Format) + ":" + s.ID
 }
 
-// Fact is something that a store remembers.
+// Fact is a fact in another program's store.
 type Fact struct {
 	Format Format
 	// Topic is the subject of the fact, "" if the store doesn't give one.
@@ -97,7 +97,7 @@ type Fact struct {
 	Note bool
 	// Source is its place in the store.
 	Source string
-	// Day is the day that it is of, YYYY-MM-DD, where the store orders its facts by days.
+	// Day is the day of the fact, YYYY-MM-DD, if the store orders its facts by days.
 	Day string
 }
 
@@ -108,8 +108,8 @@ type Found struct {
 	Fact    func(*Fact) error
 	// Lost is called with each record that can't be read. The other records are still read.
 	Lost func(f Format, err error)
-	// Left is a file, or a part of one, that is not read, and why. f is "" if it is of no
-	// known format.
+	// Left is called with each file, or part of one, that is not read, and the reason. f is "" if
+	// the format is not known.
 	Left func(f Format, place, why string)
 	// Elsewhere is called for each session or fact of another folder than the workspace's.
 	Elsewhere func(f Format)
@@ -138,7 +138,7 @@ const (
 	maxFact = 256 << 10
 )
 
-// sniffBytes is how much of a file its format is known by.
+// sniffBytes is the length of the beginning of a file that decides its format.
 const sniffBytes = 64 << 10
 
 // Read reads a file, or all files of a folder and below. It returns errors of the path itself, of
@@ -171,7 +171,8 @@ func Read(ctx context.Context, path string, o *Options, found *Found) error {
 	return r.folder(root)
 }
 
-// resolved is a folder as it is compared: absolute, with links followed where it is there.
+// resolved returns a folder in the form for comparisons: absolute, with links followed if it
+// exists.
 func resolved(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -219,7 +220,7 @@ func (r *reader) folder(root string) error {
 	})
 }
 
-// isOwn reports whether a folder is one of those that are here already.
+// isOwn reports whether a folder is one of [Options].Own.
 func (r *reader) isOwn(path string) bool {
 	for _, dir := range r.own {
 		if path == dir {
@@ -307,7 +308,7 @@ func (r *reader) isHere(folder string) bool {
 	}
 }
 
-// stateDir is where a workspace keeps its state unless it is told otherwise.
+// stateDir is the default folder of a workspace's state.
 const stateDir = ".memkernel"
 
 // plain returns a text in a form that memory may hold: without control characters and comments,
@@ -327,7 +328,7 @@ func plain(text string, note bool) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// day is the day of a time, "" of none.
+// day returns the day of a time, or "" for no time.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return ""

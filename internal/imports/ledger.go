@@ -23,18 +23,18 @@ type Ledger struct {
 // kept is the known state of a store.
 type kept struct {
 	Format int `json:"format"`
-	// Known are the ids of facts that were brought in.
+	// Known lists the IDs of the imported facts.
 	Known []string `json:"known"`
-	// Part and Bytes are the file that is written to and how much went into it.
+	// Part is the number of the file that is written to. Bytes is the size written to it.
 	Part  int   `json:"part"`
 	Bytes int64 `json:"bytes"`
-	// Pending is a batch that may not be written yet.
+	// Pending is a batch that is possibly not written yet.
 	Pending *Batch `json:"pending,omitempty"`
 
 	set map[string]bool
 }
 
-// Batch are facts that go into memory as one entry.
+// Batch holds facts that go into memory as one entry.
 type Batch struct {
 	ID    string   `json:"id"`
 	Path  string   `json:"path"`
@@ -44,7 +44,7 @@ type Batch struct {
 
 const ledgerFormat = 1
 
-// OpenLedger reads the ledger of a state folder. Nothing is made.
+// OpenLedger reads the ledger of a state folder. It makes no file.
 func OpenLedger(stateDir string) (*Ledger, error) {
 	l := &Ledger{in: store.Files(stateDir).In("import"), sessions: map[string]string{}, stores: map[Format]*kept{}}
 	var doc sessionsDoc
@@ -84,7 +84,7 @@ func (l *Ledger) put(name string, v any) error {
 	return err
 }
 
-// Lock keeps imports apart that write.
+// Lock keeps two writing imports from running at the same time.
 func (l *Ledger) Lock(ctx context.Context) (release func(), err error) {
 	release, err = store.Wait(ctx, l.in, "lock", store.Alone)
 	if err != nil {
@@ -93,13 +93,13 @@ func (l *Ledger) Lock(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// Has reports whether a session was brought in as it is.
+// Has reports whether a session was imported in its present form.
 func (l *Ledger) Has(s *Session) bool { return l.sessions[s.Key()] == s.Print }
 
-// Knew reports whether a session was ever brought in.
+// Knew reports whether a session was ever imported.
 func (l *Ledger) Knew(s *Session) bool { return l.sessions[s.Key()] != "" }
 
-// Took notes that a session is in; Save makes it last.
+// Took notes that a session is imported. Callers must call Save to keep the note.
 func (l *Ledger) Took(s *Session) { l.sessions[s.Key()] = s.Print }
 
 // Save writes down which sessions are in. Sessions that are lost from it are read again, and
@@ -129,13 +129,14 @@ func (f *Fact) ID() string {
 	return hash(string(f.Format) + "\x00" + f.Topic + "\x00" + f.Text)[:24]
 }
 
-// HasFact reports whether a fact was brought in.
+// HasFact reports whether a fact was imported.
 func (l *Ledger) HasFact(f *Fact) (bool, error) {
 	k, err := l.store(f.Format)
 	return err == nil && k.set[f.ID()], err
 }
 
-// Pending is the batch of a store that may not be written yet, nil if all are.
+// Pending returns the batch of a store that is possibly not written yet, or nil if all are
+// written.
 func (l *Ledger) Pending(f Format) (*Batch, error) {
 	k, err := l.store(f)
 	if err != nil {
@@ -144,14 +145,15 @@ func (l *Ledger) Pending(f Format) (*Batch, error) {
 	return k.Pending, nil
 }
 
-// partBytes is the size from which a file of facts is followed by another.
+// partBytes is the size from which the next facts go into a new file.
 const partBytes = 512 << 10
 
 // Folder is the folder of memory that holds facts.
 const Folder = "memory/imported/"
 
-// Promise makes facts of one store and day a batch, and keeps it, before it is written: a
-// kill at any moment then brings none twice. mask takes secrets out of a text.
+// Promise makes a batch of facts of one store and day, and saves it. Callers must call it before
+// they write the batch, so that a kill at any moment duplicates no fact. mask removes secrets
+// from a text.
 func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error) {
 	f := facts[0]
 	k, err := l.store(f.Format)
