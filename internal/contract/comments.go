@@ -24,7 +24,7 @@ type packageComments struct {
 	types map[string]typeComment
 	// consts are the values of a type's constants, in their order.
 	consts map[string][]string
-	// open holds types with constants in other packages, too.
+	// open holds types with some words that are constants of other packages.
 	open map[string]bool
 }
 
