@@ -87,7 +87,7 @@ func (r *reader) chatGPT(c *candidate) error {
 	})
 }
 
-// gptPath makes the conversation that the program shows.
+// gptPath adds the conversation that ChatGPT shows to s.
 func (r *reader) gptPath(s *Session, conv *gptConversation) {
 	at := conv.CurrentNode
 	if _, ok := conv.Mapping[at]; !ok {
@@ -160,9 +160,9 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 // empty reports whether a node holds no message.
 func (n *gptNode) empty() bool { return len(n.Message) == 0 || string(n.Message) == "null" }
 
-// wayTo returns the way from a conversation's beginning to its last message, by the parent
-// that each message names, and the messages on it. A parent that is missing, or that leads
-// round in a circle, is named as lost, and the message before by order takes its place.
+// wayTo returns the way from a conversation's beginning to its last message, by the parent that
+// each message names, and the messages on it. If a parent is missing or leads to a circle, wayTo
+// reports it as lost and takes the previous message in order instead.
 func (r *reader) wayTo(s *Session, last string, parent map[string]string, order []string) (path []string, on map[string]bool) {
 	place := make(map[string]int, len(order))
 	for i, id := range order {
@@ -201,7 +201,7 @@ func (r *reader) wayTo(s *Session, last string, parent map[string]string, order 
 	return path, on
 }
 
-// newestLeaf is the newest message that none follows.
+// newestLeaf returns the newest message that has no successor.
 func newestLeaf(nodes map[string]gptNode) (leaf string) {
 	var newest time.Time
 	for id, n := range nodes {
@@ -216,7 +216,7 @@ func newestLeaf(nodes map[string]gptNode) (leaf string) {
 	return leaf
 }
 
-// parts are the texts of a message; unread is the type of a content that is not known.
+// parts returns the texts of a message. unread is the type of an unknown content.
 func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
 	add := func(kind memkernel.PartKind, text string) {
 		if strings.TrimSpace(text) != "" {
@@ -252,7 +252,7 @@ func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
 	return out, unread
 }
 
-// typed marks texts as a person's.
+// typed marks texts as typed by a person.
 func typed(parts []memkernel.Part) []memkernel.Part {
 	for i := range parts {
 		parts[i].Typed = parts[i].Kind == memkernel.PartText
@@ -268,8 +268,8 @@ func joined(parts []memkernel.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// joinTurns makes one message of an assistant's that follow each other: programs write each
-// thought and each call as one of its own.
+// joinTurns joins successive messages of an assistant, because programs write each thought and
+// each call as a separate message.
 func joinTurns(msgs []memkernel.Message) []memkernel.Message {
 	var out []memkernel.Message
 	for _, m := range msgs {
@@ -351,8 +351,8 @@ func (r *reader) claudeAI(c *candidate) error {
 	})
 }
 
-// claudePath are the messages on the way to the last one; all, where they don't say which
-// is before them.
+// claudePath returns the messages on the way to the last one, or all messages if they don't name
+// their predecessors.
 func (r *reader) claudePath(s *Session, conv *claudeConversation) (shown []*claudeMessage) {
 	byID, parent := map[string]*claudeMessage{}, map[string]string{}
 	var order []string
@@ -463,7 +463,7 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 	return out
 }
 
-// inputOf is the input of a call, {} where there is none.
+// inputOf returns the input of a call, or {} if there is none.
 func inputOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "{}"
@@ -471,7 +471,7 @@ func inputOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// textOf is the text of a content: a string, or blocks with text; else its JSON.
+// textOf returns the text of a content: a string, or blocks with text, or else its JSON.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -48,7 +48,7 @@ func (r *reader) file(path string, named bool) error {
 	return r.told(&c, r.read(&c))
 }
 
-// told reports the fault of a file. It returns errors that end the whole reading.
+// told reports the fault of a file to Found. It returns only errors that end the whole reading.
 func (r *reader) told(c *candidate, err error) error {
 	var s stop
 	switch {
@@ -76,7 +76,7 @@ type candidate struct {
 
 var errUnknown = errors.New("it is of no format that is known; doc/import.md lists them")
 
-// read finds out the format and reads the file by it.
+// read detects the format and reads the file.
 func (r *reader) read(c *candidate) error {
 	ext := strings.ToLower(filepath.Ext(c.path))
 	switch {
@@ -146,7 +146,7 @@ func hasMembers(head []byte, names ...string) bool {
 	return true
 }
 
-// firstFolder is the folder that the first records of a transcript name.
+// firstFolder returns the folder that the first records of a transcript name.
 func firstFolder(more io.Reader) string {
 	folder := ""
 	jsonl.Find(io.LimitReader(more, 8<<20), maxValue, 400, func(raw string) bool {
@@ -169,7 +169,7 @@ func firstFolder(more io.Reader) string {
 	return folder
 }
 
-// transcript hands out a session that a coding agent wrote down.
+// transcript hands out the session in a coding agent's transcript.
 func (r *reader) transcript(c *candidate) error {
 	d, err := transcript.Detect(c.head)
 	looks := c.named || strings.EqualFold(filepath.Ext(c.path), ".jsonl")
@@ -222,7 +222,7 @@ func (r *reader) transcript(c *candidate) error {
 	return r.session(s, of, true)
 }
 
-// tooLarge returns the error for a file above the limit, with the way out.
+// tooLarge returns the error for a file above the limit, with advice.
 func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %d bytes; at most %d are read of one session", size, most)
 }
@@ -234,8 +234,9 @@ func isOpenClaw(path string) bool {
 	return n >= 3 && names[n-1] == "sessions" && names[n-3] == "agents"
 }
 
-// geminiFolder is the folder that a session of Gemini CLI is of: its own folder names it in a
-// file, or its first record by a hash.
+// geminiFolder returns the project folder of a session of Gemini CLI. The first record holds the
+// hash of the folder, or a file next to the session names it. For any other folder, geminiFolder
+// returns "?".
 func (r *reader) geminiFolder(c *candidate) (string, error) {
 	var head struct {
 		ProjectHash string `json:"projectHash"`

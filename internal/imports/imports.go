@@ -66,8 +66,8 @@ type Session struct {
 	// reader. Size is the length that it had.
 	File, Host string
 	Size       int64
-	// Messages are the conversation, Model the last that spoke. Print is another one when
-	// the conversation is. Aside counts messages of versions that were given up.
+	// Messages holds the conversation. Model is the last model that spoke. Print is a fingerprint
+	// that changes with the conversation. Aside counts messages of abandoned versions.
 	Messages []memkernel.Message
 	Model    string
 	Print    string
@@ -120,8 +120,7 @@ type Options struct {
 	// Workspace is the folder whose sessions count. With All, the sessions of every folder count.
 	Workspace string
 	All       bool
-	// Own are folders that are never looked into, because their contents are in the workspace
-	// already.
+	// Own lists folders that are never read, because their contents are in the workspace already.
 	Own []string
 }
 
@@ -257,13 +256,13 @@ func (r *reader) elsewhere(f Format) {
 	}
 }
 
-// stop is an error that ends the whole reading: that of the taker of the results.
+// stop is an error of a function of [Found], which ends the whole reading.
 type stop struct{ error }
 
 func (s stop) Unwrap() error { return s.error }
 
-// session hands out a session, if it is of the workspace. folder is where it was held;
-// known is false if its format could say and does not.
+// session hands out a session if it belongs to the workspace. folder is the folder in which it
+// took place. tells is set if sessions of the format name their folder.
 func (r *reader) session(s *Session, folder string, tells bool) error {
 	switch {
 	case !r.o.All && tells && folder == "":
@@ -295,8 +294,7 @@ func (r *reader) fact(f *Fact) error {
 	return nil
 }
 
-// isHere reports whether a folder is the workspace, or lies in it and in no workspace
-// nearer.
+// isHere reports whether a folder is the workspace, or is in it and in no nearer workspace.
 func (r *reader) isHere(folder string) bool {
 	for dir := resolved(folder); ; dir = filepath.Dir(dir) {
 		if dir == r.workspace {

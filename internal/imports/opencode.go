@@ -105,7 +105,7 @@ func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []m
 	return said
 }
 
-// openCodeExport hands out the session of a document that its command export wrote.
+// openCodeExport hands out the session in a document of OpenCode's command export.
 func (r *reader) openCodeExport(c *candidate) error {
 	c.format = OpenCode
 	if c.size > maxGemini {
@@ -209,8 +209,8 @@ func hasTables(ctx context.Context, db *sql.DB, want map[string][]string) (bool,
 	return true, nil
 }
 
-// openCode hands out the sessions of OpenCode's database. Those with a parent are of
-// subagents, and parts of others.
+// openCode hands out the sessions of OpenCode's database. Sessions with a parent belong to
+// subagents and are parts of other sessions.
 func (r *reader) openCode(c *candidate, db *sql.DB) error {
 	rows, err := db.QueryContext(r.ctx, "SELECT id, directory, title FROM session WHERE parent_id IS NULL OR parent_id = '' ORDER BY id")
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 	return nil
 }
 
-// resting is how long a session has been silent that is taken for ended.
+// resting is the silence after which a session counts as ended.
 const resting = time.Hour
 
 // ocSession reads the messages of a session.
@@ -355,7 +355,7 @@ func (r *reader) claudeMemRows(c *candidate, db *sql.DB, kind, query string, tex
 	return rows.Err()
 }
 
-// listed is a JSON list of texts as one line.
+// listed returns a JSON list of texts as one line.
 func listed(list string) string {
 	var texts []string
 	if json.Unmarshal([]byte(list), &texts) != nil {

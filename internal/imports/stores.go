@@ -225,8 +225,8 @@ type block struct {
 	line int
 }
 
-// blocks are the parts of a text between blank lines, fenced code whole, each with the
-// headings right above it. line is that of the first.
+// blocks splits a text at blank lines. Fenced code stays whole, and each block has the headings
+// right above it. line is the number of the first line.
 func blocks(text string, line int) (out []block) {
 	var b strings.Builder
 	at, fenced, headed := line, false, false

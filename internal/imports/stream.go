@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// hash is the sha256 of a text, in hex.
+// hash returns the sha256 of a text in hex.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// errValue ends the reading of a list in which a value is too long.
+// errValue ends the reading of a list with a value that is too long.
 var errValue = fmt.Errorf("a value has more than %d bytes, which is the most that is read of one; what stands before it was read", maxValue)
 
-// bounded refuses to be read on within one value beyond a limit.
+// bounded is a reader that fails if a single value exceeds a limit.
 type bounded struct {
 	io.Reader
 	left int64
@@ -78,7 +78,7 @@ func orEnd(err error) error {
 	return err
 }
 
-// seconds is a time in seconds since 1970, with a fraction.
+// seconds converts seconds since 1970, with a fraction.
 func seconds(s *float64) time.Time {
 	if s == nil || *s <= 0 || *s > 1e11 {
 		return time.Time{}
@@ -86,7 +86,7 @@ func seconds(s *float64) time.Time {
 	return time.UnixMilli(int64(*s * 1000)).UTC()
 }
 
-// millis is a time in milliseconds since 1970.
+// millis converts milliseconds since 1970.
 func millis(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}
@@ -94,7 +94,7 @@ func millis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// parseTime reads a time as stores write it, zero if it is none.
+// parseTime reads a time in the form of a store. It returns the zero time for other texts.
 func parseTime(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
