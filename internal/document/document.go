@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// List is s, or the empty list: a document has no null where a list belongs.
+// List returns s, or the empty list for nil, because a document never has null for a list.
 func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -29,7 +29,7 @@ type Get struct {
 	// SessionKey is "" for a file, and where several sessions have an id with different
 	// content.
 	SessionKey string `json:"session_key"`
-	// Sessions are those that have it, where none was named.
+	// Sessions lists the sessions that have the page, if the call named none.
 	Sessions []string `json:"sessions,omitempty"`
 	// ID is the requested identifier.
 	ID string `json:"id"`
@@ -45,15 +45,15 @@ type Get struct {
 	Text     string `json:"text"`
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages"`
-	// Path and the lines are those of a file, "" and 0 for a page.
+	// Path, StartLine and EndLine describe a file. They are "" and 0 for a page.
 	Path string `json:"path"`
 	// StartLine and EndLine are the first and last line of the text, 0 for none.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
 	// Truncated reports whether the text was cut at workspace.max_file_size.
 	Truncated bool `json:"truncated"`
-	// Version is that of the whole file, for who edits it; "" for a page and a file of more
-	// than a mebibyte.
+	// Version is the version of the whole file, for callers that edit it. It is "" for a page,
+	// and for a file of more than a mebibyte.
 	Version string `json:"version"`
 	// References are the parts of a page that are stored as blobs.
 	References []api.Reference `json:"references"`
@@ -74,7 +74,7 @@ func OfPage(session string, c *api.Content) Get {
 	return doc
 }
 
-// OfLines are lines of a file, as asked for by id.
+// OfLines returns the document of lines of a file that were requested by id.
 func OfLines(id string, c *markdownstore.Content) Get {
 	doc := got(id, string(c.Reason), c.Detail, c.Text)
 	doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Path, c.StartLine, c.EndLine, c.Truncated
@@ -82,7 +82,7 @@ func OfLines(id string, c *markdownstore.Content) Get {
 	return doc
 }
 
-// OfDenied is the answer to a path that is not memory.
+// OfDenied returns the answer to a path that is not memory.
 func OfDenied(id, path string, err error) Get {
 	doc := got(id, string(retrieval.Denied), err.Error(), "")
 	doc.Path = path
@@ -103,7 +103,7 @@ type Search struct {
 	Detail string `json:"detail"`
 	// Behind is how far the index lags. It is absent if the index is up to date.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Progress is how far the index is, with INDEXING.
+	// Progress is the progress of the index, with the reason INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
@@ -137,7 +137,7 @@ type Restore struct {
 	*api.Restored
 }
 
-// OfRestored is the text from which a session goes on.
+// OfRestored returns the document of the text from which a session continues.
 func OfRestored(session string, r *api.Restored) Restore {
 	r.Damaged = List(r.Damaged)
 	return Restore{"memkernel/restore/v1", session, r}

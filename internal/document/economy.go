@@ -58,7 +58,7 @@ func MeasuredEconomy() (*Economy, error) {
 	return e, nil
 }
 
-// Near returns the rows of the window that is nearest to one of so many tokens.
+// Near returns the rows of the measured window that is nearest to the given window in tokens.
 func (e *Economy) Near(window int) (rows []EconomyRow) {
 	best := math.Inf(1)
 	for _, w := range e.Rows {

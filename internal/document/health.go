@@ -21,19 +21,19 @@ func OfCheck(stateDir string, found []health.Finding) Check {
 // Doctor is the document of doctor.
 type Doctor struct {
 	Schema string `json:"schema"`
-	// OK: nothing fails.
+	// OK is set if no check fails.
 	OK   bool        `json:"ok"`
 	Rows []DoctorRow `json:"rows"`
 }
 
-// DoctorRow is one thing that a doctor looked at.
+// DoctorRow is one check of doctor.
 type DoctorRow struct {
 	// Area is config, workspace, index, embedding, state, window or prices.
 	Area string `json:"area"`
 	// State is ok, warn or fail.
 	State string `json:"state"`
 	What  string `json:"what"`
-	// Hint is how to mend it, "" if there is nothing to mend.
+	// Hint says how to repair the fault, "" if there is none.
 	Hint string `json:"hint"`
 }
 
@@ -47,7 +47,7 @@ func OfDoctor(r *health.Report) Doctor {
 	return doc
 }
 
-// StateOf is how a doctor says a severity: ok, warn or fail.
+// StateOf returns doctor's word for a severity: ok, warn or fail.
 func StateOf(s health.Severity) string {
 	switch s {
 	case health.OK:
@@ -62,18 +62,18 @@ func StateOf(s health.Severity) string {
 type Audit struct {
 	Schema    string `json:"schema"`
 	Workspace string `json:"workspace"`
-	// Clean: nothing that was found is to be done anything about.
+	// Clean is set if no finding needs a repair.
 	Clean bool `json:"clean"`
-	// Files are those that were read, Entries the list items, paragraphs, quotes and tables
-	// in them.
+	// Files counts the files that were read. Entries counts the list items, paragraphs, quotes
+	// and tables in them.
 	Files   int `json:"files"`
 	Entries int `json:"entries"`
-	// Checks are those that were asked for, in order.
+	// Checks lists the requested checks in order.
 	Checks   []health.CheckRun `json:"checks"`
 	Findings []auditFinding    `json:"findings"`
 }
 
-// auditFinding is a finding with every member there.
+// auditFinding is a finding with all members present.
 type auditFinding struct {
 	Check string `json:"check"`
 	// Severity is error, warning or note. It is ok for findings that need no repair, such as
@@ -86,7 +86,7 @@ type auditFinding struct {
 	// Others are the other places of duplicates and contradictions, and of findings with the same
 	// cause.
 	Others []auditPlace `json:"others"`
-	// Dropped are the sections that a host drops.
+	// Dropped lists the sections that a host drops.
 	Dropped []health.Section `json:"dropped"`
 }
 

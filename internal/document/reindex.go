@@ -10,16 +10,16 @@ type Reindex struct {
 	Schema string `json:"schema"`
 	// Index is the index file, or the database without its password.
 	Index string `json:"index"`
-	// Rebuilt is why the index was made anew, "" if it was not.
+	// Rebuilt is the reason why the index was made anew, "" if it was not.
 	Rebuilt string `json:"rebuilt"`
-	// Aside is where the old file is kept, "" if it is not.
+	// Aside is the place of the old file, "" if it is not kept.
 	Aside   string         `json:"aside"`
 	Files   ReindexFiles   `json:"files"`
 	Chunks  ReindexChunks  `json:"chunks"`
 	Vectors ReindexVectors `json:"vectors"`
 	// Sessions were read, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
-	// Skipped files were not indexed, Notes are oddities of those that were.
+	// Skipped lists the files that were not indexed. Notes lists oddities of the indexed files.
 	Skipped []api.SkippedFile `json:"skipped"`
 	Notes   []api.SkippedFile `json:"notes"`
 	// LeftOut is the Markdown of the workspace that is no memory.
@@ -44,7 +44,7 @@ type LeftOut struct {
 	Reasons []markdownstore.LeftCount `json:"reasons"`
 	// First are at most ten of the files.
 	First []markdownstore.LeftFile `json:"first"`
-	// Text says it in a line, "" if there is none.
+	// Text describes the files in one line, "" if there are none.
 	Text string `json:"-"`
 }
 
@@ -59,9 +59,9 @@ type ReindexSessions struct {
 	// Read counts the new, grown or rewritten ones, and Turns the turns read from them.
 	Read  int `json:"read"`
 	Turns int `json:"turns"`
-	// Forgotten are those that stay away.
+	// Forgotten counts the forgotten sessions, which are not indexed again.
 	Forgotten int `json:"forgotten"`
-	// Removed are those whose transcripts are gone, or which were forgotten.
+	// Removed counts the sessions without a transcript, and the newly forgotten ones.
 	Removed int `json:"removed"`
 }
 
@@ -72,7 +72,7 @@ type ReindexFiles struct {
 	Changed   int `json:"changed"`
 	Removed   int `json:"removed"`
 	Unchanged int `json:"unchanged"`
-	// Read are files that were opened.
+	// Read counts the files that were opened.
 	Read int `json:"read"`
 }
 
@@ -80,9 +80,9 @@ type ReindexFiles struct {
 type ReindexChunks struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Kept are chunks of files that changed which stayed as they were.
+	// Kept counts the unchanged chunks of changed files.
 	Kept int `json:"kept"`
-	// Reanalysed are those whose words were made again by newer rules.
+	// Reanalysed counts the chunks whose words were made again by newer rules.
 	Reanalysed int `json:"reanalysed"`
 	// Total is how many there are afterwards.
 	Total int64 `json:"total"`
@@ -95,27 +95,27 @@ type ReindexVectors struct {
 	Embedded int    `json:"embedded"`
 	// Refused are texts that the provider does not take, or that no day has tokens for.
 	Refused int `json:"refused"`
-	// RefusedReason is why the first was, "" if none were.
+	// RefusedReason is the reason for the first refusal, "" if there was none.
 	RefusedReason string `json:"refused_reason"`
 	// Total is how many chunks have a vector afterwards.
 	Total int64 `json:"total"`
 	// Estimate is the amount of text to embed, as counted before; null without a provider.
 	Estimate *Estimate `json:"estimate"`
-	// Error is why vectors are missing, "" if none are.
+	// Error is the reason why vectors are missing, "" if none are.
 	Error string `json:"error"`
 }
 
 // Estimate counts the texts without a vector, and the price of their vectors.
 type Estimate struct {
 	Texts int `json:"texts"`
-	// Tokens is about how many there are.
+	// Tokens is the approximate number of tokens.
 	Tokens int `json:"tokens"`
 	// CostUSD is null if the price is not known.
 	CostUSD *float64 `json:"cost_usd"`
 	// PriceSource is "" without a price.
 	PriceSource string `json:"price_source"`
 	PriceAsOf   string `json:"price_as_of"`
-	// Text says it in words.
+	// Text describes the estimate in words.
 	Text string `json:"-"`
 }
 

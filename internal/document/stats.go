@@ -12,13 +12,13 @@ import (
 type Stats struct {
 	Schema string `json:"schema"`
 	*billing.Report
-	// Calls are in the order of time.
+	// Calls is sorted by time.
 	Calls []StatsCall `json:"calls"`
 }
 
 // StatsCall is one call.
 type StatsCall struct {
-	// Time is when it was planned.
+	// Time is the time of the plan.
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
 	Branch  string    `json:"branch"`
@@ -32,7 +32,7 @@ type StatsCall struct {
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	// Cut reports whether the plan made a cut.
 	Cut bool `json:"cut"`
-	// SavedTokens are those that cuts kept out of this prompt.
+	// SavedTokens counts the tokens that cuts kept out of this prompt.
 	SavedTokens int `json:"saved_tokens"`
 	// BilledUSD is the bill, answers included; WithoutUSD is about what the call would have
 	// cost without memkernel, null for a call that memkernel did not send.
@@ -49,7 +49,7 @@ type StatsCall struct {
 	Broke *cachelayout.Broke `json:"broke"`
 }
 
-// OfUsage is a report of usage.
+// OfUsage returns the document of a report of usage.
 func OfUsage(st *billing.Report) Stats {
 	doc := Stats{Schema: "memkernel/stats/v1", Report: st, Calls: []StatsCall{}}
 	for i := range st.Calls {
