@@ -61,8 +61,8 @@ func (p *Payload) note() string {
 	return n + ", blob " + p.Hash + "]"
 }
 
-// nextRun returns where the next run of at least n bytes of the set begins, len(s) if there
-// is none. It looks at one byte in n until one fits.
+// nextRun returns the beginning of the next run of at least n bytes of the set, or len(s) if
+// there is none. It looks at one byte in n until one fits.
 func nextRun(s string, i, n int, set *[256]bool) int {
 	for j := i + n - 1; j < len(s); {
 		k := j

@@ -44,25 +44,26 @@ func harmless(rule, s string, from, to int) bool {
 
 var (
 	nonLetters = textutil.LazyRegexp(`(?:%[0-9a-f]{2}|[^a-z0-9])+`)
-	// publicName is the name of a key that its issuer calls public.
+	// publicName finds the name of a key that its issuer calls public.
 	publicName = textutil.LazyRegexp(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
 	userLabel  = textutil.LazyRegexp(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
-	// otherCode is the name of a code that opens nothing.
+	// otherCode finds the name of a code that opens nothing.
 	otherCode = textutil.LazyRegexp(`(?i)\b(?:zip|postal|post|status|error|exit|country|area|currency|colou?r)[ _-]?code["']?[ ]?[:=][ ]?["']?$`)
 	// resource matches the begin of an address that ends with the name or the hash of its target.
 	resource = textutil.LazyRegexp(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$|\bmagnet:\?xt=$|\?alt=media&(?:amp;)?token=$`)
-	// labelled is a time, the name of a file, a path of Rust's or C++'s, and the key of a build's
-	// cache.
+	// labelled matches a time, the name of a file, a path in Rust or C++, and the key of a
+	// build's cache.
 	labelled = textutil.LazyRegexp(`^(?:20\d\d-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|[A-Za-z][\w-]*\.(?:md|json|ya?ml|toml|html|css|png|svg)|\w+(?:::\w+)+|(?:\w+-)+(?i:linux|macos|darwin|windows|ubuntu)-\w+(?:-[\w.]+)*)$`)
 	// digestName finds the text before a hash: a name that says so, or a sentence about a commit.
 	digestName = textutil.LazyRegexp(`(?i)(?:(?:sha(?:-?(?:1|256|512))?|digest|checksum|fingerprint|revision|commit)["'` + "`" + `]?\s*[:=]+\s*["'` + "`" + `]?|\b(?:commit|branch|revision|sha|head|pinned|v\d+\.\d+)\b[^\n]{0,40}\n?[^\n]{0,10}` + "`" + `)$`)
-	// samplePayload is that of the public key of a database, and of the token in every manual.
+	// samplePayload finds the payload of the public key of a database, and of the token in every
+	// manual.
 	samplePayload = textutil.LazyRegexp(`"role":"anon"|"sub":"1234567890"`)
-	// expression is a call with one name, a name that a comma of code follows, a number with
-	// a method, a path, an address, a name of a variable, a declaration of CSS, and the rest of a
+	// expression matches a call with one name, a name before a comma of code, a number with a
+	// method, a path, an address, a name of a variable, a declaration of CSS, and the rest of a
 	// line of code.
 	expression = textutil.LazyRegexp(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*|[a-z_]\w*(?:\.\w+)+(?:\(| :).*|passw(?:or)?d(?:_[a-z]+)+\d?|[a-z]+(?:-[a-z]+)*: ?[a-z]+(?:-[a-z]+)*;?)$`)
-	// testName is how tests of Go, and of languages that write test_it, are named.
+	// testName matches the names of tests in Go, and in languages that write test_it.
 	testName = textutil.LazyRegexp(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
 )
 

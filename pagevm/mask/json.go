@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// maskDepth is how deep JSON in strings of JSON is looked into: the arguments of a
-// call in a message in a log.
+// maskDepth is the number of levels of JSON inside JSON strings that are masked, such as the
+// arguments of a call in a message in a log.
 const maskDepth = 4
 
 // looksJSON reports whether a text begins as an object, a list or a string does.

@@ -100,7 +100,7 @@ func code(v string) bool {
 // codeSigns are parts of expressions, templates, patterns and addresses.
 var codeSigns = []string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"}
 
-// sampleWords are values that examples and defaults have.
+// sampleWords are values of examples and defaults.
 var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean bar basic baz bearer blank changeit char cisco default demo disabled
 	elastic else email empty enabled env false file foo foobar foobarbaz guest hash hidden hunter incorrect input int integer
 	invalid key keycloak login manager mariadb masked minio missing mongo mongodb mypass mysql nil none null number obfuscated object optional
@@ -108,7 +108,7 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 	stdin str string system tbd temp text token true type undefined unknown unset user username userpass value var varchar void wrong
 	letmein welcome monkey dragon abc abcd abcdef asdf hello whatever opensesame world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
 
-// usedWords are those of them that people begin passwords of their own with.
+// usedWords are the sampleWords with which people begin passwords of their own.
 var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
 
 // sampleParts mark a value made of words as one to be filled in, or as a name.
@@ -163,8 +163,8 @@ func digitOrSign(v string) bool {
 // terms are words with digits that people write about passwords.
 var terms = textutil.LazyRegexp(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
 
-// spoken accepts values in a sentence. A value in quotes may be a word. Any other has to differ
-// from words and names by digits among letters, signs, or capitals inside.
+// spoken accepts values in a sentence. A value in quotes may be a word. Any other value must
+// differ from words and names by digits among letters, signs, or capitals inside.
 func spoken(name, v string) bool {
 	if placeholder(v) || code(v) || sample(v) || chain(v) && !passphrase(v, 3) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
 		return false

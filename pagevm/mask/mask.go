@@ -55,7 +55,7 @@ func (m *Masker) mask(e *edit, hit match, found *Secrets) {
 	found.add(hit.kind)
 }
 
-// edit is a text of which stretches are replaced, from its begin to its end.
+// edit is a text in which stretches are replaced in order.
 type edit struct {
 	s   string
 	out []byte
@@ -141,8 +141,8 @@ func (b byteSet) has(c byte) bool {
 	return false
 }
 
-// maxToken is how far a token is followed before it must look like one. It keeps the work linear
-// on text with many prefixes.
+// maxToken is the length after which a token must look like one. It keeps the work linear on text
+// with many prefixes.
 const maxToken = 1024
 
 // run returns the end of the characters of the set from j on, at most n.
@@ -444,7 +444,7 @@ func defaultPassword(v string) bool {
 	return sampleWords[v] || strings.Contains(v, "password")
 }
 
-// placeholder reports whether v has to be filled in.
+// placeholder reports whether v is a placeholder to fill in.
 func placeholder(v string) bool {
 	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }

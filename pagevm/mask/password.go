@@ -60,7 +60,7 @@ func set(gap string) bool {
 	return len(gap) < 60 && gap[0]|0x20 == 'p' && strings.IndexAny(gap, "\n,`") < 0 && strings.ContainsAny(gap, ":=\"'>")
 }
 
-// unspoken reports whether v is a passphrase of words, or letters as nobody speaks them.
+// unspoken reports whether v is a passphrase of words, or letters that are no word.
 func unspoken(v string) bool {
 	upper, lower, digit, other := classes(v)
 	letters := digit == 0 && upper > 1 && lower > 1 && varied(v) && 2*spelt(v) < len(v)
@@ -98,12 +98,13 @@ func isPasswordName(s string, from, to int) bool {
 var passwordSet = setOf(func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'`()[]{}<>,;|\\/:=", c) < 0 })
 
 var (
-	// wordsAndDigits is how people make a password: words in one, digits, and perhaps a sign.
+	// wordsAndDigits matches a common form of passwords: joined words, digits, and perhaps a
+	// sign.
 	wordsAndDigits = textutil.LazyRegexp(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
 	size           = textutil.LazyRegexp(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
 	// userBefore finds a user's name that a password follows at once.
 	userBefore = textutil.LazyRegexp(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*(?:\s+(?:with|con|avec|mit|com|is|ist|es|est|è))?\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
-	// twoWords is how others make one: two words, of which one has a capital, and a number.
+	// twoWords matches another form: two words, one of them with a capital, and a number.
 	twoWords    = textutil.LazyRegexp(`^(?:[a-z]{4,}[-_.][A-Z][a-z]{3,}|[A-Z][a-z]{3,}[-_][A-Z]?[a-z]{3,})\d{2,4}[!*#?$%&+^~@]?$`)
 	duration    = textutil.LazyRegexp(`^(?:\d+[a-z]{1,2})+$`)
 	digitGroups = textutil.LazyRegexp(`\d[A-Za-z]+\d`)
@@ -114,7 +115,7 @@ var (
 
 const passwordSigns = "!*#?$%&^~@+"
 
-// wordIndex finds words as the rules' keywords are found.
+// wordIndex finds words in the same way as the rules' keywords.
 type wordIndex struct {
 	starts startSet
 	words  map[uint16][]string
@@ -129,7 +130,7 @@ func indexWords(list string) *wordIndex {
 	return x
 }
 
-// find returns where words are in s that is reports true of.
+// find returns the places of the words in s for which is returns true.
 func (x *wordIndex) find(s string, is func(s string, from, to int) bool) (out [][2]int) {
 	for i := x.starts.next(s, 0); i < len(s); i = x.starts.next(s, i+1) {
 		for _, w := range x.words[startKey(s[i:])] {

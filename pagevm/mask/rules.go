@@ -30,9 +30,9 @@ type maskRule struct {
 	Keywords  []string // in lower case
 	Entropy   float64  // bits per byte that the secret must have more than
 	Group     int
-	// Reach is how long a match can get in bytes, 0 if nothing bounds it.
+	// Reach is the largest length of a match in bytes, 0 if nothing bounds it.
 	Reach int
-	// Named: the secret is known by the name before it, not by its own shape.
+	// Named is set if the secret is known by the name before it, not by its own shape.
 	Named       bool
 	Allow, Stop []string
 
@@ -130,8 +130,8 @@ func compiled(exprs []string) func() []*regexp.Regexp {
 // since it makes a search start at every byte: find reads the name instead.
 const nameBefore = `[\w.-]{0,50}?`
 
-// maxReach is how far after its keyword a match may end if the rule has no bound, and maxLead how
-// far before the keyword it may begin.
+// maxReach is the largest distance from a keyword to the end of a match if the rule has no bound.
+// maxLead is the largest distance from the beginning of a match to the keyword.
 const maxReach, maxLead = 2048, 256
 
 // window is a stretch of text in which a rule may match.
@@ -294,7 +294,7 @@ func inBase64(s string, i int) bool {
 	return width >= payloadLine && end-from == width && (above == 0 || s[above-1] == '\n')
 }
 
-// group returns where the secret of a match is.
+// group returns the place of the secret of a match.
 func (r *maskRule) group(at []int) (from, to int) {
 	if r.Group > 0 {
 		return at[2*r.Group], at[2*r.Group+1]
@@ -318,9 +318,9 @@ func unquote(s string, from, to int) (int, int) {
 }
 
 // secret reports whether a value that a rule found after a name is a secret. It applies the
-// rule's entropy and exceptions, and rules of our own: a placeholder never is one, a value
-// without a shape of its own has to look random, and a hash or a UUID is one only after the name
-// of a secret.
+// rule's entropy and exceptions, and rules of our own: a placeholder is never a secret, a value
+// without a shape of its own must look random, and a hash or a UUID counts only after the name of
+// a secret.
 func (r *maskRule) secret(name, v string) bool {
 	if len(v) < 8 || placeholder(v) || !varied(v) || strings.Contains(v, "[masked:") || entropy(v) <= r.Entropy {
 		return false
@@ -346,7 +346,7 @@ func plainID(v string) bool {
 	return true
 }
 
-// isSecretName reports whether a name is that of a secret.
+// isSecretName reports whether a name is the name of a secret.
 func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"key", "token", "secret", "pass", "pwd", "auth", "cred"}, func(w string) bool { return strings.Contains(name, w) })
