@@ -8,7 +8,7 @@
 // A whole file is written so that a reader, or the next process after a crash,
 // sees the old bytes or the new ones and nothing between:
 //
-//	create   .mk~<pid>-<nonce>-<host>-<n>~tmp   beside the target
+//	create   .mk~<pid>-<nonce>-<host>-<n>~tmp   next to the target
 //	write    all bytes
 //	sync     the temp
 //	rename   temp -> target

@@ -88,8 +88,8 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Write replaces the content before of a file by after, durably and in one step; nil stands for
-// no file. It keeps the mode of an existing file. If the file no longer holds before when the new
+// Write replaces the content before of a file by after, durably and in one step; nil means no
+// file. It keeps the mode of an existing file. If the file no longer holds before when the new
 // content is ready, Write leaves it unchanged and returns [ErrChanged].
 func Write(path string, before, after []byte) error {
 	if Same(before, after) {

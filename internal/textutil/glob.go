@@ -44,10 +44,10 @@ func CheckGlob(text string) error {
 
 // Globs matches a name if at least one of its globs does. The zero value matches nothing.
 //
-// A * stands for any characters of one name, ** between slashes for any folders, ? for
-// one character, [a-z] and [^a-z] for one of some, {a,b} for either; a backslash takes
-// the meaning from the next character. Upper and lower case are the same. A glob that
-// names a folder matches what is in it.
+// A * matches any characters of one name, ** between slashes any folders, ? one character, [a-z]
+// and [^a-z] one of some, {a,b} either text. A backslash removes the special meaning of the next
+// character. Upper and lower case are the same. A glob that names a folder matches the folder's
+// content.
 //
 // Names that are closed are matched only by a part of a glob that names them: those
 // that begin with a dot by one that does so too, the others by their letters.
