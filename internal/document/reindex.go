@@ -61,7 +61,8 @@ type ReindexSessions struct {
 	Turns int `json:"turns"`
 	// Forgotten counts the forgotten sessions, which are not indexed again.
 	Forgotten int `json:"forgotten"`
-	// Removed counts the sessions without a transcript, and the newly forgotten ones.
+	// Removed counts the sessions that were removed because their transcript is gone or they were
+	// forgotten.
 	Removed int `json:"removed"`
 }
 

@@ -5,7 +5,7 @@
 //
 //	PATH… ── walked, archives opened ──► a format ──► Session … or Fact …
 //	                                        │
-//	                                     Lost, Left   what was not read, and why
+//	                                     Lost, Left   unread records, and why
 //
 // It follows no symbolic link, reads streams of any length in bounded memory, and refuses files
 // above a limit that it must read whole. It writes nothing; [Ledger] records the imported
