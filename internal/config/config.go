@@ -22,7 +22,7 @@ type Config struct {
 	Index         Index               `key:"index" doc:"Which files are indexed, and where the index is kept."`
 	Store         Store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The working state of a session."`
-	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people the state of private sessions. memkernel rewrites its marked section of the file after every observed turn."`
+	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people the state of private sessions. memkernel rewrites its marked section after every observed turn."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. Search skips this file."`
 	Flush         Flush               `key:"flush" doc:"Notes that are written to the day's log before a compaction."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past."`
@@ -60,7 +60,7 @@ type Workspace struct {
 	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are shown and searched. plan --no-memory turns this off for one call."`
 	Timezone   Zone   `key:"timezone" default:"local" doc:"The time zone in which days begin."`
 	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared sessions don't see MEMORY.md and USER.md. The flag --shared makes a session shared."`
-	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most tokens for all files shown at a session's start. The limit is never over an eighth of the window."`
+	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Limit for all files shown at a session's start together, at most an eighth of the window."`
 	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
 	// Bootstrap lists the files of standing instructions that tell an agent who it is and how to
 	// work.
@@ -77,9 +77,9 @@ type Chunking struct {
 // Retrieval holds the settings of search: the searched texts and the ranking of hits.
 type Retrieval struct {
 	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
-	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most tokens that the search adds to a user turn."`
+	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Limit for the text that the search adds to a user turn."`
 	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
-	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. However old, a note never loses more than a fifth."`
+	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. No note loses more than a fifth."`
 	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
 	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
 }
@@ -88,7 +88,7 @@ type Retrieval struct {
 type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	// Folders are transcripts of hosts.
-	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of transcripts, such as ~/.claude/projects/-home-me-shop. Relative paths begin at the workspace. AGENT=FOLDER names the agent to which the transcripts belong."`
+	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of transcripts, such as ~/.claude/projects/-home-me-shop. Relative paths begin at the workspace. AGENT=FOLDER names the transcripts' agent."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
 }
@@ -98,7 +98,7 @@ type Embedding struct {
 	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process. openai is any endpoint with OpenAI's API. auto takes openai if base_url is set and usable, else local if model_dir is set. Otherwise auto takes the first of openai, gemini, voyage and mistral whose usual key is in the environment, or none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; for provider openai with an endpoint other than api.openai.com, name a model" doc:"The id of the embedding model. After a change the next reindex embeds every chunk again; until then the old vectors stay in use."`
-	ModelDir       Path     `key:"model_dir" empty:"no folder, so provider local can't be used" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
+	ModelDir       Path     `key:"model_dir" empty:"no folder" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
 	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
@@ -106,17 +106,17 @@ type Embedding struct {
 	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Text put before a question, for models that treat questions and documents differently."`
 	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Text put before a chunk, for the same models."`
 	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds private sessions find by meaning. This needs provider gemini with model gemini-embedding-2. The provider receives the files; with shed.png it also receives the text of shed.md or shed.png.md."`
-	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that all processes together send in a day. Once the limit is reached, texts wait for the next day and search uses words alone."`
+	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Daily limit for the text that all processes together send. Once it is reached, texts wait for the next day and search uses words alone."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds where the index is kept, and how.
 type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
-	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. It is then memory for private sessions alone if memory's own files exist. If none exist, it is memory for shared sessions too, and the first index writes this setting."`
+	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. If memory's own files exist, private sessions alone search the other Markdown. If not, shared sessions search it too, and the first index writes this setting."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative paths begin at the workspace. NAME=FOLDER gives a folder a name; its files are cited as NAME:sub/file.md."`
-	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps the index in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps it in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`
 	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
 	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search also updates the words in the index."`
@@ -127,14 +127,14 @@ type Sync struct {
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start updates the index."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search that found chunks without vectors updates the index."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often a timer updates the index."`
-	Watch          bool     `key:"watch" default:"true" doc:"Whether a changed file updates the index at once. If the system can't watch so many folders, a timer updates the index."`
+	Watch          bool     `key:"watch" default:"true" doc:"Whether a changed file updates the index at once. If the system can't watch so many folders, a timer does."`
 }
 
 // IndexPostgres names the database that keeps the index, and the owner of the index.
 type IndexPostgres struct {
 	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
 	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
-	Workspace string  `key:"workspace" empty:"an error, since a name is required" doc:"The workspace's name in the database, the same on every host."`
+	Workspace string  `key:"workspace" empty:"an error" doc:"The workspace's name in the database, the same on every host."`
 	Agent     string  `key:"agent" default:"default" doc:"The owner of these files. A host with other files must use another name."`
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
 }
@@ -149,7 +149,7 @@ type Store struct {
 
 // StorePostgres holds which database keeps the state, and under which name.
 type StorePostgres struct {
-	DSNEnv EnvName  `key:"dsn_env" empty:"an error, since a name is required" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
+	DSNEnv EnvName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
 }
@@ -174,7 +174,7 @@ type StoreS3 struct {
 
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
-	Command []string `key:"command" default:"qmd" doc:"The program, its arguments and its verb. search, the default, searches by words, vsearch by vectors, and query by both with models. QMD needs a collection of the workspace with the name of the workspace's folder."`
+	Command []string `key:"command" default:"qmd" doc:"The program, its arguments and its verb. search, the default, searches by words, vsearch by vectors, and query by both with models. QMD needs a collection named like the workspace's folder."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.

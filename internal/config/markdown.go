@@ -14,8 +14,8 @@ memkernel needs no configuration. Later sources win over earlier ones:
 
 1. the defaults;
 2. your own file, ` + "`memkernel/config.yaml`" + ` in the system's folder for configuration (` + "`~/.config`" + ` on Linux, or
-   ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). Others must not be
-   able to write to this file;
+   ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). Others must not have
+   write access to this file;
 3. the project's file, ` + "`.memkernel/config.yaml`" + ` in the workspace, or the file that ` + "`--config FILE`" + ` names;
 4. flags.
 
@@ -33,15 +33,15 @@ memkernel config --sample > ~/.config/memkernel/config.yaml
 chmod 600 ~/.config/memkernel/config.yaml
 ` + "```" + `
 
-Each setting below is followed by its default and its allowed values in parentheses.
+Defaults and allowed values of settings are in parentheses.
 
-- ` + "`plan.reserve`" + ` means the key ` + "`reserve`" + ` below ` + "`plan`" + `. An unknown key and a value out of range are errors; the message names the line.
+- ` + "`plan.reserve`" + ` means the key ` + "`reserve`" + ` below ` + "`plan`" + `. Unknown keys and values out of range are errors; the message names the line.
 - Tokens: ` + "`200000`, `200k`, `1m`" + `. Durations: ` + "`500ms`, `12h`, `30d`" + `. Sizes: ` + "`32MiB`" + ` (1024), ` + "`32MB`" + ` (1000).
 - Time zones: an IANA name, or ` + "`local`" + `. Relative paths of files begin at the configuration file's folder.
 - Globs are relative to the workspace, use forward slashes and ignore case: ` + "`*`, `**`, `?`, `[a-z]`, `{a,b}`" + `. A
   folder's name means everything below the folder. A glob finds Markdown (` + "`.md`, `.markdown`, `.mdx`" + `). It finds other
   files only if it names their ending: ` + "`notes/*.txt`" + `. Hidden folders and folders of dependencies and builds, such as
-  ` + "`node_modules`" + `, are searched only if a glob names them. Links and files that git ignores are left out.
+  ` + "`node_modules`" + `, are searched only if a glob names them. Links are left out, and so are files that git ignores.
 `
 
 // Markdown is doc/config.md.
