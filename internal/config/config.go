@@ -135,8 +135,8 @@ type IndexPostgres struct {
 	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
 	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
 	Workspace string  `key:"workspace" empty:"an error" doc:"The workspace's name in the database, the same on every host."`
-	Agent     string  `key:"agent" default:"default" doc:"The owner of these files. A host with other files must use another name."`
-	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
+	Agent     string  `key:"agent" default:"default" doc:"The agent that owns this host's files. A host with other files must use another name."`
+	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see this agent's files. MEMORY.md and USER.md are never shared."`
 }
 
 // Store holds where the state is kept.
