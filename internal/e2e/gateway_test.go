@@ -224,14 +224,5 @@ func killDaemon(state string) bool {
 		return false // the number belongs to another process by now
 	}
 	p, err := os.FindProcess(rec.PID)
-	if err != nil || p.Kill() != nil {
-		return false
-	}
-	for range 500 { // it holds its locks until it is gone
-		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", rec.PID)); err != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return true
+	return err == nil && p.Kill() == nil
 }

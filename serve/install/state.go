@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/internal/settings"
@@ -62,12 +63,19 @@ func (in *Installer) SessionState(write bool) (out []Change, err error) {
 // daemonLock is the lock that a running 'memkernel serve' holds.
 const daemonLock = "serve.lock"
 
+// lockWait is how long RemoveState waits for a daemon that is ending.
+const lockWait = time.Second
+
 // RemoveState removes memkernel's own files in the state directory, and the directory if nothing
 // else is in it. It fails while the record names a host's file, so callers must call TakeOut
 // first.
 func (in *Installer) RemoveState() error {
 	release, err := in.State.Lock(daemonLock, store.Alone)
 	var held *store.LockedError
+	// A daemon that was just killed holds its lock until the system has closed its files.
+	for until := time.Now().Add(lockWait); errors.As(err, &held) && time.Now().Before(until); time.Sleep(lockWait / 20) {
+		release, err = in.State.Lock(daemonLock, store.Alone)
+	}
 	if errors.As(err, &held) {
 		return errors.New("a daemon serves this folder: end the hosts that use it, or 'memkernel serve', first")
 	}
