@@ -20,16 +20,16 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 672000,
-	"exported names": 3380,
+	"bytes of TypeScript, JavaScript and Python": 671056,
+	"exported names": 3186,
 	"functions that are handed a plan in the making": 81,
-	"packages":                           171,
+	"packages":                           147,
 	"structs that embed deeper than two": 15,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1105000,
-	"tokens of module bench":             124500,
+	"tokens of module .":                 1085291,
+	"tokens of module bench":             100992,
 	"tokens of module service":           75900,
-	"words of doc":                       113000,
+	"words of doc":                       23445,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated

@@ -266,7 +266,7 @@ type Retrieval struct {
 	Withheld []Withheld `json:"withheld,omitempty"`
 }
 
-// Withheld is a part of memory that may not be seen: a file, or a class of them.
+// Withheld is a part of memory that the user may not see: a file, or a class of files.
 type Withheld struct {
 	// path is a file. class is a class of files in its place: sessions, the conversations of
 	// other sessions; media; notes, Markdown that index.include does not name.
@@ -638,15 +638,15 @@ type Advice struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// summarise_by is the latest time at which a model that writes a summary can still read
 	// the prompt from the cache; zero if the next call in a cold cache would cut nothing.
-	// summary_warm and summary_cold are the base tokens that it reads before and after,
-	// without its answer.
+	// summary_warm and summary_cold are the cost in base tokens of its input before and after
+	// that time, without its answer.
 	SummariseBy time.Time `json:"summarise_by,omitzero"`
 	SummaryWarm float64   `json:"summary_warm"`
 	SummaryCold float64   `json:"summary_cold"`
 	// keep_alive reports whether repeating the request with no answer asked for, every
 	// keep_alive_seconds and not after keep_alive_until, is expected to cost less than letting
-	// the messages expire. ping is the price of one repetition, expiry the price of expiry if
-	// the session goes on.
+	// the messages expire. ping is the price of one repetition. expiry is the price of expiry
+	// if the session continues.
 	KeepAlive        bool      `json:"keep_alive"`
 	KeepAliveSeconds int64     `json:"keep_alive_seconds"`
 	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
@@ -1419,7 +1419,7 @@ type Search struct {
 	Detail string `json:"detail"`
 	// behind is how far the index lags. It is absent if the index is up to date.
 	Behind *Lag `json:"behind,omitempty"`
-	// progress is how far the index is, with INDEXING.
+	// progress is the progress of the index, with the reason INDEXING.
 	Progress *Progress `json:"progress,omitempty"`
 	// withheld are parts of memory that a shared session may not see.
 	Withheld []Withheld `json:"withheld,omitempty"`
@@ -1434,7 +1434,7 @@ type Search struct {
 type Hit struct {
 	// kind is where a hit comes from.
 	Kind string `json:"kind"`
-	// source is which part of memory it is from, as the caller calls them.
+	// source is the part of memory that the hit is from, by the caller's name for it.
 	Source string `json:"source,omitempty"`
 	// id is the chunk's, the span's or the record's.
 	ID string `json:"id"`
@@ -1473,8 +1473,8 @@ type Hit struct {
 	// more holds the other shown parts of the hit's place, in the order of their lines; the
 	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`
-	// dates are the days that its text, and that of more, names by their distance from its own
-	// or without their year.
+	// dates are the days that its text or that of more names by their distance from the text's
+	// own day, or without their year.
 	Dates []Dated `json:"dates,omitempty"`
 }
 
@@ -1488,8 +1488,8 @@ type Parts struct {
 	// vector is the chunk's score by meaning, 0 if it was not found so.
 	Vector     float64 `json:"vector"`
 	VectorRank int64   `json:"vector_rank,omitempty"`
-	// merged is their weighted mean, decay the factor that age puts on it; hits are ranked by
-	// their product.
+	// merged is their weighted mean. decay is the factor that age puts on it. Hits are ranked
+	// by the product of both.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
 	// age_days is 0 for a hit that doesn't age.
@@ -1574,7 +1574,7 @@ type Get struct {
 	// session_key is "" for a file, and where several sessions have an id with different
 	// content.
 	SessionKey string `json:"session_key"`
-	// sessions are those that have it, where none was named.
+	// sessions lists the sessions that have the page, if the call named none.
 	Sessions []string `json:"sessions,omitempty"`
 	// id is the requested identifier.
 	ID string `json:"id"`
@@ -1590,15 +1590,15 @@ type Get struct {
 	Text     string `json:"text"`
 	// pages are the members of a span, in order.
 	Pages []string `json:"pages"`
-	// path and the lines are those of a file, "" and 0 for a page.
+	// path, start_line and end_line describe a file. They are "" and 0 for a page.
 	Path string `json:"path"`
 	// start_line and end_line are the first and last line of the text, 0 for none.
 	StartLine int64 `json:"start_line"`
 	EndLine   int64 `json:"end_line"`
 	// truncated reports whether the text was cut at workspace.max_file_size.
 	Truncated bool `json:"truncated"`
-	// version is that of the whole file, for who edits it; "" for a page and a file of more
-	// than a mebibyte.
+	// version is the version of the whole file, for callers that edit it. It is "" for a page,
+	// and for a file of more than a mebibyte.
 	Version string `json:"version"`
 	// references are the parts of a page that are stored as blobs.
 	References []Reference `json:"references"`
@@ -2110,7 +2110,7 @@ type DocumentStats struct {
 	Models   []Sum `json:"models"`
 	// torn are files whose last line was cut off, as by a kill. That line is left out.
 	Torn []string `json:"torn"`
-	// calls are in the order of time.
+	// calls is sorted by time.
 	Calls []StatsCall `json:"calls"`
 }
 
@@ -2216,7 +2216,7 @@ type FirstSight struct {
 
 // StatsCall is one call.
 type StatsCall struct {
-	// time is when it was planned.
+	// time is the time of the plan.
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
 	Branch  string    `json:"branch"`
@@ -2230,7 +2230,7 @@ type StatsCall struct {
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	// cut reports whether the plan made a cut.
 	Cut bool `json:"cut"`
-	// saved_tokens are those that cuts kept out of this prompt.
+	// saved_tokens counts the tokens that cuts kept out of this prompt.
 	SavedTokens int64 `json:"saved_tokens"`
 	// billed_usd is the bill, answers included; without_usd is about what the call would have
 	// cost without memkernel, null for a call that memkernel did not send.
@@ -2239,8 +2239,8 @@ type StatsCall struct {
 	ColdExpected *bool    `json:"cold_expected"`
 	// cold_seen is null at a first call, after a cut, and where nothing could be cached.
 	ColdSeen *bool `json:"cold_seen"`
-	// reasoning is what its plan lost of the model's reasoning, null for nothing, reported
-	// what the provider told of the request.
+	// reasoning is the model's reasoning that the plan lost, null if none. reported is the
+	// provider's report on the request.
 	Reasoning *Reasoning `json:"reasoning"`
 	Reported  *Reported  `json:"reported"`
 	// broke is the part of a warm cache that the host broke, null for nothing.
@@ -2263,16 +2263,17 @@ type Reindex struct {
 	Schema string `json:"schema"`
 	// index is the index file, or the database without its password.
 	Index string `json:"index"`
-	// rebuilt is why the index was made anew, "" if it was not.
+	// rebuilt is the reason why the index was made anew, "" if it was not.
 	Rebuilt string `json:"rebuilt"`
-	// aside is where the old file is kept, "" if it is not.
+	// aside is the place of the old file, "" if it is not kept.
 	Aside   string         `json:"aside"`
 	Files   ReindexFiles   `json:"files"`
 	Chunks  ReindexChunks  `json:"chunks"`
 	Vectors ReindexVectors `json:"vectors"`
 	// sessions were read, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
-	// skipped files were not indexed, notes are oddities of those that were.
+	// skipped lists the files that were not indexed. notes lists oddities of the indexed
+	// files.
 	Skipped []SkippedFile `json:"skipped"`
 	Notes   []SkippedFile `json:"notes"`
 	// left_out is the Markdown of the workspace that is no memory.
@@ -2294,7 +2295,7 @@ type ReindexFiles struct {
 	Changed   int64 `json:"changed"`
 	Removed   int64 `json:"removed"`
 	Unchanged int64 `json:"unchanged"`
-	// read are files that were opened.
+	// read counts the files that were opened.
 	Read int64 `json:"read"`
 }
 
@@ -2302,9 +2303,9 @@ type ReindexFiles struct {
 type ReindexChunks struct {
 	Added   int64 `json:"added"`
 	Removed int64 `json:"removed"`
-	// kept are chunks of files that changed which stayed as they were.
+	// kept counts the unchanged chunks of changed files.
 	Kept int64 `json:"kept"`
-	// reanalysed are those whose words were made again by newer rules.
+	// reanalysed counts the chunks whose words were made again by newer rules.
 	Reanalysed int64 `json:"reanalysed"`
 	// total is how many there are afterwards.
 	Total int64 `json:"total"`
@@ -2317,20 +2318,20 @@ type ReindexVectors struct {
 	Embedded int64  `json:"embedded"`
 	// refused are texts that the provider does not take, or that no day has tokens for.
 	Refused int64 `json:"refused"`
-	// refused_reason is why the first was, "" if none were.
+	// refused_reason is the reason for the first refusal, "" if there was none.
 	RefusedReason string `json:"refused_reason"`
 	// total is how many chunks have a vector afterwards.
 	Total int64 `json:"total"`
 	// estimate is the amount of text to embed, as counted before; null without a provider.
 	Estimate *Estimate `json:"estimate"`
-	// error is why vectors are missing, "" if none are.
+	// error is the reason why vectors are missing, "" if none are.
 	Error string `json:"error"`
 }
 
 // Estimate counts the texts without a vector, and the price of their vectors.
 type Estimate struct {
 	Texts int64 `json:"texts"`
-	// tokens is about how many there are.
+	// tokens is the approximate number of tokens.
 	Tokens int64 `json:"tokens"`
 	// cost_usd is null if the price is not known.
 	CostUSD *float64 `json:"cost_usd"`
@@ -2342,12 +2343,13 @@ type Estimate struct {
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
 	Listed int64 `json:"listed"`
-	// read are new, grown or rewritten ones, turns what was read of them.
+	// read counts the new, grown or rewritten ones, and turns the turns read from them.
 	Read  int64 `json:"read"`
 	Turns int64 `json:"turns"`
-	// forgotten are those that stay away.
+	// forgotten counts the forgotten sessions, which are not indexed again.
 	Forgotten int64 `json:"forgotten"`
-	// removed are those whose transcripts are gone, or which were forgotten.
+	// removed counts the sessions that were removed because their transcript is gone or they
+	// were forgotten.
 	Removed int64 `json:"removed"`
 }
 

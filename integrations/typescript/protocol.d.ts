@@ -243,7 +243,7 @@ export interface Retrieval {
   withheld?: Withheld[];
 }
 
-/** Withheld is a part of memory that may not be seen: a file, or a class of them. */
+/** Withheld is a part of memory that the user may not see: a file, or a class of files. */
 export interface Withheld {
   /** `path` is a file. `class` is a class of files in its place: sessions, the conversations of other sessions; media; notes, Markdown that index.include does not name. */
   path?: string;
@@ -567,11 +567,11 @@ export interface Pace {
 export interface Advice {
   /** `expires_at` is when the messages of this request leave the cache, unless another request has started before; zero where none of them is cached. */
   expires_at?: string;
-  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache; zero if the next call in a cold cache would cut nothing. `summary_warm` and `summary_cold` are the base tokens that it reads before and after, without its answer. */
+  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache; zero if the next call in a cold cache would cut nothing. `summary_warm` and `summary_cold` are the cost in base tokens of its input before and after that time, without its answer. */
   summarise_by?: string;
   summary_warm: number;
   summary_cold: number;
-  /** `keep_alive` reports whether repeating the request with no answer asked for, every `keep_alive_seconds` and not after `keep_alive_until`, is expected to cost less than letting the messages expire. `ping` is the price of one repetition, `expiry` the price of expiry if the session goes on. */
+  /** `keep_alive` reports whether repeating the request with no answer asked for, every `keep_alive_seconds` and not after `keep_alive_until`, is expected to cost less than letting the messages expire. `ping` is the price of one repetition. `expiry` is the price of expiry if the session continues. */
   keep_alive: boolean;
   keep_alive_seconds: number;
   keep_alive_until?: string;
@@ -1283,7 +1283,7 @@ export interface Search {
   detail: string;
   /** `behind` is how far the index lags. It is absent if the index is up to date. */
   behind?: Lag;
-  /** `progress` is how far the index is, with INDEXING. */
+  /** `progress` is the progress of the index, with the reason INDEXING. */
   progress?: Progress;
   /** `withheld` are parts of memory that a shared session may not see. */
   withheld?: Withheld[];
@@ -1297,7 +1297,7 @@ export interface Search {
 export interface Hit {
   /** `kind` is where a hit comes from. */
   kind: "memory" | "session" | "foreign" | (string & {});
-  /** `source` is which part of memory it is from, as the caller calls them. */
+  /** `source` is the part of memory that the hit is from, by the caller's name for it. */
   source?: string;
   /** `id` is the chunk's, the span's or the record's. */
   id: string;
@@ -1328,7 +1328,7 @@ export interface Hit {
   by_fact?: string;
   /** `more` holds the other shown parts of the hit's place, in the order of their lines; the members above are about the best lines alone. nil if the Query wants lines. */
   more?: More[];
-  /** `dates` are the days that its text, and that of `more`, names by their distance from its own or without their year. */
+  /** `dates` are the days that its text or that of `more` names by their distance from the text's own day, or without their year. */
   dates?: Dated[];
 }
 
@@ -1341,7 +1341,7 @@ export interface Parts {
   /** `vector` is the chunk's score by meaning, 0 if it was not found so. */
   vector: number;
   vector_rank?: number;
-  /** `merged` is their weighted mean, `decay` the factor that age puts on it; hits are ranked by their product. */
+  /** `merged` is their weighted mean. `decay` is the factor that age puts on it. Hits are ranked by the product of both. */
   merged: number;
   decay: number;
   /** `age_days` is 0 for a hit that doesn't age. */
@@ -1421,7 +1421,7 @@ export interface Get {
   schema: string;
   /** `session_key` is "" for a file, and where several sessions have an id with different content. */
   session_key: string;
-  /** `sessions` are those that have it, where none was named. */
+  /** `sessions` lists the sessions that have the page, if the call named none. */
   sessions?: string[];
   /** `id` is the requested identifier. */
   id: string;
@@ -1435,14 +1435,14 @@ export interface Get {
   text: string;
   /** `pages` are the members of a span, in order. */
   pages: string[];
-  /** `path` and the lines are those of a file, "" and 0 for a page. */
+  /** `path`, `start_line` and `end_line` describe a file. They are "" and 0 for a page. */
   path: string;
   /** `start_line` and `end_line` are the first and last line of the text, 0 for none. */
   start_line: number;
   end_line: number;
   /** `truncated` reports whether the text was cut at workspace.max_file_size. */
   truncated: boolean;
-  /** `version` is that of the whole file, for who edits it; "" for a page and a file of more than a mebibyte. */
+  /** `version` is the version of the whole file, for callers that edit it. It is "" for a page, and for a file of more than a mebibyte. */
   version: string;
   /** `references` are the parts of a page that are stored as blobs. */
   references: Reference[];
@@ -1919,7 +1919,7 @@ export interface DocumentStats {
   models: Sum[];
   /** `torn` are files whose last line was cut off, as by a kill. That line is left out. */
   torn: string[];
-  /** `calls` are in the order of time. */
+  /** `calls` is sorted by time. */
   calls: StatsCall[];
 }
 
@@ -2012,7 +2012,7 @@ export interface FirstSight {
 
 /** StatsCall is one call. */
 export interface StatsCall {
-  /** `time` is when it was planned. */
+  /** `time` is the time of the plan. */
   time: string;
   session: string;
   branch: string;
@@ -2026,7 +2026,7 @@ export interface StatsCall {
   billed_cost_usd: number | null;
   /** `cut` reports whether the plan made a cut. */
   cut: boolean;
-  /** `saved_tokens` are those that cuts kept out of this prompt. */
+  /** `saved_tokens` counts the tokens that cuts kept out of this prompt. */
   saved_tokens: number;
   /** `billed_usd` is the bill, answers included; `without_usd` is about what the call would have cost without memkernel, null for a call that memkernel did not send. */
   billed_usd: number | null;
@@ -2034,7 +2034,7 @@ export interface StatsCall {
   cold_expected: boolean | null;
   /** `cold_seen` is null at a first call, after a cut, and where nothing could be cached. */
   cold_seen: boolean | null;
-  /** `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request. */
+  /** `reasoning` is the model's reasoning that the plan lost, null if none. `reported` is the provider's report on the request. */
   reasoning: Reasoning | null;
   reported: Reported | null;
   /** `broke` is the part of a warm cache that the host broke, null for nothing. */
@@ -2057,16 +2057,16 @@ export interface Reindex {
   schema: string;
   /** `index` is the index file, or the database without its password. */
   index: string;
-  /** `rebuilt` is why the index was made anew, "" if it was not. */
+  /** `rebuilt` is the reason why the index was made anew, "" if it was not. */
   rebuilt: string;
-  /** `aside` is where the old file is kept, "" if it is not. */
+  /** `aside` is the place of the old file, "" if it is not kept. */
   aside: string;
   files: ReindexFiles;
   chunks: ReindexChunks;
   vectors: ReindexVectors;
   /** `sessions` were read, if past sessions are searched. */
   sessions: ReindexSessions;
-  /** `skipped` files were not indexed, `notes` are oddities of those that were. */
+  /** `skipped` lists the files that were not indexed. `notes` lists oddities of the indexed files. */
   skipped: SkippedFile[];
   notes: SkippedFile[];
   /** `left_out` is the Markdown of the workspace that is no memory. */
@@ -2088,7 +2088,7 @@ export interface ReindexFiles {
   changed: number;
   removed: number;
   unchanged: number;
-  /** `read` are files that were opened. */
+  /** `read` counts the files that were opened. */
   read: number;
 }
 
@@ -2096,9 +2096,9 @@ export interface ReindexFiles {
 export interface ReindexChunks {
   added: number;
   removed: number;
-  /** `kept` are chunks of files that changed which stayed as they were. */
+  /** `kept` counts the unchanged chunks of changed files. */
   kept: number;
-  /** `reanalysed` are those whose words were made again by newer rules. */
+  /** `reanalysed` counts the chunks whose words were made again by newer rules. */
   reanalysed: number;
   /** `total` is how many there are afterwards. */
   total: number;
@@ -2111,20 +2111,20 @@ export interface ReindexVectors {
   embedded: number;
   /** `refused` are texts that the provider does not take, or that no day has tokens for. */
   refused: number;
-  /** `refused_reason` is why the first was, "" if none were. */
+  /** `refused_reason` is the reason for the first refusal, "" if there was none. */
   refused_reason: string;
   /** `total` is how many chunks have a vector afterwards. */
   total: number;
   /** `estimate` is the amount of text to embed, as counted before; null without a provider. */
   estimate: Estimate | null;
-  /** `error` is why vectors are missing, "" if none are. */
+  /** `error` is the reason why vectors are missing, "" if none are. */
   error: string;
 }
 
 /** Estimate counts the texts without a vector, and the price of their vectors. */
 export interface Estimate {
   texts: number;
-  /** `tokens` is about how many there are. */
+  /** `tokens` is the approximate number of tokens. */
   tokens: number;
   /** `cost_usd` is null if the price is not known. */
   cost_usd: number | null;
@@ -2136,12 +2136,12 @@ export interface Estimate {
 /** ReindexSessions counts past sessions. */
 export interface ReindexSessions {
   listed: number;
-  /** `read` are new, grown or rewritten ones, `turns` what was read of them. */
+  /** `read` counts the new, grown or rewritten ones, and `turns` the turns read from them. */
   read: number;
   turns: number;
-  /** `forgotten` are those that stay away. */
+  /** `forgotten` counts the forgotten sessions, which are not indexed again. */
   forgotten: number;
-  /** `removed` are those whose transcripts are gone, or which were forgotten. */
+  /** `removed` counts the sessions that were removed because their transcript is gone or they were forgotten. */
   removed: number;
 }
 

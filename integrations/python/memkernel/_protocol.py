@@ -169,7 +169,7 @@ _MayWithheld = TypedDict(
 
 
 class Withheld(_Withheld, _MayWithheld):
-    """Withheld is a part of memory that may not be seen: a file, or a class of them."""
+    """Withheld is a part of memory that the user may not see: a file, or a class of files."""
 
     pass
 
