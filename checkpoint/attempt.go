@@ -41,9 +41,9 @@ type Failure struct {
 	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
 	Key   string `json:"key,omitempty"`
-	// Since counts the calls after it. After lists the later actions on its target, or the files
-	// that they changed.
-	Since int      `json:"since,omitempty"`
+	// Since counts the calls after it.
+	Since int `json:"since,omitempty"`
+	// After lists the later actions on its target, or the files that they changed.
 	After []string `json:"after,omitempty"`
 }
 

@@ -123,15 +123,15 @@ func (u TokenUsage) gauge() int {
 // Working describes the work in progress.
 type Working struct {
 	Topic Text `yaml:"topic"`
-	// Goal is the first substantial request. Step is the item of the agent's plan that is in
-	// progress.
-	Goal   Text   `yaml:"goal,omitempty"`
+	// Goal is the first substantial request.
+	Goal Text `yaml:"goal,omitempty"`
+	// Step is the item of the agent's plan that is in progress.
 	Step   Text   `yaml:"step,omitempty"`
 	Status Status `yaml:"status"`
-	// Interrupted reports whether a turn is cut through or a call has no result. SplitTurn
-	// reports whether a compaction cut through the turn.
+	// Interrupted reports whether a turn is cut through or a call has no result.
 	Interrupted bool `yaml:"interrupted"`
-	SplitTurn   bool `yaml:"split_turn"`
+	// SplitTurn reports whether a compaction cut through the turn.
+	SplitTurn bool `yaml:"split_turn"`
 	// LastToolCall is the call that was under way, nil unless interrupted.
 	LastToolCall *ToolCall `yaml:"last_tool_call"`
 	NextAction   Text      `yaml:"next_action"`
@@ -182,8 +182,9 @@ type Input struct {
 	// Now becomes created_at.
 	Now     time.Time
 	Trigger Trigger
-	// Reading is the gauge. Compactions is the session's number of compactions.
-	Reading     Reading
+	// Reading is the gauge.
+	Reading Reading
+	// Compactions is the session's number of compactions.
 	Compactions int
 	// SplitTurn reports whether the compaction at hand cuts through a turn.
 	SplitTurn bool

@@ -37,10 +37,10 @@ type Pointer struct {
 
 // Written is the result of writing a checkpoint.
 type Written struct {
-	// Checkpoint is the checkpoint of the current state. New reports whether this call wrote it,
-	// rather than found it redundant.
+	// Checkpoint is the checkpoint of the current state.
 	Checkpoint *Checkpoint
-	New        bool
+	// New reports whether this call wrote it, rather than found it redundant.
+	New bool
 	// State is the state to continue with. It is already saved if the checkpoint is new.
 	State   State
 	Damaged []Damage

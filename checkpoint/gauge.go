@@ -131,9 +131,9 @@ type NextCut struct {
 	Low, High int
 	// InLoop reports whether a run of tool calls is open, which no cut for money breaks.
 	InLoop bool
-	// Tool is the tool by which the model writes memory, "" if it has none. Maybe reports that it
-	// is unknown whether the model has the tool.
-	Tool  string
+	// Tool is the tool by which the model writes memory, "" if it has none.
+	Tool string
+	// Maybe reports that it is unknown whether the model has the tool.
 	Maybe bool
 	// Resolver is the tool by which it fetches text that has left, "" if it has none.
 	Resolver string

@@ -67,9 +67,9 @@ type DecisionCapture struct {
 	// was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
-	// Kind is the source of the decision: reply, choice, rejection, plan, commit or statement. By
-	// is "user" or "agent", "" if that is not known.
-	Kind string    `json:"kind,omitempty"`
+	// Kind is the source of the decision: reply, choice, rejection, plan, commit or statement.
+	Kind string `json:"kind,omitempty"`
+	// By is "user" or "agent", "" if that is not known.
 	By   string    `json:"by,omitempty"`
 	What string    `json:"what"`
 	When time.Time `json:"when,omitzero"`
@@ -116,11 +116,12 @@ type LearningState struct {
 
 // LearningCapture is a failure with the call that worked instead.
 type LearningCapture struct {
-	// CallID is the call that failed. Key is the message that showed the way that works.
+	// CallID is the call that failed.
 	CallID string `json:"call_id,omitempty"`
-	Key    string `json:"key,omitempty"`
-	What   string `json:"what"`
-	Seq    int    `json:"seq"`
+	// Key is the message that showed the way that works.
+	Key  string `json:"key,omitempty"`
+	What string `json:"what"`
+	Seq  int    `json:"seq"`
 }
 
 // ThreadState is thread.json: the running conversation, and the reading position.
@@ -133,18 +134,20 @@ type ThreadState struct {
 	// are in the state.
 	Since int       `json:"since,omitempty"`
 	At    time.Time `json:"at,omitzero"`
-	// LastKey is the key of the newest message. Seen has the keys up to it. Recent has the
-	// captures of the newest messages, which may still grow.
-	LastKey string     `json:"last_key,omitempty"`
-	Seen    seenKeys   `json:"seen,omitempty"`
-	Recent  []Delivery `json:"recent,omitempty"`
+	// LastKey is the key of the newest message.
+	LastKey string `json:"last_key,omitempty"`
+	// Seen has the keys up to it.
+	Seen seenKeys `json:"seen,omitempty"`
+	// Recent has the captures of the newest messages, which may still grow.
+	Recent []Delivery `json:"recent,omitempty"`
 	// Topic is the gist of the user's newest message.
 	Topic string `json:"topic,omitempty"`
-	// First is the user's first message. Pivots are user messages that follow a long reply. Tail
-	// has the last two exchanges.
-	First  ExchangeCapture   `json:"first,omitzero"`
+	// First is the user's first message.
+	First ExchangeCapture `json:"first,omitzero"`
+	// Pivots are user messages that follow a long reply.
 	Pivots []ExchangeCapture `json:"pivots,omitempty"`
-	Tail   []ExchangeCapture `json:"tail,omitempty"`
+	// Tail has the last two exchanges.
+	Tail []ExchangeCapture `json:"tail,omitempty"`
 	// Reply is how long the agent's last text is since the user spoke, in
 	// columns.
 	Reply int `json:"reply,omitempty"`
@@ -157,9 +160,9 @@ type ThreadState struct {
 	Failures []Failure `json:"failures,omitempty"`
 	// Costs are how many calls the newest learnings took, by a hash of the learning.
 	Costs []Cost `json:"costs,omitempty"`
-	// From is the origin of the conversation. Usage is the provider's bill for its newest call,
-	// nil if it is not known.
-	From  Source `json:"from,omitzero"`
+	// From is the origin of the conversation.
+	From Source `json:"from,omitzero"`
+	// Usage is the provider's bill for its newest call, nil if it is not known.
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
@@ -217,11 +220,11 @@ func (s Source) Since() int { return max(0, s.Compactions-s.Past) }
 type Usage struct {
 	// Tokens is the whole prompt.
 	Tokens int `json:"tokens"`
-	// Model is the billed model and Message the key of the answer, "" if unknown. At is the time,
-	// zero if unknown.
-	Model   string    `json:"model,omitempty"`
-	Message string    `json:"message,omitempty"`
-	At      time.Time `json:"at,omitzero"`
+	// Model is the billed model and Message the key of the answer, "" if unknown.
+	Model   string `json:"model,omitempty"`
+	Message string `json:"message,omitempty"`
+	// At is the time, zero if unknown.
+	At time.Time `json:"at,omitzero"`
 }
 
 // Delivery is how many parts of a message were captured.

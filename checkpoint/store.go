@@ -54,9 +54,11 @@ const stateFolder, checkpointFolder = "state", "checkpoints"
 // Damage is a file that could not be used, and the replacement for it. Nothing of it fails the
 // call that found it.
 type Damage struct {
-	// File is the path. Err is the damage. Instead is the replacement.
-	File    string
-	Err     error
+	// File is the path.
+	File string
+	// Err is the damage.
+	Err error
+	// Instead is the replacement.
 	Instead string
 
 	name string // within the session's folder

@@ -87,9 +87,10 @@ type adviceOp struct {
 
 // Advised is the outcome of a model's operations.
 type Advised struct {
-	// Accepted counts operations that were applied. Refused has the reasons why others were not.
-	Accepted int      `json:"accepted"`
-	Refused  []string `json:"refused"`
+	// Accepted counts operations that were applied.
+	Accepted int `json:"accepted"`
+	// Refused has the reasons why others were not.
+	Refused []string `json:"refused"`
 }
 
 // Advise applies a model's operations to entries, as far as they are valid: a text may hold

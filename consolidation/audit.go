@@ -103,9 +103,9 @@ const (
 type Options struct {
 	// Host is the host whose limits hold for the files that a session begins with.
 	Host Host
-	// Now is the moment of the audit, default the clock's. Timezone is the user's, default
-	// time.Local.
-	Now      time.Time
+	// Now is the moment of the audit, default the clock's.
+	Now time.Time
+	// Timezone is the user's, default time.Local.
 	Timezone *time.Location
 	// Masker finds secrets; nil has all rules.
 	Masker *mask.Masker

@@ -23,17 +23,18 @@ type piece struct {
 	text string
 	// entry is a block's first, nil if it is code.
 	entry *Entry
-	// level is the level of a heading. label is the text of a heading or a marker.
+	// level is the level of a heading.
 	level int
+	// label is the text of a heading or a marker.
 	label string
 	// bullet reports whether the piece is an item of a list without order, with only nested
 	// blocks in it.
 	bullet bool
-	// sections are the pieces of the headings above a piece, outermost first. marker is the piece
-	// of its marker, -1 if it has none.
+	// sections are the pieces of the headings above a piece, outermost first.
 	sections []int
-	marker   int
-	line     int
+	// marker is the piece of its marker, -1 if it has none.
+	marker int
+	line   int
 	// origin is the author of a block in its place.
 	origin Origin
 	// to are the files that a line names as the new places of its section's entries.

@@ -24,9 +24,10 @@ type claim struct {
 	// label reports whether the subject is a label, which means something else
 	// under another heading.
 	label bool
-	// loose reports that the words of a whole sentence are the subject. text is the line.
+	// loose reports that the words of a whole sentence are the subject.
 	loose bool
-	text  string
+	// text is the line.
+	text string
 }
 
 var (

@@ -50,9 +50,10 @@ type Promoted struct {
 	Tags Tags   `json:"tags"`
 	// From is the entry's source.
 	From string `json:"from"`
-	// Supersedes are the names of the entries that it replaces. Replaces is their text.
+	// Supersedes are the names of the entries that it replaces.
 	Supersedes []string `json:"supersedes"`
-	Replaces   string   `json:"replaces,omitempty"`
+	// Replaces is their text.
+	Replaces string `json:"replaces,omitempty"`
 	// Score is its rank, and Why lists the parts of the score.
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
@@ -145,9 +146,9 @@ type curator struct {
 	known *known
 	days  map[string]int
 	users people
-	// failures maps a failure to the number of sessions in which it came up. names maps a name to
-	// its days.
+	// failures maps a failure to the number of sessions in which it came up.
 	failures map[string]int
+	// names maps a name to its days.
 	names    map[string][]string
 	forms    forms
 	sections map[string]int // the number of entries that each has got

@@ -37,9 +37,9 @@ type Entry struct {
 	Text, Plain string
 	// Trail are the headings above it, outermost first.
 	Trail []string
-	// Date is YYYY-MM-DD or "". Dated reports whether the entry or a heading has it, and not the
-	// file's name alone.
-	Date  string
+	// Date is YYYY-MM-DD or "".
+	Date string
+	// Dated reports whether the entry or a heading has it, and not the file's name alone.
 	Dated bool
 	Tags  Tags
 	// ID is the one in the marker after its block, "" if there is none.

@@ -47,9 +47,9 @@ func FactsUser(lines []string, from, to int) string {
 // Extracted is the outcome of the facts of an answer.
 type Extracted struct {
 	Facts []markdownstore.Fact `json:"-"`
-	// Taken counts the facts that were taken. Dropped counts those that their cited lines don't
-	// support.
-	Taken   int `json:"taken"`
+	// Taken counts the facts that were taken.
+	Taken int `json:"taken"`
+	// Dropped counts those that their cited lines don't support.
 	Dropped int `json:"dropped"`
 	// Why has the reasons for some of the dropped ones.
 	Why []string `json:"why"`

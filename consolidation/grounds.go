@@ -13,27 +13,32 @@ import (
 
 // Grounds are the sources of an entry in the files, and the reasons for it.
 type Grounds struct {
-	// Path is the file that it is in. Line is its first line and EndLine its last, from 1 on.
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	EndLine int    `json:"end_line"`
+	// Path is the file that it is in.
+	Path string `json:"path"`
+	// Line is its first line and EndLine its last, from 1 on.
+	Line    int `json:"line"`
+	EndLine int `json:"end_line"`
 	// Text is the entry without its marks, Tags why it matters.
 	Text string `json:"text"`
 	Tags Tags   `json:"tags"`
-	// Date is its day, "" if it has none. Age is how many days ago that is.
+	// Date is its day, "" if it has none.
 	Date string `json:"date"`
-	Age  int    `json:"age_days"`
-	// ID is the id of the block that it was written in, "" if it has none. Raw has its lines.
-	ID  string `json:"id"`
+	// Age is how many days ago that is.
+	Age int `json:"age_days"`
+	// ID is the id of the block that it was written in, "" if it has none.
+	ID string `json:"id"`
+	// Raw has its lines.
 	Raw string `json:"-"`
-	// From has its sources. Supersedes has the names of the entries that it replaces.
-	From       []Source `json:"from"`
+	// From has its sources.
+	From []Source `json:"from"`
+	// Supersedes has the names of the entries that it replaces.
 	Supersedes []string `json:"supersedes"`
-	// Days are the days whose logs say the same. Sessions counts the sessions whose captures do.
+	// Days are the days whose logs say the same.
+	Days []string `json:"days"`
+	// Sessions counts the sessions whose captures do.
+	Sessions int `json:"sessions"`
 	// Calls is how many calls the dearest of them took.
-	Days     []string `json:"days"`
-	Sessions int      `json:"sessions"`
-	Calls    int      `json:"calls"`
+	Calls int `json:"calls"`
 }
 
 // Source is a place that an entry comes from.

@@ -19,9 +19,10 @@ const (
 	OriginHand Origin = "hand"
 	// OriginWords are a person's words in a session, as the person typed them.
 	OriginWords Origin = "words"
-	// OriginAgent is an agent's statement. OriginTool is a tool's output.
+	// OriginAgent is an agent's statement.
 	OriginAgent Origin = "agent"
-	OriginTool  Origin = "tool"
+	// OriginTool is a tool's output.
+	OriginTool Origin = "tool"
 	// OriginUpkeep is a curation or a pruning.
 	OriginUpkeep Origin = "upkeep"
 	// OriginUnknown is an unknown author, who is treated as a person.
@@ -37,10 +38,10 @@ type Provenance struct {
 	Origin Origin `json:"origin"`
 	// ID is the marker below it, "" if there is none.
 	ID string `json:"id,omitempty"`
-	// From lists the sources of a curation's entry, as it names them. Said is their author, "" if
-	// there is no From.
+	// From lists the sources of a curation's entry, as it names them.
 	From []string `json:"from,omitempty"`
-	Said Origin   `json:"said,omitempty"`
+	// Said is their author, "" if there is no From.
+	Said Origin `json:"said,omitempty"`
 }
 
 // Record tells the known authors of text in files. Its functions may be nil.

@@ -71,17 +71,19 @@ type Move struct {
 	// To is the file that gets it, "" if its twin is elsewhere.
 	To  string `json:"to"`
 	Why Why    `json:"why"`
-	// Text is the block as it was. Key is its [KeyHash].
+	// Text is the block as it was.
 	Text string `json:"text"`
-	Key  string `json:"key"`
+	// Key is its [KeyHash].
+	Key string `json:"key"`
 }
 
 // Change is the new contents of a file.
 type Change struct {
 	Path string `json:"path"`
-	// Before is its old text. New reports that it did not exist.
+	// Before is its old text.
 	Before string `json:"-"`
-	New    bool   `json:"new"`
+	// New reports that it did not exist.
+	New bool `json:"new"`
 	// Add is appended to it; without Add, Text is all of it.
 	Add  string `json:"-"`
 	Text string `json:"-"`
@@ -102,10 +104,10 @@ type Pruning struct {
 	Changes []Change `json:"changes"`
 	// Over lists the files that stay over a limit, and why.
 	Over []string `json:"over"`
-	// Suggestions are entries that could leave if they were named. Unknown are names that name
-	// nothing.
+	// Suggestions are entries that could leave if they were named.
 	Suggestions []Suggestion `json:"suggestions"`
-	Unknown     []string     `json:"unknown"`
+	// Unknown are names that name nothing.
+	Unknown []string `json:"unknown"`
 }
 
 // The thresholds of pruning.
@@ -144,16 +146,17 @@ type pruner struct {
 	known *known
 	// failures returns the number of sessions in which each failure came up.
 	failures func() map[string]int
-	// added has the additions to files, in the order in which files first got one. texts has the
-	// new contents of the files that lose something, and given their order.
+	// added has the additions to files, in the order in which files first got one.
 	added map[string]string
 	order []string
+	// texts has the new contents of the files that lose something, and given their order.
 	texts map[string]string
 	given []string
-	// trails are the headings of the last block that each file got. items reports whether it was
-	// an item. titles are the titles of files by the headings that named them.
+	// trails are the headings of the last block that each file got.
 	trails map[string][]string
-	items  map[string]bool
+	// items reports whether it was an item.
+	items map[string]bool
+	// titles are the titles of files by the headings that named them.
 	titles map[string]string
 	// open says which files end with something that nothing closes.
 	open map[string]bool

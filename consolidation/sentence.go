@@ -18,9 +18,9 @@ type statement struct {
 	words   []string // the remaining words, in one spelling, sorted
 	plain   string   // the same as it is written
 	negated bool
-	// side is the word for a state in the sentence, "" for none. vague reports a range or several
-	// values of one kind.
-	side  string
+	// side is the word for a state in the sentence, "" for none.
+	side string
+	// vague reports a range or several values of one kind.
 	vague bool
 	// pages reports that it links to a page.
 	pages bool

@@ -240,15 +240,16 @@ type LostLine struct {
 // Loss is the loss of text by a change of a file.
 type Loss struct {
 	Path string `json:"path"`
-	// Lines is how many lines with content the file had. Lost are the lines that are nowhere any
-	// more.
-	Lines int        `json:"lines"`
-	Lost  []LostLine `json:"lost"`
-	// Share is the share of the lines that are lost. Limit is the largest share allowed. Refused
-	// reports whether Share is above it.
-	Share   float64 `json:"share"`
-	Limit   float64 `json:"limit"`
-	Refused bool    `json:"refused"`
+	// Lines is how many lines with content the file had.
+	Lines int `json:"lines"`
+	// Lost are the lines that are nowhere any more.
+	Lost []LostLine `json:"lost"`
+	// Share is the share of the lines that are lost.
+	Share float64 `json:"share"`
+	// Limit is the largest share allowed.
+	Limit float64 `json:"limit"`
+	// Refused reports whether Share is above it.
+	Refused bool `json:"refused"`
 }
 
 // FindLoss returns the lines of before that are not in after and, as found reports, not anywhere

@@ -13,8 +13,9 @@ import (
 type Bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
 	WriteTokens int `json:"write_tokens"`
-	// CostUSD is nil where a price is unknown. NetCostUSD leaves the fixed part out.
-	CostUSD    *float64 `json:"cost_usd"`
+	// CostUSD is nil where a price is unknown.
+	CostUSD *float64 `json:"cost_usd"`
+	// NetCostUSD leaves the fixed part out.
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 

@@ -32,10 +32,10 @@ type Call struct {
 	// price of the tier that this prompt's size leads to.
 	Output        int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
-	// Cold: the cache held nothing of the last prompt's messages. Gap: as long went
-	// by since the last call as its entries lived.
+	// Cold: the cache held nothing of the last prompt's messages.
 	Cold bool `json:"cold"`
-	Gap  bool `json:"gap,omitempty"`
+	// Gap: as long went by since the last call as its entries lived.
+	Gap bool `json:"gap,omitempty"`
 	// Cut is why something left the prompt.
 	Cut string `json:"cut,omitempty"`
 	// Overflow reports whether the prompt is over window minus reserve.
@@ -52,13 +52,14 @@ type Call struct {
 	ResolutionsUSD *float64     `json:"pointer_cost_usd"`
 	LostUSD        *float64     `json:"lost_cost_usd"`
 	Recall         recall.Score `json:"recall"`
-	// Actions counts the answer's tool calls with input that was seen before. ActionsReady counts
-	// those of which all such input was in the prompt. Edits counts its edits of a line that was
-	// seen before. BlindEdits counts those whose line was not shown.
-	Actions      int `json:"actions,omitempty"`
+	// Actions counts the answer's tool calls with input that was seen before.
+	Actions int `json:"actions,omitempty"`
+	// ActionsReady counts those of which all such input was in the prompt.
 	ActionsReady int `json:"actions_ready,omitempty"`
-	Edits        int `json:"edits,omitempty"`
-	BlindEdits   int `json:"blind_edits,omitempty"`
+	// Edits counts its edits of a line that was seen before.
+	Edits int `json:"edits,omitempty"`
+	// BlindEdits counts those whose line was not shown.
+	BlindEdits int `json:"blind_edits,omitempty"`
 
 	bound Bound
 }

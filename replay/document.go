@@ -22,9 +22,9 @@ type Document struct {
 // of their cost without it, answers included; nil is unpriced.
 type Door struct {
 	Calls int `json:"calls"`
-	// BilledUSD is the cost of the calls, answers included, null without a price. WithoutUSD
-	// estimates their cost without memkernel.
-	BilledUSD  *float64 `json:"billed_usd"`
+	// BilledUSD is the cost of the calls, answers included, null without a price.
+	BilledUSD *float64 `json:"billed_usd"`
+	// WithoutUSD estimates their cost without memkernel.
 	WithoutUSD *float64 `json:"without_usd"`
 }
 

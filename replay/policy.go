@@ -143,10 +143,11 @@ type prompt struct {
 	texts  []string
 	behind func(recall.Place) bool
 	bill   cachelayout.Bill
-	// messages and markers are the request itself. plan is the kernel's name for it.
+	// messages and markers are the request itself.
 	messages []memkernel.Message
 	markers  []transcript.Marker
-	plan     string
+	// plan is the kernel's name for it.
+	plan string
 	// extra is the price of the policy's other model calls, nil if it is unknown.
 	extra *float64
 	call  Call

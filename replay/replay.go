@@ -49,9 +49,9 @@ type Options struct {
 	// RoomTokens is the window above the fixed part, instead of ContextWindow.
 	RoomTokens int
 	// FixedTokens is tools and system prompt, which transcripts do not hold.
-	// FixedAuto takes it from the usage of the first call that has any.
 	FixedTokens int
-	FixedAuto   bool
+	// FixedAuto takes it from the usage of the first call that has any.
+	FixedAuto bool
 	// Model overrides the recorded model.
 	Model string
 	// TTL is the cache lifetime of messages. 0 takes the one that the recorded calls

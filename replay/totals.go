@@ -5,8 +5,9 @@ import "github.com/memkernel/memkernel/replay/recall"
 // Totals sums a replay. Costs are US dollars of the input side, and nil where a
 // price is unknown.
 type Totals struct {
-	// Calls counts the planned calls. Unplanned counts the others by reason.
-	Calls            int            `json:"calls"`
+	// Calls counts the planned calls.
+	Calls int `json:"calls"`
+	// Unplanned counts the others by reason.
 	Unplanned        map[string]int `json:"unplanned"`
 	InputTokens      int            `json:"input_tokens"`
 	CacheReadTokens  int            `json:"cache_read_tokens"`
@@ -14,9 +15,9 @@ type Totals struct {
 	Write5mTokens    int            `json:"cache_write_5m_tokens"`
 	Write1hTokens    int            `json:"cache_write_1h_tokens"`
 	UncachedTokens   int            `json:"uncached_tokens"`
-	// NetInputTokens leaves out the fixed part. NetWriteTokens is the part of it that is written
-	// or uncached.
+	// NetInputTokens leaves out the fixed part.
 	NetInputTokens int `json:"net_input_tokens"`
+	// NetWriteTokens is the part of it that is written or uncached.
 	NetWriteTokens int `json:"net_write_tokens"`
 	// CostUSD is the cost of the input and of summary calls; null if a price is unknown.
 	CostUSD *float64 `json:"cost_usd"`
@@ -31,11 +32,12 @@ type Totals struct {
 	Overflows int `json:"overflows"`
 	// Violations are broken rules of the provider.
 	Violations int `json:"violations"`
-	// Faults counts all faults of the plans. FaultCodes counts them by name. Controllable counts
-	// those that a better choice of the shown items would have prevented.
-	Faults       int            `json:"faults"`
-	FaultCodes   map[string]int `json:"fault_codes"`
-	Controllable int            `json:"controllable_faults"`
+	// Faults counts all faults of the plans.
+	Faults int `json:"faults"`
+	// FaultCodes counts them by name.
+	FaultCodes map[string]int `json:"fault_codes"`
+	// Controllable counts those that a better choice of the shown items would have prevented.
+	Controllable int `json:"controllable_faults"`
 	// Resolutions counts needed pages to which the prompt had only a pointer. Lost counts needed
 	// pages without one. Both come with the price of getting them back.
 	Resolutions int `json:"pointer_resolutions"`
@@ -45,31 +47,33 @@ type Totals struct {
 	// Lost are pages needed that no pointer leads to.
 	Lost    int      `json:"lost_pages"`
 	LostUSD *float64 `json:"lost_cost_usd"`
-	// ReferenceRecall is the share of references whose line was shown. Named is the share of
-	// those that were only named. Pointer is the share of those that a pointer leads to.
+	// ReferenceRecall is the share of references whose line was shown.
 	ReferenceRecall float64 `json:"reference_recall"`
-	Named           float64 `json:"named"`
-	Pointer         float64 `json:"behind_pointer"`
-	References      int     `json:"references"`
+	// Named is the share of those that were only named.
+	Named float64 `json:"named"`
+	// Pointer is the share of those that a pointer leads to.
+	Pointer    float64 `json:"behind_pointer"`
+	References int     `json:"references"`
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
-	// Actions counts the tool calls with input that was seen before. ActionsReady is the share of
-	// them that had all such input in the prompt. Edits counts edits of a line that was seen
-	// before. BlindEdits counts those whose line the prompt did not show.
-	Actions      int     `json:"actions"`
+	// Actions counts the tool calls with input that was seen before.
+	Actions int `json:"actions"`
+	// ActionsReady is the share of them that had all such input in the prompt.
 	ActionsReady float64 `json:"actions_ready"`
-	Edits        int     `json:"edits"`
-	BlindEdits   int     `json:"blind_edits"`
+	// Edits counts edits of a line that was seen before.
+	Edits int `json:"edits"`
+	// BlindEdits counts those whose line the prompt did not show.
+	BlindEdits int `json:"blind_edits"`
 	// GapCalls counts first calls after a gap. The figures below are theirs, net of the fixed
 	// part.
 	GapCalls int `json:"gap_calls"`
-	// GapInputTokens is the input of these calls without the fixed part. GapWriteTokens is the
-	// part of it that is written or uncached.
+	// GapInputTokens is the input of these calls without the fixed part.
 	GapInputTokens int `json:"gap_input_tokens"`
+	// GapWriteTokens is the part of it that is written or uncached.
 	GapWriteTokens int `json:"gap_write_tokens"`
-	// HitRatio is cache reads over all input. WarmHitRatio is the same without the calls that
-	// found the cache cold.
-	HitRatio     float64 `json:"hit_ratio"`
+	// HitRatio is cache reads over all input.
+	HitRatio float64 `json:"hit_ratio"`
+	// WarmHitRatio is the same without the calls that found the cache cold.
 	WarmHitRatio float64 `json:"warm_hit_ratio"`
 }
 

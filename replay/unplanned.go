@@ -36,8 +36,9 @@ type Unplanned struct {
 	Index int       `json:"index"`
 	Key   string    `json:"key"`
 	Time  time.Time `json:"time,omitzero"`
-	// Reason is one of the constants above. Detail explains it further.
+	// Reason is one of the constants above.
 	Reason string `json:"reason"`
+	// Detail explains it further.
 	Detail string `json:"detail,omitempty"`
 }
 

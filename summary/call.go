@@ -14,23 +14,26 @@ import (
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Command is the shell command in the one spelling of Command.Text. Check reports that it
-	// tests or builds. Piped reports that its status may be hidden.
+	// Command is the shell command in the one spelling of Command.Text.
 	Command string `json:"command,omitempty"`
-	Check   bool   `json:"check,omitempty"`
-	Piped   bool   `json:"piped,omitempty"`
-	// Commit reports whether it commits. Subject is the message's first line.
-	Commit  bool   `json:"commit,omitempty"`
+	// Check reports that it tests or builds.
+	Check bool `json:"check,omitempty"`
+	// Piped reports that its status may be hidden.
+	Piped bool `json:"piped,omitempty"`
+	// Commit reports whether it commits.
+	Commit bool `json:"commit,omitempty"`
+	// Subject is the message's first line.
 	Subject string `json:"subject,omitempty"`
-	// Branch is the git branch that it switches to. Maybe is one that it switches to if its
-	// output agrees.
+	// Branch is the git branch that it switches to.
 	Branch string `json:"branch,omitempty"`
-	Maybe  string `json:"maybe,omitempty"`
+	// Maybe is one that it switches to if its output agrees.
+	Maybe string `json:"maybe,omitempty"`
 	// ShowsBranch reports whether its output is the branch's name.
 	ShowsBranch bool `json:"shows_branch,omitempty"`
-	// Paths are the files that it writes. Path is the one that it names.
+	// Paths are the files that it writes.
 	Paths []string `json:"paths,omitempty"`
-	Path  string   `json:"path,omitempty"`
+	// Path is the one that it names.
+	Path string `json:"path,omitempty"`
 	// Ask is the question that it puts to the user. Plan is the gist of the plan that it submits.
 	// Task is the text of the plan item that it creates.
 	Ask string `json:"ask,omitempty"`

@@ -20,9 +20,10 @@ type Model interface {
 // Prompt is the request to a model. Secrets are masked in both texts.
 type Prompt struct {
 	System, User string
-	// MaxTokens bounds the answer. Limit is the most bytes of it that are read.
+	// MaxTokens bounds the answer.
 	MaxTokens int
-	Limit     int64
+	// Limit is the most bytes of it that are read.
+	Limit int64
 }
 
 // Completion is a model's answer, with the cost that the server reports.

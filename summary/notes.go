@@ -58,9 +58,10 @@ func NotesSpec() journal.TypeSpec {
 type Note struct {
 	// ID is the note's id on its page, "" for a scalar.
 	ID string `json:"-"`
-	// Text is one line, bounded. Key is the message that it rests on.
+	// Text is one line, bounded.
 	Text string `json:"text"`
-	Key  string `json:"key"`
+	// Key is the message that it rests on.
+	Key string `json:"key"`
 	// Version is the committed version, which an update must name.
 	Version int `json:"-"`
 }
@@ -79,12 +80,13 @@ type Closing struct {
 
 // Mark is how far a model has read, and the outcome.
 type Mark struct {
-	// Key is the last message of the delta. Messages is the number of its messages.
-	Key      string `json:"key"`
-	Messages int    `json:"messages"`
-	// Model is the model that was asked. Reason is OK, or why the delta has no notes and the
-	// mechanical summary is alone.
-	Model  string `json:"model"`
+	// Key is the last message of the delta.
+	Key string `json:"key"`
+	// Messages is the number of its messages.
+	Messages int `json:"messages"`
+	// Model is the model that was asked.
+	Model string `json:"model"`
+	// Reason is OK, or why the delta has no notes and the mechanical summary is alone.
 	Reason Reason `json:"reason"`
 	// Operations is how many were proposed.
 	Operations int       `json:"operations"`
@@ -94,9 +96,9 @@ type Mark struct {
 // Notes are a model's additions to the mechanical summary of a branch. It is read from a page and
 // never changed.
 type Notes struct {
-	// Marks are all deltas that were read, oldest first. Version is the newest mark's, and the
-	// next mark is made from it.
-	Marks   []Mark
+	// Marks are all deltas that were read, oldest first.
+	Marks []Mark
+	// Version is the newest mark's, and the next mark is made from it.
 	Version int
 	// Goal and Step are scalars. Lists hold open and closed notes, oldest first.
 	Goal, Step Note

@@ -16,9 +16,9 @@ const noneYet = "none yet"
 // list is one of the summary's lists while it is fitted into the text.
 type list struct {
 	kind string
-	// items are rendered lines, newest first. evicted counts the entries that the state no longer
-	// holds.
-	items   []string
+	// items are rendered lines, newest first.
+	items []string
+	// evicted counts the entries that the state no longer holds.
 	evicted int
 	shown   int
 }

@@ -40,8 +40,9 @@ type State struct {
 	Sidechain string `json:"sidechain,omitempty"`
 	// Offset is the position up to which messages have been processed.
 	Offset Offset `json:"offset"`
-	// Goal is the session's first substantial request. Request is the latest.
-	Goal    Entry `json:"goal,omitzero"`
+	// Goal is the session's first substantial request.
+	Goal Entry `json:"goal,omitzero"`
+	// Request is the latest.
 	Request Entry `json:"request,omitzero"`
 
 	Constraints []Entry `json:"constraints,omitempty"`
@@ -58,16 +59,18 @@ type State struct {
 	LastCommand Command `json:"last_command,omitzero"`
 	LastError   Entry   `json:"last_error,omitzero"`
 
-	// Ask is the assistant's last word while its turn may be over. Said is the gist of its last
-	// text in this turn. Pending are the calls without a result. Running are the commands that
-	// their host left running.
-	Ask     Ask    `json:"ask,omitzero"`
-	Said    string `json:"said,omitempty"`
+	// Ask is the assistant's last word while its turn may be over.
+	Ask Ask `json:"ask,omitzero"`
+	// Said is the gist of its last text in this turn.
+	Said string `json:"said,omitempty"`
+	// Pending are the calls without a result.
 	Pending []Call `json:"pending,omitempty"`
+	// Running are the commands that their host left running.
 	Running []Call `json:"running,omitempty"`
-	// Turn counts plain user messages. Seq counts the ids given out.
+	// Turn counts plain user messages.
 	Turn int `json:"turn"`
-	Seq  int `json:"seq"`
+	// Seq counts the ids given out.
+	Seq int `json:"seq"`
 }
 
 // Offset is how far a session has been read.
@@ -107,8 +110,9 @@ const (
 type Todo struct {
 	// ID is the host's id, "" for lists that are always written whole.
 	ID string `json:"id,omitempty"`
-	// Text is the item. Status is pending, in_progress, completed, or any other word of the host.
-	Text   string `json:"text"`
+	// Text is the item.
+	Text string `json:"text"`
+	// Status is pending, in_progress, completed, or any other word of the host.
 	Status string `json:"status"`
 	Key    string `json:"key,omitempty"`
 }

@@ -78,11 +78,12 @@ type Version struct {
 	Kind   Kind   `json:"kind"`
 	Run    string `json:"run"`
 	Undoes string `json:"undoes"`
-	// From has the places that it was promoted or moved from. To has the place where it was
-	// moved. SupersededBy is the entry that replaced it.
-	From         []string `json:"from"`
-	To           []string `json:"to"`
-	SupersededBy string   `json:"superseded_by"`
+	// From has the places that it was promoted or moved from.
+	From []string `json:"from"`
+	// To has the place where it was moved.
+	To []string `json:"to"`
+	// SupersededBy is the entry that replaced it.
+	SupersededBy string `json:"superseded_by"`
 	// Added and Removed count the lines of a file that are not blank.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`

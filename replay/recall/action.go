@@ -15,9 +15,10 @@ import (
 // be asked for it.
 type Action struct {
 	Tool string
-	// Tokens counts the input tokens. Lacked lists those that are nowhere in the prompt. An
-	// action without input tokens is in no share.
+	// Tokens counts the input tokens.
 	Tokens int
+	// Lacked lists those that are nowhere in the prompt. An action without input tokens is in
+	// no share.
 	Lacked []string
 	// Edits counts the edits of the call that replace a line which was seen before. Blind counts
 	// those with such a line that is not in the prompt, word for word.

@@ -25,8 +25,8 @@ type Score struct {
 	Pointer    int `json:"pointer"`
 	Missing    int `json:"missing"`
 	// Anchors counts edit anchors that occur earlier and not within the last 8,000 tokens.
+	Anchors int `json:"anchors"`
 	// AnchorsShown counts those that are in the prompt.
-	Anchors      int `json:"anchors"`
 	AnchorsShown int `json:"anchors_shown"`
 	// Edits are all edit anchors that occur earlier, however recently.
 	Edits      int `json:"edits"`

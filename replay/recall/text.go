@@ -11,9 +11,10 @@ import (
 
 // Place is the place of a text in the session.
 type Place struct {
-	// Message is the message's index in the history. Key is its key.
+	// Message is the message's index in the history.
 	Message int
-	Key     string
+	// Key is its key.
+	Key string
 	// CallID is the call that has the text in its input or result, "" for dialogue.
 	CallID string
 }
