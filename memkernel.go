@@ -1,18 +1,18 @@
 // Package memkernel holds the data that every other package of the module speaks in: messages,
 // their parts, tool calls and results, media, usage, citations. It is only data, except that
-// [Usage] reads the JSON of providers. It reads no file, counts no token, decides nothing;
-// behaviour lives in the package that needs it.
+// [Usage] reads the JSON of providers. The package reads no file, counts no token and decides
+// nothing.
 //
-// The canonical form is close to what providers accept, and lossless: every value keeps the exact
-// bytes that the host wrote next to the fields that we understood, so that an untouched message
-// can be handed back byte for byte.
+// The canonical form is close to what providers accept, and lossless: in addition to its decoded
+// fields, every value keeps the exact bytes that the host wrote. An untouched message can be
+// handed back byte for byte.
 //
-// Package kernel is the front door of the module; start reading there.
+// Package kernel is the front door of the module. Start reading there.
 package memkernel
 
 import "time"
 
-// Role is who speaks in a message.
+// Role is the speaker of a message.
 type Role string
 
 // The roles of the canonical form. A message of role tool holds only tool
@@ -42,24 +42,25 @@ const (
 
 // Message is one entry of a conversation.
 type Message struct {
-	// Key identifies the message within its session: the host's id, or "" if
-	// the host has none (the kernel then derives one from the content chain).
+	// Key identifies the message within its session. It is the host's id, or "" if the host has
+	// none. In that case the kernel derives a key from the content chain.
 	Key string
 	// Role is who speaks.
 	Role Role
-	// Parts are the content blocks in order. Never mutated once set.
+	// Parts are the content blocks in order. They are never changed once set.
 	Parts []Part
 	// Time is when the host recorded the message; zero if unknown.
 	Time time.Time
 	// Model is the model id of an assistant message; "" if unknown.
 	Model string
-	// Usage is the provider's bill for the call that produced this assistant message; nil if
-	// unknown or if the message was no call.
+	// Usage is the provider's bill for the call that produced this assistant message. It is nil
+	// if the bill is unknown, or if no call produced the message.
 	Usage *Usage
-	// Reported is the provider's report on that call's request; nil for none.
+	// Reported is the provider's report on the request of the same call. It is nil if there is no
+	// report.
 	Reported *Reported
-	// Branch is "" on the main line, otherwise the id of a sidechain
-	// (a subagent's conversation, planned as a branch of its own).
+	// Branch is "" on the main line. Otherwise it is the id of a sidechain, which is a subagent's
+	// conversation that is planned as a branch of its own.
 	Branch string
 	// Turn is the id of the user turn, if the host has one.
 	Turn string
@@ -85,25 +86,26 @@ const (
 	PartOther PartKind = "other"
 )
 
-// Part is one content block. Exactly one of Text, Call, Result, Media or Raw
-// carries the content, by Kind; Raw may come with any of them.
+// Part is one content block. Kind decides which one of Text, Call, Result, Media or Raw carries
+// the content. Raw may accompany any of the other fields.
 type Part struct {
 	Kind PartKind
 	// Text is the text of text and thinking blocks. It may hold invalid UTF-8
 	// only if the host's file did.
 	Text string
-	// Typed reports whether a person typed Text, with or without text that their host put round
-	// it. Text without the mark comes from a tool, a file, the host or an agent. The dialects of
-	// package transcript set the mark, and transcript.Typed decides which part of the text counts
-	// as the person's.
+	// Typed reports whether a person typed Text. The host may have added text around the person's
+	// text. Text without the mark comes from a tool, a file, the host or an agent. The dialects
+	// of package transcript set the mark, and transcript.Typed decides which part of the text
+	// counts as the person's.
 	Typed bool
-	// Signature binds a thinking block to its prefix, or is the encrypted
-	// content of a redacted or server-side reasoning block.
+	// Signature binds a thinking block to its prefix. In a redacted or server-side reasoning
+	// block it is the encrypted content.
 	Signature string
 	Call      *ToolCall
 	Result    *ToolResult
 	Media     *Media
-	// Raw is the block's exact JSON as the host wrote it, "" if it was built.
+	// Raw is the block's exact JSON as the host wrote it. It is "" if the block was built by
+	// hand.
 	Raw string
 }
 
@@ -113,8 +115,8 @@ type ToolCall struct {
 	ID string
 	// Name is the tool's name.
 	Name string
-	// Input is the raw JSON of the arguments exactly as the model emitted it;
-	// for free-form (custom) calls it is the plain text.
+	// Input is the raw JSON of the arguments exactly as the model wrote it. In a free-form
+	// (custom) call it is plain text.
 	Input string
 	// Custom marks a free-form call, whose Input is not JSON.
 	Custom bool
@@ -124,7 +126,7 @@ type ToolCall struct {
 
 // ToolResult is the outcome of a call.
 type ToolResult struct {
-	// CallID is the ID of the call that this answers.
+	// CallID is the ID of the call that this result answers.
 	CallID string
 	// Name is the tool's name if the host repeats it.
 	Name string
@@ -132,7 +134,7 @@ type ToolResult struct {
 	Content []Part
 	// Text reports whether the host wrote Content as one plain string.
 	Text bool
-	// IsError is the host's own verdict.
+	// IsError reports whether the host marked the result as an error.
 	IsError bool
 	// Opaque marks encrypted or server-side content that must keep its shape.
 	Opaque bool
@@ -163,13 +165,13 @@ type Ref struct {
 	Hash string `json:"hash"`
 }
 
-// Scope is who may see a page or a memory.
+// Scope says who may see a page or a memory.
 type Scope string
 
 const (
-	// ScopeSession is private to one session.
+	// ScopeSession makes a page or a memory private to one session.
 	ScopeSession Scope = "session"
-	// ScopeProject is shared by all sessions of a workspace.
+	// ScopeProject shares a page or a memory with all sessions of a workspace.
 	ScopeProject Scope = "project"
 )
 

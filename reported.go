@@ -10,7 +10,8 @@ import (
 type Reported struct {
 	// Removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`
-	// Miss is why the provider's cache was not read; nil if the answer does not say.
+	// Miss is the reason why the provider's cache was not read. It is nil if the answer gives no
+	// reason.
 	Miss *CacheMiss `json:"cache_miss,omitempty"`
 }
 
@@ -22,7 +23,7 @@ type Removal struct {
 	Items  int    `json:"items"`
 }
 
-// CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where
+// CacheMiss is a provider's own diagnosis of a cache that was not read. The provider makes it if
 // the request names an earlier answer to compare with.
 type CacheMiss struct {
 	// Reason is the provider's reason. Tokens is the number of tokens that were not read from the
@@ -34,18 +35,18 @@ type CacheMiss struct {
 // RemovedPrefix is the reason of a [Removal] of reasoning whose prefix has changed.
 const RemovedPrefix = "prefix_mismatch"
 
-// ReportMembers are the members of an answer that [Reported] is read from: of the Messages
-// API, where input_transformations is in message_start and, after a change of the serving
-// model, once more in message_delta (@anthropic-ai/sdk 1.14.0, BetaMessage), and of the
-// Responses API (openai 7.59.0, Response).
+// ReportMembers are the members of an answer that [Reported] is read from. They are members of
+// the Messages API (@anthropic-ai/sdk 1.14.0, BetaMessage) or of the Responses API (openai
+// 7.59.0, Response). In the Messages API input_transformations is in message_start and, after a
+// change of the serving model, once more in message_delta.
 type ReportMembers struct {
 	Transformations json.RawMessage `json:"input_transformations"`
 	Diagnostics     json.RawMessage `json:"diagnostics"`
 	PromptCache     json.RawMessage `json:"prompt_cache_diagnostics"`
 }
 
-// Read returns the report of the members, nil if they report nothing. It ignores a member of
-// another shape: these are remarks, on which no answer depends.
+// Read returns the report of the members, nil if they report nothing. Read ignores a member of
+// another shape, because no answer depends on these remarks.
 func (m ReportMembers) Read() *Reported {
 	if len(m.Transformations)+len(m.Diagnostics)+len(m.PromptCache) == 0 {
 		return nil
@@ -86,8 +87,8 @@ func (m ReportMembers) Read() *Reported {
 	return &r
 }
 
-// Removed returns sums with more added to that of its reason, sorted by reason. It changes
-// sums in place.
+// Removed adds the count in more to the entry of sums that has the same reason. It returns the
+// entries sorted by reason. It changes the slice sums in place.
 func Removed(sums []Removal, more Removal) []Removal {
 	at, found := slices.BinarySearchFunc(sums, more.Reason, func(r Removal, reason string) int { return strings.Compare(r.Reason, reason) })
 	if !found {
@@ -97,7 +98,8 @@ func Removed(sums []Removal, more Removal) []Removal {
 	return sums
 }
 
-// Of returns how many items were removed for a reason, "" for any. A nil report says none.
+// Of returns the number of items that were removed for a reason. With reason "" it counts the
+// items of all reasons. It returns 0 for a nil report.
 func (r *Reported) Of(reason string) (n int) {
 	if r == nil {
 		return 0

@@ -17,39 +17,42 @@ import (
 // Version is the protocol that the client speaks.
 const Version = 1
 
-// Options say how to reach a daemon. The zero value reaches the daemon of the current folder.
+// Options say how to reach a daemon or a server. The zero value reaches the daemon of the current
+// folder.
 type Options struct {
 	// Workspace is the project's folder, by default the current one.
 	Workspace string
 	// StateDir is where the daemon keeps its state. Default: .memkernel in the workspace.
 	StateDir string
-	// Socket is a socket to connect to; then no daemon is started.
+	// Socket is a socket to connect to. If it is set, no daemon is started.
 	Socket string
 	// URL is the address of a server, memkernel-server serve --listen. With a URL the client
-	// calls no daemon on this machine. Token authorises it there. HTTP sends the requests, by
-	// default the zero http.Client.
+	// calls no daemon on this machine. Token authorises the client at the server.
 	URL, Token string
-	HTTP       *http.Client
+	// HTTP sends the requests to the server. Default: the zero http.Client.
+	HTTP *http.Client
 	// Insecure lets a token travel over plain http to another machine.
 	Insecure bool
 	// Binary is the program to start. Default: memkernel.
 	Binary string
-	// Args are further arguments of a daemon that is started.
+	// Args are further arguments for a daemon that the client starts.
 	Args []string
-	// Idle is when such a daemon ends unused. Default: 15 minutes.
+	// Idle is the time without use after which a daemon that the client started ends. Default: 15
+	// minutes.
 	Idle time.Duration
-	// StartTimeout bounds the wait for it to listen. Default: 15 s.
+	// StartTimeout bounds the wait until a started daemon listens. Default: 15 s.
 	StartTimeout time.Duration
 	// Timeout bounds each call whose context has no deadline. Default: a minute; negative
 	// for none.
 	Timeout time.Duration
-	// Retries is how often a call is delivered again whose connection was lost, or whose
-	// daemon was busy or ending. Default: 3; negative for none.
+	// Retries is how often a call is delivered again after its connection was lost, or because
+	// the daemon was busy or ending. Default: 3. If it is negative, calls are not delivered
+	// again.
 	Retries int
-	// Name is the client's name for the daemon.
+	// Name is the name under which the client introduces itself to the daemon.
 	Name string
-	// Notify gets the daemon's notifications, with their method. It must not wait for calls of
-	// the client.
+	// Notify gets the daemon's notifications, with their method. Notify must not wait for calls
+	// of the client.
 	Notify func(method string, params json.RawMessage)
 }
 
@@ -69,23 +72,24 @@ type Client struct {
 	opt Options
 
 	reaching sync.Mutex
-	// conn is the newest way to the daemon, which may be lost.
+	// conn is the newest way to the daemon. It may be lost.
 	conn way
-	// ended is why there will be no further one.
+	// ended is the reason why the client makes no further connection.
 	ended error
 }
 
 // way is how calls get to a daemon.
 type way interface {
-	// call fills result, which must be a pointer; nil drops the answer.
+	// call decodes the answer into result, which must be a pointer. A nil result drops the
+	// answer.
 	call(ctx context.Context, method string, params, result any) error
 	greeting() protocol.Initialized
 	alive() bool
 	end(why string)
 }
 
-// Connect connects to the daemon of a workspace, and starts one if none listens; or to the
-// server of a URL.
+// Connect connects to the daemon of a workspace, and starts a daemon if none listens. With
+// [Options.URL] it connects to a server.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	o.setDefaults()
 	c := &Client{opt: o}
@@ -106,7 +110,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the connection, and calls that wait. The daemon continues to run.
+// Close ends the connection. Calls that wait for an answer fail. The daemon continues to run.
 func (c *Client) Close() error {
 	c.end(&Error{Code: CodeClosed, Message: "the client was closed", final: true})
 	return nil
@@ -146,7 +150,7 @@ func (c *Client) reach(ctx context.Context) (way, error) {
 			c.conn = conn
 			return conn, nil
 		}
-		// A daemon may be ending just now; then another one is started.
+		// The daemon may be ending just now. A further attempt starts a new daemon.
 		if e := (*Error)(nil); c.opt.Socket != "" || c.opt.URL != "" || tries == 3 || !errors.As(err, &e) || !e.lost() {
 			return nil, err
 		}
@@ -173,7 +177,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	return c.deliver(ctx, func() error { return c.once(ctx, method, params, result) })
 }
 
-// deliver calls once, and calls it again after an error that a retry may fix.
+// deliver calls the function once, and calls it again after an error that a retry may fix.
 func (c *Client) deliver(ctx context.Context, once func() error) error {
 	for tries := 0; ; tries++ {
 		err := once()
@@ -217,8 +221,8 @@ type Progress struct {
 
 type progressKey struct{}
 
-// WithProgress returns a context whose calls tell f how far they are, if their parameters
-// ask for it. f must not wait for calls of the client.
+// WithProgress returns a context whose calls report their progress to f, if their parameters
+// request it. The function f must not wait for calls of the client.
 func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, f)
 }

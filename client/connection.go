@@ -20,8 +20,7 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// connection is one connection: it writes lines, a goroutine reads lines, and each waiting call
-// is kept by its id.
+// connection is one connection. A goroutine reads its lines. Each waiting call is kept by its id.
 type connection struct {
 	nc     net.Conn
 	notify func(string, json.RawMessage)
@@ -45,7 +44,7 @@ type answer struct {
 	err    error
 }
 
-// connect makes a connection and greets.
+// connect makes a connection and greets the daemon.
 func (o *Options) connect(ctx context.Context) (way, error) {
 	if o.URL != "" {
 		r, err := o.remote(ctx)
@@ -113,8 +112,8 @@ func (o *Options) unreached(err error) error {
 	return &Error{Code: CodeClosed, Message: err.Error(), Hint: "run memkernel serve", Started: o.Socket == ""}
 }
 
-// start runs a daemon that outlives this process, and returns its socket: the first line that
-// it prints, also when another one was faster.
+// start runs a daemon that outlives this process, and returns its socket. The socket is the first
+// line that the program prints, even if another daemon was faster.
 func (o *Options) start(ctx context.Context, state string) (string, error) {
 	workspace, err := filepath.Abs(o.Workspace)
 	if err != nil {
@@ -167,7 +166,7 @@ func (c *connection) alive() bool {
 	return c.closed == ""
 }
 
-// end closes the connection. All waiting calls fail with why.
+// end closes the connection. All waiting calls fail with the message why.
 func (c *connection) end(why string) {
 	c.mu.Lock()
 	if c.closed != "" {

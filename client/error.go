@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Codes of failures that the client notices itself. Those of the daemon are in doc/rpc.md.
+// Codes of failures that the client notices itself. The daemon's codes are in doc/rpc.md.
 const (
-	// CodeClosed: the connection was lost, or can't be made.
+	// CodeClosed means that the connection was lost, or can't be made.
 	CodeClosed = "CLOSED"
-	// CodeUntrusted: the file at the socket's path must not be used.
+	// CodeUntrusted means that the file at the socket's path must not be used.
 	CodeUntrusted = "UNTRUSTED"
 )
 
@@ -17,19 +17,20 @@ const (
 type Error struct {
 	// Number is the code of JSON-RPC, 0 if the error is not the daemon's.
 	Number int
-	// Code is the reason in one word, such as BUDGET_INSUFFICIENT or CLOSED; Hint the way out.
+	// Code is the reason in one word, such as BUDGET_INSUFFICIENT or CLOSED. Hint says how to fix
+	// the error.
 	Code, Message, Hint string
-	// Started: the call may have been carried out all the same.
+	// Started reports whether the call may have been carried out in spite of the error.
 	Started bool
-	// MissingTokens is how much more room a plan would need.
+	// MissingTokens is the number of further tokens that a plan would need.
 	MissingTokens int
 	// Current is the present state of a file that has changed since it was read, with the code
 	// CONFLICT.
 	Current json.RawMessage
-	// final: there will be no further connection. wait is how long the server asks to be
-	// left alone.
+	// final reports whether the client makes no further connection.
 	final bool
-	wait  time.Duration
+	// wait is how long the client should wait before its next call, as the server asked.
+	wait time.Duration
 }
 
 func (e *Error) Error() string {
@@ -39,7 +40,7 @@ func (e *Error) Error() string {
 	return "memkernel: " + e.Message
 }
 
-// lost reports whether a daemon was there and is no more.
+// lost reports whether the client was connected to a daemon that has ended.
 func (e *Error) lost() bool {
 	return (e.Code == CodeClosed || e.Code == "STOPPING") && (e.Number != 0 || e.Started)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/client/protocol"
 )
 
-// remote is a server that is reached by a URL: a request for each call, and no connection.
+// remote is a server that is reached by a URL. Each call is a request of its own.
 type remote struct {
 	rpc, token string
 	http       *http.Client
@@ -31,10 +31,10 @@ type remote struct {
 	closed     atomic.Bool
 }
 
-// maxAnswer bounds the bytes of an answer. It is the bound of a line.
+// maxAnswer bounds the bytes of an answer. It equals the bound of a line.
 const maxAnswer = 64 << 20
 
-// remote reaches the server of a URL.
+// remote returns a way to the server of a URL.
 func (o *Options) remote(ctx context.Context) (*remote, error) {
 	u, err := url.Parse(o.URL)
 	switch {
@@ -141,7 +141,8 @@ func sessionHash(key string) string {
 
 const eventKind = "text/event-stream"
 
-// lastEvent reads the messages of a stream of events, and returns the answer, which ends it.
+// lastEvent reads the messages of a stream of events, and returns the answer. The answer ends the
+// stream.
 func lastEvent(r io.Reader, progress func(Progress)) ([]byte, error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -198,7 +199,7 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 	return &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel-server serve --listen?"}
 }
 
-// retryAfter is how long an answer says to wait: seconds, or a date.
+// retryAfter returns how long an answer says to wait. value is a number of seconds, or a date.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil {
 		return max(0, time.Duration(seconds)*time.Second)

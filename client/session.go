@@ -15,21 +15,23 @@ import (
 type SessionOptions struct {
 	// Dialect is the dialect of the messages. Default: anthropic.
 	Dialect string
-	// Model is asked for, Private tells a session that MEMORY.md may be shown in.
-	Model   string
+	// Model is the model that the call is for.
+	Model string
+	// Private marks a session that may show MEMORY.md.
 	Private bool
 }
 
 // Session is a session's conversation. Callers must hand in all messages, as the host has them.
-// The session does not send again the messages that the daemon holds, and sends again those that
-// it lost. Several goroutines may use a session; their calls follow each other.
+// The session sends only the messages that the daemon does not hold. Several goroutines may use a
+// session. Their calls run one after the other.
 type Session struct {
 	c   *Client
 	key string
 	opt SessionOptions
 
 	mu sync.Mutex
-	// base marks the conversation that the daemon holds. sent are its messages.
+	// base marks the conversation that the daemon holds. sent are the messages of that
+	// conversation.
 	base string
 	sent []json.RawMessage
 	// known is the last plan.
@@ -51,7 +53,7 @@ type Plan struct {
 	Messages []json.RawMessage
 }
 
-// Plan plans a call. p has the plan's other parameters and may be nil.
+// Plan plans a call. The plan's other parameters are in p, which may be nil.
 func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *protocol.PlanParams) (*Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

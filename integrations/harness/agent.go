@@ -32,7 +32,7 @@ const system = `You are a careful assistant in the user's workspace. ` +
 	`What you know from before is in memory: search it before you answer questions about earlier work. ` +
 	`A tool result may be shown shortened, with an id: memory_get brings it back.`
 
-// turn takes one message of the user's to its answer.
+// turn answers one message of the user's.
 func (a *agent) turn(ctx context.Context, text string) error {
 	if err := a.talk.add(map[string]any{"role": "user", "content": text}); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (a *agent) turn(ctx context.Context, text string) error {
 	return fmt.Errorf("the model called tools %d times in one turn", maxCalls)
 }
 
-// call plans and sends. It shows a provider's refusal to the kernel: if the prompt was too long,
-// the next plan is smaller, as often as that can help.
+// call plans a prompt and sends it. If the provider refuses the prompt as too long, call reports
+// the refusal to the kernel and tries a smaller plan, as often as a smaller plan can help.
 func (a *agent) call(ctx context.Context) (*api.ContextPlan, *reply, error) {
 	req, err := a.request()
 	if err != nil {
@@ -124,9 +124,9 @@ func (a *agent) observe(ctx context.Context, plan *api.ContextPlan, usage memker
 	return err
 }
 
-// flush has the model write down the facts that should outlive the next cut. It asks outside the
-// conversation, and the user sees one line. If the model fails, nothing is lost: the kernel
-// writes down the facts that it can find by itself.
+// flush has the model write down the facts that should outlive the next cut. The question is not
+// part of the conversation, and the user sees one line. If the model fails, the kernel writes
+// down the facts that it can find by itself.
 func (a *agent) flush(ctx context.Context) {
 	line, err := a.writeDown(ctx)
 	if err != nil {

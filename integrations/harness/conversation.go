@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation is everything that was said, in the API's own JSON, one message per
-// line of a file. The kernel keeps its own record; this one is the host's.
+// conversation is everything that was said, in the API's own JSON, one message per line of a
+// file. It is the host's record. The kernel keeps a record of its own.
 type conversation struct {
 	path     string
 	dialect  transcript.Dialect
@@ -79,7 +79,7 @@ func (c *conversation) add(message any) error {
 	return c.take(l)
 }
 
-// read makes canonical messages of one of the API's JSON.
+// read converts a message in the API's JSON to canonical messages.
 func (c *conversation) read(message json.RawMessage) ([]memkernel.Message, error) {
 	doc := `{"messages":[` + string(message) + `]}`
 	s, err := transcript.Load(strings.NewReader(doc), "message", &transcript.Options{Dialect: c.dialect})
@@ -99,7 +99,8 @@ func (c *conversation) text(message json.RawMessage) string {
 	return b.String()
 }
 
-// take takes a message in. Its key is its place: messages are only ever added.
+// take adds a message to the conversation in memory. Its key is its place: messages are only ever
+// added.
 func (c *conversation) take(l line) error {
 	all, err := c.read(l.Message)
 	if err != nil {
@@ -112,7 +113,7 @@ func (c *conversation) take(l line) error {
 	return nil
 }
 
-// clear begins anew, as after a reset. The old file stays next to the new one.
+// clear begins a new conversation, as after a reset. The old file stays next to the new file.
 func (c *conversation) clear(now time.Time) error {
 	c.messages = nil
 	err := os.Rename(c.path, c.path+"."+now.UTC().Format("20060102T150405"))

@@ -7,10 +7,10 @@
 //	                                     │ when the turn has ended
 //	                                ObserveTurn
 //
-// agent.go is the loop; everything else is what any harness has: an endpoint
+// The loop is in agent.go. The other files have the parts of any harness: an endpoint
 // (endpoint.go), a conversation on disk (conversation.go), tools (tools.go).
 //
-// It speaks the Anthropic Messages API and OpenAI's chat completions, whoever serves
-// them. It never cuts its own messages: it keeps the whole conversation and sends
-// the plan's. To stay short it streams nothing and runs one call at a time.
+// The harness speaks the Anthropic Messages API and OpenAI's chat completions, whoever serves
+// them. It never cuts its own messages. It keeps the whole conversation and sends the messages of
+// the plan. To keep the code short, the harness streams nothing and runs one call at a time.
 package main

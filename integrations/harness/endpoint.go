@@ -26,7 +26,7 @@ type reply struct {
 	usage   memkernel.Usage
 }
 
-// refused is an answer of the API that is no message.
+// refused is an answer of the API that is not a message.
 type refused struct {
 	status int
 	body   string

@@ -8,8 +8,8 @@ type result struct {
 	failed     bool
 }
 
-// results returns the messages that carry results, in the API's form: one for all of
-// them, or one for each.
+// results returns the messages that carry results, in the API's form. Depending on the API it is
+// one message for all results, or one message for each result.
 func (e *endpoint) results(list []result) []any {
 	var blocks, messages []any
 	for _, r := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// toolbox has the tools that the model may call: two of this program and those of memory.
+// toolbox has the tools that the model may call: two tools of this program and the memory tools.
 type toolbox struct {
 	root   *os.Root
 	memory *tools.Set
@@ -24,7 +24,7 @@ type toolbox struct {
 	allow func(command string) bool
 }
 
-// own are this program's tools: name, description, and the one argument, a text.
+// own are this program's tools. Each takes one argument, which is a text.
 var own = []struct{ name, description, argument string }{
 	{"read_file", "Read a file of the workspace.", "path"},
 	{"run_command", "Run a shell command in the workspace, if the user allows it.", "command"},
@@ -101,7 +101,7 @@ func (t *toolbox) run(ctx context.Context, name string, input json.RawMessage) (
 	return string(out), false
 }
 
-// read stays in the workspace: the root refuses whatever leads out of it.
+// read reads a file of the workspace. The root refuses a path that leads out of the workspace.
 func (t *toolbox) read(path string) ([]byte, error) {
 	f, err := t.root.Open(path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package picoclaw puts a kernel in the place of PicoClaw's context manager, in
-// the same process. PicoClaw is not imported: its four calls are declared here by
-// their shape, over whatever type the host's messages have.
+// Package picoclaw puts a kernel in the place of PicoClaw's context manager, in the same process.
+// The package does not import PicoClaw. It declares PicoClaw's four calls by their shape, for any
+// type of message.
 //
 //	        PicoClaw                      this package                 kernel
 //	Assemble(session, window) ──► conversation, less its last answer ─► PlanContext
@@ -10,17 +10,17 @@
 //	Compact(reason)           ──► ────────────────────────────────────► Compact
 //	Clear()                   ──► ──────────────────────────────────────► Reset
 //
-// A Manager keeps no file. The conversation is in the host's own session record, from which it is
-// read when it is first used, and in the kernel's journal. In between it is in memory, as Ingest
-// delivers it.
+// A Manager keeps no file. The conversation is in the host's own session record and in the
+// kernel's journal. The Manager reads the conversation from the host's record when the session is
+// first used. After that it keeps the conversation in memory, as Ingest delivers it.
 //
-// The host asks for its history before it hands over the user's new words, and not again inside a
-// loop of tool calls. So a plan is one of the last call that was made, followed by the answer to
-// it: each call begins with the content of the call before, until a cut. Features that depend on
-// the new words, such as recall, can't work here; the model reads memory through tools.
-// KernelOptions has the settings that follow from this.
+// The host requests its history before it hands over the user's new words, and not again inside a
+// loop of tool calls. So a plan is a plan of the last call that was made, followed by the answer
+// to that call. Until a cut, each call begins with the content of the call before. Features that
+// depend on the new words, such as recall, can't work here. The model reads memory through tools.
+// KernelOptions has the matching settings.
 //
-// A message that a plan shows in full is the host's own value. One that it shows shorter, or that
-// is the kernel's, is made from JSON: PicoClaw's messages are those of chat completions with
-// further members, and these stay. Sizes are tokens.
+// A message that a plan shows in full is the host's own value. A message that the plan shows
+// shortened, or that the kernel wrote, is made from JSON. PicoClaw's messages are chat
+// completions messages with further members, which stay. Sizes are tokens.
 package picoclaw

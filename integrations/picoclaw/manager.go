@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Manager is a context manager of PicoClaw's shape. It is safe for concurrent use; calls of one
-// session come one after the other. A Manager need not be closed. The caller must close the
+// Manager is a context manager of PicoClaw's shape. It is safe for concurrent use. Calls of one
+// session run one after the other. A Manager need not be closed. The caller must close the
 // kernel.
 type Manager[M any] struct {
 	k   *kernel.Kernel
@@ -19,11 +19,11 @@ type Manager[M any] struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session[M]
-	// uses counts, so that sessions know which of them was used last.
+	// uses counts the uses of all sessions. It orders the sessions by their last use.
 	uses int64
 }
 
-// New makes a manager on a kernel; nil options are the defaults.
+// New returns a manager on a kernel. With nil options it uses the defaults.
 func New[M any](k *kernel.Kernel, opt *Options[M]) *Manager[M] {
 	m := &Manager[M]{k: k, sessions: map[string]*session[M]{}}
 	if opt != nil {
@@ -33,8 +33,8 @@ func New[M any](k *kernel.Kernel, opt *Options[M]) *Manager[M] {
 	return m
 }
 
-// hold locks a session, which is read from the host's record if it is new here. fresh
-// reports whether it was.
+// hold locks a session. If the manager does not hold the session, hold reads it from the host's
+// record, and fresh is true.
 func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 	for {
 		s = m.find(key)
@@ -54,7 +54,7 @@ func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 	return s, true, nil
 }
 
-// find returns a session, and lets another go where there are too many.
+// find returns a session. If the manager holds too many sessions, find forgets another session.
 func (m *Manager[M]) find(key string) *session[M] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,8 +71,8 @@ func (m *Manager[M]) find(key string) *session[M] {
 	return s
 }
 
-// letGo forgets the session that was used least recently and is not in use now. It can
-// be read again. Requires m.mu.
+// letGo forgets the session that was used least recently and is not in use now. The session can
+// be read again. The caller must hold m.mu.
 func (m *Manager[M]) letGo() {
 	var oldest *session[M]
 	for _, s := range m.sessions {
@@ -109,9 +109,10 @@ func (m *Manager[M]) Assemble(ctx context.Context, req AssembleRequest) (*Assemb
 	return &AssembleResponse[M]{History: history}, nil
 }
 
-// Ingest takes a message in. It is in the kernel's journal when Ingest returns nil; after
-// an error it is in the conversation all the same, and the next call of any kind commits
-// it. A message that is no message of chat completions is an error, and stays out.
+// Ingest adds a message to the conversation. The message is in the kernel's journal when Ingest
+// returns nil. After an error the message is still in the conversation, and the next call of any
+// kind commits it. A message that is not a chat completions message is an error, and is not
+// added.
 func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
 	s, fresh, err := m.hold(req.SessionKey)
 	if err != nil {
@@ -130,9 +131,8 @@ func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
 	return nil
 }
 
-// Compact makes room. At the end of a turn there is nothing to do, since plans cut by
-// themselves when it pays, unless the user asked. An error is why nothing was
-// reclaimed.
+// Compact makes room. At the end of a turn it does so only if the user asked for it, because
+// plans cut by themselves when a cut pays. The error says why nothing was reclaimed.
 func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
 	if req.Reason == Summarize && !req.Manual {
 		return nil
@@ -151,8 +151,8 @@ func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
 	return nil
 }
 
-// Clear begins a session anew. It commits the conversation first, which can be searched until it
-// is forgotten (memkernel forget).
+// Clear begins a new conversation of a session. It first commits the old conversation, which can
+// be searched until it is forgotten (memkernel forget).
 func (m *Manager[M]) Clear(ctx context.Context, sessionKey string) error {
 	s, _, err := m.hold(sessionKey)
 	if err != nil {

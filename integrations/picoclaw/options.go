@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// DefaultFixedTokens is assumed for a host's system prompt and tools where it doesn't
-// say how large they are. Too much costs an early cut, too little a compaction that
-// the host asks for.
+// DefaultFixedTokens is the assumed size of a host's system prompt and tools if the host doesn't
+// give their size. A value that is too large causes an early cut. A value that is too small
+// causes a compaction that the host requests.
 const DefaultFixedTokens = 8_000
 
 // DefaultMaxSessions bounds the sessions that a gateway with many chats keeps in memory.
@@ -19,32 +19,36 @@ const DefaultMaxSessions = 256
 
 // Options configure a Manager.
 type Options[M any] struct {
-	// History returns the messages of a session that the host has recorded, oldest first. It is
-	// called when a session is first used. It must be nil if the host records nothing.
+	// History returns the messages of a session that the host has recorded, oldest first. The
+	// manager calls History when a session is first used. History must be nil if the host records
+	// nothing.
 	History func(sessionKey string) []M
-	// Model is the model's id, by which tokens are counted and the cache's rules known.
+	// Model is the model's id. It decides how tokens are counted and which cache rules apply.
 	Model string
 	// FixedTokens is DefaultFixedTokens by default.
 	FixedTokens int
-	// Resolver is the tool by which the model follows a pointer to a page, memory_get
-	// if package tools is registered; "" keeps every result at structured or above.
+	// Resolver is the tool by which the model follows a pointer to a page. It is memory_get if
+	// package tools is registered. If it is "", every result stays at level structured or above.
 	Resolver string
-	// Private reports whether a session is one person's own; nil is none. A group's is
-	// not.
+	// Private reports whether a session belongs to one person, and not to a group. If Private is
+	// nil, no session does.
 	Private func(sessionKey string) bool
-	// Source returns where a session comes from, for its checkpoints; nil leaves it open.
+	// Source returns where a session comes from, for its checkpoints. If Source is nil, the
+	// checkpoints name no source.
 	Source func(sessionKey string) checkpoint.Source
-	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by default.
-	// The session that was used least recently is dropped, and read again when it continues.
+	// MaxSessions is the number of conversations that are held in memory. Default:
+	// DefaultMaxSessions. The manager drops the session that was used least recently, and reads
+	// it again when it continues.
 	MaxSessions int
-	// Encode and Decode are a message as JSON of chat completions and back; nil is
-	// encoding/json, which is right for PicoClaw's.
+	// Encode converts a message to the JSON of chat completions, and Decode converts the JSON
+	// back. If they are nil, the manager uses encoding/json, which is right for PicoClaw's
+	// messages.
 	Encode func(M) ([]byte, error)
 	Decode func([]byte) (M, error)
-	// Logger logs errors that are not returned to the host, because it would lose its history by
-	// them; nil discards them.
+	// Logger logs errors that are not returned to the host, because the host would lose its
+	// history. A nil Logger discards them.
 	Logger *slog.Logger
-	// Now is the clock; nil is time.Now.
+	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
 
@@ -79,10 +83,10 @@ func (o Options[M]) withDefaults() Options[M] {
 	return o
 }
 
-// KernelOptions returns settings for the kernel of a Manager. With them the kernel does not show
-// files of the workspace again that the host's own prompt shows. It adds nothing after a message
-// that the model has already answered, and begins a session without text of an earlier one. The
-// caller may change them.
+// KernelOptions returns settings for the kernel of a Manager. With these settings the kernel does
+// not show workspace files that the host's own prompt shows. The kernel adds nothing after a
+// message that the model has already answered, and begins a session without text of an earlier
+// session. The caller may change the settings.
 func KernelOptions() *kernel.Options {
 	return &kernel.Options{
 		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1},

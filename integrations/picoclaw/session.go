@@ -14,24 +14,24 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// session is a conversation as its host spells it.
+// session is a conversation in the host's own messages.
 type session[M any] struct {
 	m    *Manager[M]
 	key  string
 	used int64 // guarded by the manager's lock
 
 	mu sync.Mutex
-	// gone reports whether the manager has let it go.
+	// gone reports whether the manager has forgotten the session.
 	gone bool
-	// in holds the messages' JSON, host the values that it was made of; nil is a
-	// session that was not read yet.
-	in   *transcript.Intake
+	// in holds the JSON of the messages. It is nil if the session was not read yet.
+	in *transcript.Intake
+	// host has the values that the JSON was made of.
 	host []M
 	// plan is the plan that the last call was made of, "" once a turn named it.
 	plan                   string
 	window, reserve, fixed int
-	// limit is a size that was too much for the provider, whatever the host gives as the window;
-	// 0 is none.
+	// limit is a size that was too large for the provider. It bounds the window that the host
+	// gives. 0 is no limit.
 	limit int
 }
 
@@ -51,8 +51,8 @@ func (s *session[M]) load(history []M) error {
 	return nil
 }
 
-// add appends a message. A system message of the host's is none of the conversation,
-// nor is a block of ours, which a host that aborted a turn may have put into its record.
+// add appends a message. It skips the host's system messages. It also skips the kernel's own
+// blocks, which a host that aborted a turn may have put into its record.
 func (s *session[M]) add(msg M) error {
 	raw, err := s.m.opt.Encode(msg)
 	if err != nil {
@@ -88,10 +88,11 @@ func (s *session[M]) endsWith(msg M) bool {
 	return err == nil && n > 0 && s.in.Values()[n-1] == string(raw)
 }
 
-// all is everything that was said.
+// all returns all messages of the conversation.
 func (s *session[M]) all() []M { return slices.Clone(s.host) }
 
-// asked counts the messages up to the last that a model was or is to be asked with.
+// asked returns the number of messages up to the last message that was or will be sent to a
+// model.
 func asked(msgs []memkernel.Message) int {
 	n := len(msgs)
 	for n > 0 && msgs[n-1].Role == memkernel.RoleAssistant {
@@ -121,12 +122,13 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 		s.m.opt.Logger.Warn("plan has a fault", "session", s.key, "code", f.Code, "detail", f.Detail)
 	}
 	s.plan = plan.ID
-	// A call that a kill left without a result gets the one that the next plan shows.
+	// A tool call that a kill left without a result gets the result that the next plan shows.
 	answer, _ := transcript.Repair(msgs[n:], false)
 	return s.spell(slices.Concat(plan.Messages, answer))
 }
 
-// tokensOf returns a cautious guess, for an answer that the next plan counts.
+// tokensOf returns a cautious guess of an answer's tokens. The next plan counts the answer
+// exactly.
 func tokensOf(json string) int { return len(json)/3 + 4 }
 
 // call returns the plan request for the host's calls.
@@ -145,7 +147,7 @@ func (s *session[M]) call() *api.PlanRequest {
 	return req
 }
 
-// spell makes a plan's messages the host's.
+// spell converts a plan's messages to the host's type.
 func (s *session[M]) spell(planned []memkernel.Message) ([]M, error) {
 	items, _ := s.in.Items(planned)
 	out := make([]M, 0, len(planned))
@@ -163,8 +165,8 @@ func (s *session[M]) spell(planned []memkernel.Message) ([]M, error) {
 	return out, nil
 }
 
-// plain has content that is a list of texts as one text, which is the only form that
-// PicoClaw's messages have for it.
+// plain joins content that is a list of texts into one text, which is the only form of content in
+// PicoClaw's messages.
 func plain(message string) []byte {
 	var m map[string]json.RawMessage
 	var parts []struct{ Type, Text string }
@@ -233,8 +235,8 @@ func (s *session[M]) compact(ctx context.Context, req CompactRequest) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Detail)
 }
 
-// The message that replaces removed messages in a plan begins with the state to continue from, if
-// there is one, else with its own title.
+// The message that replaces removed messages in a plan begins with the state to continue from.
+// Without such a state it begins with its own title.
 const (
 	blockMark   = "[Context kept by memkernel:"
 	restoreMark = "[Checkpoint cp_"

@@ -5,26 +5,27 @@ type AssembleRequest struct {
 	SessionKey string
 	// Budget is the model's context window. MaxTokens is the room for its answer.
 	Budget, MaxTokens int
-	// ReserveTokens is the size of system prompt and tools, 0 if the host gives none.
+	// ReserveTokens is the size of the system prompt and the tools. It is 0 if the host does not
+	// give the size.
 	ReserveTokens int
 }
 
 // AssembleResponse is the history, without the user's new message.
 type AssembleResponse[M any] struct {
 	History []M
-	// Summary goes into the host's system prompt. It stays empty: removed messages are summed up
+	// Summary goes into the host's system prompt. It stays empty. Removed messages are summed up
 	// in the history's first message, which changes only at a cut and so keeps the cache.
 	Summary string
 }
 
-// Reason is why the host wants less.
+// Reason is the reason why the host wants a shorter history.
 type Reason string
 
 // PicoClaw's reasons.
 const (
-	// Proactive: by the host's own estimate the call will not fit.
+	// Proactive means that by the host's own estimate the call will not fit.
 	Proactive Reason = "proactive_budget"
-	// Retry: the provider refused the call as too long.
+	// Retry means that the provider refused the call as too long.
 	Retry Reason = "llm_retry"
 	// Summarize: a turn has ended.
 	Summarize Reason = "summarize"
@@ -36,7 +37,7 @@ type CompactRequest struct {
 	Reason     Reason
 	// Budget is the model's context window.
 	Budget int
-	// Manual: the user asked for it.
+	// Manual reports whether the user requested the compaction.
 	Manual bool
 }
 
