@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// The ends, before a number, of the names under which files that had to go are kept.
+// The name of a file that was moved aside ends with one of these endings and a number.
 const (
-	// damagedEnd is for indexes that were not whole; the newest keepDamaged stay.
+	// damagedEnd is the ending for damaged indexes. Only the newest keepDamaged of them stay.
 	damagedEnd = ".damaged-"
 	// asideEnd is the ending for files that another program, or a newer version of this one,
 	// wrote. They are never removed.
@@ -22,7 +22,7 @@ const (
 // keepDamaged is how many damaged indexes are kept.
 const keepDamaged = 3
 
-// companions are the ends of the files that belong to an index file.
+// companions are the endings of the names of the files that belong to an index file.
 var companions = []string{"", "-wal", "-shm", "-journal"}
 
 // putAside moves the file at path, with its log files, to a free name. A link is moved itself.
@@ -41,8 +41,7 @@ func putAside(path, end string) (to string, err error) {
 	return to, nil
 }
 
-// dropDamaged removes all damaged indexes but the newest keepDamaged. It ignores
-// errors.
+// dropDamaged removes all damaged indexes except the newest keepDamaged. It ignores errors.
 func dropDamaged(path string) {
 	all := numbered(path, damagedEnd)
 	for _, n := range all[:max(0, len(all)-keepDamaged)] {
@@ -52,8 +51,7 @@ func dropDamaged(path string) {
 	}
 }
 
-// newestDamaged returns the damaged index that was moved aside last, "" if there is
-// none.
+// newestDamaged returns the path of the damaged index that was moved aside last, or "".
 func newestDamaged(path string) string {
 	all := numbered(path, damagedEnd)
 	if len(all) == 0 {
@@ -64,7 +62,7 @@ func newestDamaged(path string) string {
 
 // numbered returns the numbers after an ending that are taken, in ascending order.
 func numbered(path, end string) (out []int) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // in a folder that can't be listed nothing can be renamed either
+	entries, _ := os.ReadDir(filepath.Dir(path)) // in a folder that can't be listed, files can't be renamed either
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+end)
 		for _, c := range companions {

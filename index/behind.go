@@ -6,9 +6,8 @@ import (
 )
 
 // Behind reports whether the files have changed since the last Sync, or were indexed by other
-// rules, without opening any of them: the stats of source are summed up and compared with the sum
-// that Sync stored. It changes nothing. An error of source counts as a file that can't be judged,
-// and is passed over.
+// rules. It opens no file: it sums up the stats of source and compares the sum with the sum that
+// Sync stored. It changes nothing. It skips the files for which source yields an error.
 func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) (bool, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -40,19 +39,21 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 
 // Lag counts the changes of the files that an index lacks.
 type Lag struct {
-	// Files were written or came since they were indexed, Removed are gone.
+	// Files counts the files that were added or written since the last Sync.
 	Files   int `json:"files"`
+	// Removed counts the files that no longer exist.
 	Removed int `json:"removed"`
 	// Bytes are the sizes of Files.
 	Bytes int64 `json:"bytes"`
-	// Rules: the index was made by other rules, so that the next Sync must read every file.
+	// Rules reports whether the index was made by other rules. The next Sync must then read every
+	// file.
 	Rules bool `json:"rules"`
 }
 
 // Zero reports whether the index is up to date.
 func (l Lag) Zero() bool { return l == Lag{} }
 
-// Lag is Behind with the amount. It opens no file and changes nothing.
+// Lag does the work of Behind and counts the changes. It opens no file and changes nothing.
 func (ix *Index) Lag(ctx context.Context, source iter.Seq2[FileStat, error]) (Lag, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {

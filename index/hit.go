@@ -53,8 +53,8 @@ func readHits(ctx context.Context, db drv.Conn, query string, args ...any) ([]Hi
 	return out, rows.Err()
 }
 
-// rank sorts hits, best first, equal ones by their place, and numbers the first
-// k. The order of rows, which depends on the index's history, never shows.
+// rank sorts hits, best first, and numbers the first k. Hits with equal scores are sorted by
+// their place, so that the order does not depend on the index's history.
 func rank(hits []Hit, k int) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Raw, a.Raw), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Seq, b.Seq))
@@ -66,12 +66,12 @@ func rank(hits []Hit, k int) []Hit {
 	return hits
 }
 
-// keptHits bounds the chunks that are kept, in bytes: those found last. Questions of a
-// session are about the same again and again.
+// keptHits bounds the chunks that are kept in memory, in bytes. The chunks found last are kept,
+// because the questions of a session are often about the same subject.
 const keptHits = 4 << 20 // 4 MiB
 
-// hitCache keeps chunks of one state of the index, the younger half at least. Its zero
-// value is empty.
+// hitCache keeps chunks of one state of the index. It always keeps the younger half of them. Its
+// zero value is empty.
 type hitCache struct {
 	mu         sync.Mutex
 	young, old map[int64]*Hit
@@ -99,7 +99,7 @@ func (c *hitCache) keep(h Hit) {
 
 // put keeps a chunk. The caller must hold mu.
 func (c *hitCache) put(h *Hit) {
-	const entry = 400 // of the struct and the map, roughly
+	const entry = 400 // rough size of the struct and its place in the map
 	size := len(h.Text) + len(h.Path) + len(h.ID) + entry
 	if c.bytes += size; c.bytes > keptHits/2 {
 		c.young, c.old = nil, c.young

@@ -14,34 +14,34 @@ import (
 // or "mattn" under the build tag cgo_sqlite.
 const Driver = drv.Name
 
-// Options are settings of an Index; nil means the defaults.
+// Options are settings of an Index. A nil *Options means the defaults.
 type Options struct {
-	// ReadOnly opens the index for searching only. It must exist, and nothing
-	// this Index does changes it.
+	// ReadOnly opens the index for searching only. The index must exist, and the methods of this
+	// Index never change it.
 	ReadOnly bool
-	// Immutable is ReadOnly without even a reader's lock, so that no file is created or touched
-	// next to the index. The file must not be written meanwhile, and the content of a log next to
-	// it is not seen.
+	// Immutable opens the index like ReadOnly but without a reader's lock, so that no file is
+	// created or touched next to the index. Nobody may write the file while it is open. Searches
+	// do not see the content of a log next to the file.
 	Immutable bool
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
 	BusyTimeout time.Duration
-	// Chunker names the rules by which files are cut, with their sizes and
-	// counter. If the name differs from the one that the index was made with,
-	// the next Sync reads every file again. "" is a name too. A read-only
-	// Index with another name than the file's reports itself behind.
+	// Chunker names the rules by which files are cut, with their sizes and counter. If the name
+	// differs from the name that the index was made with, the next Sync reads every file again.
+	// "" is a name too. If the names differ, a read-only Index reports that it is behind.
 	Chunker string
-	// Force lets Rebuild take the place of whatever is there, which is moved aside.
+	// Force lets Rebuild move aside any file at the path and make a new index there.
 	Force bool
-	// Damaged, if not nil, is the damage that was found in the file. Rebuild then needs no other
-	// reason.
+	// Damaged, if not nil, is the damage that was found in the file. Rebuild then treats the file
+	// as damaged without further checks.
 	Damaged error
 	// Aside, if not nil, is called by Rebuild with the path where the old file is kept, and with
-	// its fault.
+	// the fault of the old file.
 	Aside func(path string, why error)
-	// ExactVectors is the largest number of vectors of which a search compares every one. Of
-	// more, it compares those that a table of codes leaves, if that was found to do as well. The
-	// default is 10,000; a negative value means always every one. Only writers use it.
+	// ExactVectors is the largest number of vectors up to which a search compares every vector.
+	// With more vectors, it compares only the vectors that a table of codes selects, if the codes
+	// were found to work as well. The default is 10,000. A negative value means that every vector
+	// is always compared. Only writers use ExactVectors.
 	ExactVectors int
 }
 
@@ -76,10 +76,9 @@ type Index struct {
 	analyzers analysis.Pool
 }
 
-// Open opens the index at path, and creates an empty one if there is none and
-// opts is not ReadOnly. Its folder must exist. The error is of a kind:
-// ErrMissing, ErrForeign, ErrNewer, ErrOlder, ErrDamaged, ErrBusy or
-// ErrReadOnly. After ErrOlder and ErrDamaged, call Rebuild.
+// Open opens the index at path. If the file is missing and opts is not ReadOnly, Open creates an
+// empty index. The folder must exist. The error wraps ErrMissing, ErrForeign, ErrNewer, ErrOlder,
+// ErrDamaged, ErrBusy or ErrReadOnly. After ErrOlder and ErrDamaged, call Rebuild.
 func Open(path string, opts *Options) (*Index, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

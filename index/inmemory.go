@@ -8,15 +8,15 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// memoryPath takes the place of the path for an index in memory.
+// memoryPath is the path of an index in memory.
 const memoryPath = ":memory:"
 
-// inMemory counts the indexes in memory that were made, which gives each a name.
+// inMemory counts the indexes in memory that were made. Each gets its name from this count.
 var inMemory atomic.Int64
 
-// InMemory makes an empty index that no file keeps: Close forgets it. It is for searches where
-// nothing may be written. No other process sees it. Callers must run only one Sync of it at a
-// time. Check, Intact and Rebuild are only for files.
+// InMemory makes an empty index in memory, for searches where nothing may be written. Close
+// discards the index, and no other process sees it. Callers must run only one Sync at a time.
+// Check, Intact and Rebuild are only for files.
 func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 	o := opts.orDefaults()
 	o.ReadOnly, o.Immutable = false, false
@@ -24,7 +24,7 @@ func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 	h := &handles{}
 	var err error
 	if h.write, err = drv.Open(name, drv.Memory, o.BusyTimeout); err == nil {
-		// One connection stays open: with the last, all would be gone.
+		// One connection stays open, because the content is lost with the last connection.
 		h.write.SetMaxOpenConns(1)
 		err = lay(ctx, h.write, o)
 	}

@@ -11,8 +11,8 @@ import (
 // lockPoll is how often a waiting process tries the lock again.
 const lockPoll = 25 * time.Millisecond
 
-// lock takes the lock for a sync or rebuild, waiting at most wait; a negative wait lasts as long
-// as the context. The kernel frees it when its holder dies.
+// lock takes the lock for a sync or rebuild. It waits at most for the duration wait; if wait is
+// negative, it waits until the context ends. The kernel frees the lock when its holder dies.
 func lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
 	l := flock.New(path + ".lock")
 	try := ctx

@@ -19,10 +19,11 @@ type meta struct {
 	// generation counts the transactions that changed files, chunks or the
 	// model.
 	generation int64
-	// nextRow is the next chunk's row. Rows are never given twice, so a hit
-	// that outlived its chunk can't be mistaken for another.
+	// nextRow is the next chunk's row. A row number is never used again, so a hit whose chunk was
+	// removed can't be mistaken for another chunk.
 	nextRow int64
-	// stamp is the sum over all files' stats: equal sums, nothing to do.
+	// stamp is the sum over the stats of all files. If the sum is unchanged, a Sync has nothing
+	// to do.
 	stamp uint64
 	// analysis is the version of the rules that made the words.
 	analysis int
@@ -30,11 +31,12 @@ type meta struct {
 	chunker string
 	// langs counts chunks by language.
 	langs map[string]int64
-	// model and dim describe the vectors in chunks_vec, "" and 0 without.
+	// model is the model of the vectors in chunks_vec, or "" if there are no vectors.
 	model string
+	// dim is the length of the vectors in chunks_vec, or 0 if there are no vectors.
 	dim   int
-	// common are words that many chunks hold, by an estimate made when there
-	// were commonOf chunks.
+	// common lists words that many chunks hold. The list is an estimate made when the index had
+	// commonOf chunks.
 	common   []string
 	commonOf int64
 	// codes describes chunk_codes.
@@ -47,7 +49,7 @@ func newMeta(o *Options) *meta {
 	return &meta{nextRow: 1, analysis: analysis.Version, chunker: o.Chunker, langs: map[string]int64{}}
 }
 
-// pairs is meta as it is stored.
+// pairs returns the stored form of m.
 func (m *meta) pairs() map[string]string {
 	var langs []string
 	for _, l := range slices.Sorted(maps.Keys(m.langs)) {
@@ -106,7 +108,7 @@ func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 	return nil
 }
 
-// loadMeta reads meta. A value that save can't have written is damage.
+// loadMeta reads meta. It reports damage for a value that save can't have written.
 func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
 	rows, err := db.QueryContext(ctx, "SELECT key, value FROM meta")
 	if err != nil {
@@ -137,7 +139,7 @@ func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
 	return m, nil
 }
 
-// set takes one stored pair; a key that this version doesn't know is skipped.
+// set takes one stored pair. It skips a key that this version doesn't know.
 func (m *meta) set(k, v string) (known bool, err error) {
 	switch k {
 	case "generation":
@@ -182,8 +184,8 @@ func (m *meta) setLangs(v string) error {
 	return nil
 }
 
-// maxLangs bounds the languages that a question's words are stemmed for. Languages beyond that
-// belong to chunks whose language was misread.
+// maxLangs bounds the number of languages for which the words of a question are stemmed. Further
+// languages belong to chunks whose language was misread.
 const maxLangs = 6
 
 // languages lists the languages of the chunks, the commonest first.

@@ -13,53 +13,56 @@ import (
 	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
-// A word of a question that no chunk holds may be spelled wrongly, or in one piece where the
-// notes have two; neighbouring words may be one there. Those of these spellings that the index
-// holds are searched for in addition to the typed words.
+// A word of a question that no chunk holds may be misspelled, or the notes may write it as two
+// words. Two neighbouring words of a question may be one word in the notes. If the index holds
+// such another spelling, the search looks for it in addition to the typed words.
 
 // Also is a spelling that was searched in addition to a word of the question.
 type Also struct {
-	// Typed is the word, or the two words, as in the question. Asked are the spellings that the
-	// hits hold in their place, none if only other chunks hold them.
+	// Typed is the word, or the two words, as in the question.
 	Typed string
+	// Asked are the other spellings that the hits hold. It is empty if only other chunks hold
+	// them.
 	Asked []string
-	// Of are the places of Typed among Hits.Terms. Terms are those of Asked.
+	// Of are the places of Typed among Hits.Terms. Terms are the places of Asked among
+	// Hits.Terms.
 	Of, Terms []int
 
-	// edits is the largest number of corrected letters. whole reports whether all searched words
-	// must be there.
+	// edits is the largest number of corrected letters.
 	edits int
+	// whole reports whether a hit must hold all searched words.
 	whole bool
 }
 
 const (
-	// leastMistyped is how many letters a word has at least that may be spelled wrongly;
-	// with leastTwice of them it may be so twice.
-	// No longer one than mostMistyped is looked into.
+	// leastMistyped is the least number of letters of a word that may have one wrong letter.
 	leastMistyped = 5
+	// leastTwice is the least number of letters of a word that may have two wrong letters.
 	leastTwice    = 9
+	// mostMistyped is the largest number of letters of a word that is corrected.
 	mostMistyped  = 32
-	// leastPart is how many letters the parts of a word have, leastJoined those of a word
-	// that is joined of two, and mostJoined at most.
+	// leastPart is the least number of letters of each part of a split word.
 	leastPart   = 3
+	// leastJoined is the least length of a word joined from two words.
 	leastJoined = 5
+	// mostJoined is the largest length of a joined word.
 	mostJoined  = 24
-	// mostUnknown is how many unknown words of a question are looked up. mostAsked is how many
-	// words are searched for one of them.
+	// mostUnknown is the largest number of unknown words of a question that are looked up.
 	mostUnknown = 3
+	// mostAsked is the largest number of words that are searched in place of one unknown word.
 	mostAsked   = 2
 )
 
-// typed is a word of a question, of letters alone.
+// typed is a word of a question that consists of letters alone.
 type typed struct {
 	text string
-	// next is set if the text after it is a word too, with a space between.
+	// next reports whether a space and another such word follow the word.
 	next  bool
 	terms []string
 }
 
-// wordsOf returns the words of a question that are spelled as words are, each with its
-// terms: no names in code, numbers, dates or hashes, and none of a writing without spaces.
+// wordsOf returns the ordinary words of a question, each with its terms. It leaves out names in
+// code, numbers, dates, hashes, and words in scripts without spaces.
 func wordsOf(a *analysis.Analyzer, text string, langs []string) (out []typed) {
 	beside := false
 	for _, f := range strings.Fields(text) {
@@ -79,8 +82,7 @@ func wordsOf(a *analysis.Analyzer, text string, langs []string) (out []typed) {
 	return out
 }
 
-// wordly reports whether a word is of nothing but letters, the first of which alone may
-// be a capital.
+// wordly reports whether a word consists only of letters, with no capital after the first letter.
 func wordly(w string) bool {
 	for i, r := range w {
 		if !spelling(r) || i > 0 && unicode.IsUpper(r) {
@@ -90,13 +92,12 @@ func wordly(w string) bool {
 	return w != ""
 }
 
-// spelling reports whether a character is a letter of a writing that has spaces between
-// words.
+// spelling reports whether a character is a letter of a script that puts spaces between words.
 func spelling(r rune) bool {
 	return r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z') || r >= utf8.RuneSelf && unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek)
 }
 
-// word reports whether a term is one that words may be compared with.
+// word reports whether a term may be compared with the words of a question.
 func word(term []byte) bool {
 	if len(term) < leastPart {
 		return false
@@ -109,8 +110,8 @@ func word(term []byte) bool {
 	return true
 }
 
-// joined returns the pairs of a question's words written as one, with their terms. The search for
-// the question's own terms also finds those that the index holds.
+// joined returns the pairs of neighbouring words of a question, written as one word, with the
+// terms of that word.
 func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string) (out []Also, more []string) {
 	for i, w := range words {
 		if !w.next || len(words[i+1].text)+len(w.text) > mostJoined || min(len(w.text), len(words[i+1].text)) < 2 || len(w.text)+len(words[i+1].text) < leastJoined {
@@ -119,7 +120,7 @@ func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string)
 		second := words[i+1]
 		of := placesOf(terms, slices.Concat(w.terms, second.terms))
 		if len(placesOf(terms, w.terms)) == 0 {
-			continue // a function word before another begins no compound
+			continue // a function word begins no compound
 		}
 		also := Also{Typed: w.text + " " + second.text, Asked: []string{w.text + second.text}, Of: of}
 		for _, t := range a.Stems(also.Asked[0], langs) {
@@ -135,7 +136,7 @@ func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string)
 	return out, more
 }
 
-// placesOf returns where some of the terms are.
+// placesOf returns the places of some terms among terms.
 func placesOf(terms, some []string) (out []int) {
 	for _, t := range some {
 		if i := slices.Index(terms, t); i >= 0 && !slices.Contains(out, i) {
@@ -145,8 +146,8 @@ func placesOf(terms, some []string) (out []int) {
 	return out
 }
 
-// unknown returns the words of a question of which no chunk holds a stem. That one holds
-// the root is no knowledge of the word.
+// unknown returns the words of a question of which no chunk holds a stem. A word counts as
+// unknown even if a chunk holds its root.
 func unknown(words []typed, terms []string, holders []int64) (out []typed) {
 	for _, w := range words {
 		at := placesOf(terms, w.terms)
@@ -172,7 +173,7 @@ type speller struct {
 type respelled struct {
 	text  string
 	terms []string
-	// chunks is how many hold it.
+	// chunks is the number of chunks that hold the word.
 	chunks int64
 }
 
@@ -207,8 +208,9 @@ func (c *spellCache) keep(word string, as []respelled, edits int) {
 	c.words[word] = speltWord{as, edits}
 }
 
-// spelled returns the words that differ from a word in one letter, else its two parts, else the
-// words that differ in two letters.
+// spelled returns the words of the index that differ from a word in one letter. If the index
+// holds no such word, it returns the word's two parts, or else the words that differ in two
+// letters.
 func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
 	low := strings.ToLower(w.text)
 	if fs, err = s.best(s.once(low)); err != nil || len(fs) > 0 {
@@ -238,9 +240,9 @@ func (s *speller) known(text string) []string {
 	return slices.DeleteFunc(s.a.Stems(text, s.langs), func(t string) bool { return !s.v.Has(t) })
 }
 
-// once returns the words that the index holds, that begin alike and are one letter off.
-// Of a short word a letter is only missing, or two are swapped: others have too many
-// neighbours.
+// once returns the words of the index that begin with the same letter as w and differ from w in
+// one letter. For a short word it only tries a missing letter and two swapped letters, because
+// other changes of a short word give too many words.
 func (s *speller) once(w string) (out []respelled) {
 	letters := []rune(w)
 	first := letters[0]
@@ -276,7 +278,7 @@ func (s *speller) once(w string) (out []respelled) {
 	return out
 }
 
-// alphabetOf returns the letters that a word of some letters is likely to have.
+// alphabetOf returns the letters that are likely in a word that has the given letters.
 func alphabetOf(letters []rune) []rune {
 	from, to := 'a', 'z'
 	switch {
@@ -292,8 +294,8 @@ func alphabetOf(letters []rune) []rune {
 	return out
 }
 
-// parts returns the two words that one word is made of, those that are nearest in length
-// if there are several pairs.
+// parts returns the two words that one word is made of. Of several such pairs it returns the pair
+// whose words are nearest in length.
 func (s *speller) parts(w string) ([]respelled, error) {
 	letters := []rune(w)
 	for off := range len(letters) {
@@ -317,7 +319,7 @@ func (s *speller) parts(w string) ([]respelled, error) {
 	return nil, nil
 }
 
-// best returns those that most chunks hold.
+// best returns the words that most chunks hold.
 func (s *speller) best(fs []respelled) ([]respelled, error) {
 	for i := range fs {
 		for _, t := range fs[i].terms {
@@ -382,8 +384,8 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 	return nil
 }
 
-// ask searches for the words of a question and for the words that they may mean, and counts their
-// holders.
+// ask searches for the words of a question and for the words that the user may have meant. It
+// counts the chunks that hold each word.
 func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error {
 	a, err := ix.analyzers.Lend()
 	if err != nil {
@@ -416,8 +418,8 @@ func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error 
 	return err
 }
 
-// settle keeps the added spellings that occur as words in the hits from wanted files, and drops
-// those of which the hits hold only the stem. It reports whether terms went.
+// settle keeps the added spellings that occur as words in the hits from wanted files. It drops a
+// spelling if the hits hold only its stem. It reports whether it dropped terms.
 func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	gone := map[int]bool{}
 	var kept []Also
@@ -468,8 +470,8 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	return true
 }
 
-// standing returns the word in hits that a term is of, at the distance from the typed word at
-// which it was found; "" if there is none.
+// standing returns a word of the hits that has term as a stem and is near enough to the typed
+// word. It returns "" if the hits have no such word.
 func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term string) string {
 	first, _ := utf8.DecodeRuneInString(term)
 	for _, h := range hits {
@@ -494,8 +496,8 @@ func (o *Also) accepts(w string) bool {
 	return o.edits == 0 || fts5.Distance(strings.ToLower(o.Typed), w, o.edits) <= o.edits
 }
 
-// apart reports whether hits have the parts of a word side by side. In languages that
-// join words freely they need not be.
+// apart reports whether hits hold the parts of a word next to each other. In languages that join
+// words freely, the parts need not be next to each other.
 func (o *Also) apart(langs, asked []string, hits []Hit) bool {
 	if len(asked) != 2 {
 		return false
@@ -512,8 +514,8 @@ func (o *Also) apart(langs, asked []string, hits []Hit) bool {
 // joining are the languages that write compounds in one word.
 var joining = []string{"de", "nl", "sv", "da", "no", "fi", "hu"}
 
-// take leaves out the words joined of two, which follow the first terms, that no chunk
-// holds.
+// take drops the joined words that no chunk holds. The joined words follow the first typed terms
+// of the question.
 func (h *Hits) take(typed int, pairs []Also) {
 	terms, holders := slices.Clone(h.Terms[:typed]), slices.Clone(h.Holders[:min(typed, len(h.Holders))])
 	for _, p := range pairs {

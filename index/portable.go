@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// The names exported here are for packages that keep the same index in another store: files are
-// compared, chunks named and hashed, words made and hits ranked by these rules alone, so that all
-// stores answer alike.
+// The names exported here are for packages that keep the same index in another store. They hold
+// the rules for comparing files, naming and hashing chunks, making words and ranking hits. All
+// stores use the same rules and hence return the same hits.
 
 // BM25 as FTS5 has it: the constants, the weight of a word by where it is, and the weight of a
 // word that more than half of the chunks hold.
@@ -21,8 +21,8 @@ const (
 	WeightBody  = fts5.WeightBody
 	WeightTrail = fts5.WeightTrail
 	WeightFile  = fts5.WeightFile
-	// MaxTerms bounds the words of one search; a longer question is reduced to the
-	// rarest of its first MaxLookup.
+	// MaxTerms bounds the words of one search. A longer question is reduced to the rarest among
+	// its first MaxLookup words.
 	MaxTerms  = maxTerms
 	MaxLookup = maxLookup
 	// Ties is how many hits a caller should fetch beyond those requested.
@@ -38,7 +38,8 @@ func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }
 // SplitTrail reads a trail as it is stored.
 func SplitTrail(stored string) []string { return splitTrail(stored) }
 
-// RankKeyword rounds −bm25, sorts, numbers the best k and gives them scores.
+// RankKeyword rounds the −bm25 of the hits, sorts the hits, numbers the best k and sets their
+// scores.
 func RankKeyword(hits []Hit, k int) []Hit {
 	for i := range hits {
 		hits[i].Raw = rounded(hits[i].Raw)
@@ -46,7 +47,7 @@ func RankKeyword(hits []Hit, k int) []Hit {
 	return keywordScores(rank(hits, k))
 }
 
-// RankVector sorts by cosine, numbers the best k and gives them scores.
+// RankVector sorts the hits by cosine, numbers the best k and sets their scores.
 func RankVector(hits []Hit, k int) []Hit {
 	hits = rank(hits, k)
 	for i := range hits {
@@ -55,7 +56,7 @@ func RankVector(hits []Hit, k int) []Hit {
 	return hits
 }
 
-// Unit is v scaled to length 1, or an error if that can't be done.
+// Unit returns v scaled to length 1, or an error if v can't be scaled.
 func Unit(v []float32) ([]float32, error) {
 	b, err := vec.Unit(v)
 	if err != nil {
@@ -65,12 +66,12 @@ func Unit(v []float32) ([]float32, error) {
 	return out, nil
 }
 
-// Problem makes an [*Error] about an index that is kept at a place.
+// Problem returns an [*Error] about the index at place.
 func Problem(op, place string, kind, cause error) error { return problem(op, place, kind, cause) }
 
-// Steps yields the results of read, step by step, so that nothing stays open between two of them.
-// read gets the end of the last step, at first first. A step that ends where it began is the
-// last.
+// Steps yields the results of read, step by step, so that nothing stays open between two results.
+// Each call of read gets the end of the previous step; the first call gets the parameter first. A
+// step that ends where it began is the last step.
 func Steps[T any, At comparable](first At, read func(after At) (step []T, last At, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for at := first; ; {

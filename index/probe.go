@@ -20,10 +20,9 @@ const (
 	probeSize     = 64 << 10
 )
 
-// probe looks at the file itself, before SQLite does, and returns nil for an
-// index of our version, else one of ErrMissing, ErrForeign, ErrNewer, ErrOlder,
-// ErrDamaged. These header fields are set when the file is made and never
-// change, so no log need be read.
+// probe reads the file itself before SQLite opens it. It returns nil for an index of our version,
+// and otherwise ErrMissing, ErrForeign, ErrNewer, ErrOlder or ErrDamaged. The header fields that
+// it reads are set when the file is made and never change, so probe need not read the log.
 func probe(path string) error {
 	if err := probeKind(path); err != nil {
 		return err
@@ -53,8 +52,8 @@ func probe(path string) error {
 	return nil
 }
 
-// probeKind refuses a path that SQLite would follow out of the folder, or could not read: a link
-// or a folder in the place of the file, or of those that belong to it.
+// probeKind returns an error if the file, or one of its companion files, is a link or a folder.
+// SQLite would follow a link out of the folder, and can't read a folder.
 func probeKind(path string) error {
 	for _, c := range companions {
 		fi, err := os.Lstat(path + c)
@@ -99,14 +98,14 @@ func readHead(path string) ([]byte, error) {
 	if head = head[:n]; err == nil && binary.BigEndian.Uint32(head[appOffset:]) == applicationID {
 		return head, nil
 	}
-	// Not plainly ours: more of it is needed to distinguish foreign from
-	// damaged.
+	// The header is not plainly ours. More of the file is needed to distinguish a foreign file
+	// from a damaged index.
 	more, err := io.ReadAll(io.LimitReader(f, probeSize-int64(n)))
 	return append(head, more...), err
 }
 
-// looksOurs reports whether a file whose header is spoilt was an index: our schema is in its
-// first page. A file with only zeros, or with less than a header, may have been one too.
+// looksOurs reports whether a file with a damaged header was an index, by our schema in its first
+// page. A file with only zeros, or shorter than a header, counts as an index too.
 func looksOurs(head []byte) bool {
 	if len(head) < headerSize && string(head[:min(len(head), len(headerMagic))]) == headerMagic[:min(len(head), len(headerMagic))] ||
 		len(bytes.Trim(head, "\x00")) == 0 {

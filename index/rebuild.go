@@ -10,14 +10,14 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// Rebuild puts an empty index in the place of the one at path, whatever state that is in, and
-// opens it. The caller must then call Sync to fill it. Vectors are taken over from the old file
-// as far as they can be read and prove whole, since they may have cost money. A file that is not
-// whole is kept next to it under a name of its own (index.sqlite.damaged-1; the newest three
-// stay), and so is one of a newer format (index.sqlite.aside-1). For a file that is no index, or
-// that can't be read, it returns an error, such as ErrForeign, and leaves the file alone, unless
-// Options.Force allows moving it aside too; a link is moved itself, and never followed. If
-// another process is syncing the index, it returns ErrBusy. Handles that are open on the old
+// Rebuild replaces the index at path, whatever its state, with an empty index, and opens the new
+// index. The caller must then call Sync to fill it. Rebuild takes over the vectors of the old
+// file that can be read and are whole, since they may have cost money. A damaged file is kept in
+// the same folder as index.sqlite.damaged-1. Only the newest three damaged files stay. A file of
+// a newer format is kept as index.sqlite.aside-1. For a file that is no index, or that can't be
+// read, Rebuild returns an error, such as ErrForeign, and leaves the file alone. With
+// Options.Force it moves such a file aside too. If path is a link, the link itself is moved. If
+// another process is syncing the index, Rebuild returns ErrBusy. Handles that are open on the old
 // file, in any process, find the new one.
 func Rebuild(ctx context.Context, path string, opts *Options) (*Index, error) {
 	const op = "rebuild index"
@@ -57,7 +57,7 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	if err := removeAll(old, old+"-wal", old+"-shm"); err != nil {
 		return err
 	}
-	// The log moves along: with it the old file is whole.
+	// The log moves too, because the old file is only whole with its log.
 	for _, end := range []string{"", "-wal"} {
 		if err := os.Rename(path+end, old+end); err != nil && !os.IsNotExist(err) {
 			return err
@@ -87,16 +87,15 @@ func replaceKept(ctx context.Context, path, end string, why error, o *Options) e
 	return nil
 }
 
-// aside ends the name under which the old file waits for the new one to be
-// made.
+// aside ends the name of the old file while the new file is made.
 const aside = ".old"
 
-// salvage copies the readable vectors of the old file, if there is one. Nothing that the old file
-// does wrong is an error.
+// salvage copies the readable vectors of the old file, if there is an old file. It ignores faults
+// of the old file.
 func salvage(ctx context.Context, from, to string, o *Options) error {
 	mode := drv.ReadWrite
 	if _, err := os.Stat(from); err != nil {
-		// One that was moved aside since it was damaged stays as it is.
+		// A file that was moved aside because it was damaged stays as it is.
 		if from, mode = newestDamaged(to[:len(to)-len(newEnd)]), drv.ReadOnly; from == "" {
 			return nil
 		}
@@ -141,8 +140,8 @@ func salvage(ctx context.Context, from, to string, o *Options) error {
 	return tx.Commit()
 }
 
-// salvageVectors copies the rows of embedding_cache up to the first that can't
-// be read, and from the other end down to it.
+// salvageVectors copies the rows of embedding_cache up to the first unreadable row, and then from
+// the last row down to an unreadable row.
 func salvageVectors(ctx context.Context, src drv.Conn, tx *sql.Tx) error {
 	for _, order := range []string{"ASC", "DESC"} {
 		rows, err := src.QueryContext(ctx, "SELECT model, hash, dim, vector FROM embedding_cache ORDER BY id "+order)

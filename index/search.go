@@ -9,16 +9,16 @@ import (
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
-	// Days are words of the days that Text names, as [analysis.DateQuestion] has them, by which
-	// chunks are found in addition to its own words; they are not among Hits.Terms.
+	// Days are words for the days that Text names, as [analysis.DateQuestion] returns them. The
+	// search also finds chunks by these words. They are not among Hits.Terms.
 	Days []string
 	// Model and Vector are the question's embedding; a nil Vector skips the
 	// search by vectors.
 	Model  string
 	Vector []float32
-	// K is how many hits each search returns at most.
+	// K is the largest number of hits that each search returns.
 	K int
-	// KMany, if not 0, takes the place of K in an index of more than 2·K chunks.
+	// KMany, if not 0, replaces K in an index of more than 2·K chunks.
 	KMany int
 	// Want, if not nil, reports whether a file's chunks may be among the hits.
 	Want func(path string) bool
@@ -26,7 +26,7 @@ type Query struct {
 	Holders bool
 }
 
-// Words are all words by which chunks are found: the terms of Text, and Days.
+// Words returns all words by which chunks are found: the terms of Text, and Days.
 func (q *Query) Words(terms []string) []string {
 	out := slices.Clip(terms)
 	for _, d := range q.Days {
@@ -39,36 +39,36 @@ func (q *Query) Words(terms []string) []string {
 
 // Hits are the candidates of both searches, each with its own scores and ranks.
 type Hits struct {
-	// Terms are the words that were searched; none if the question had none.
+	// Terms are the words that were searched. Terms is empty if the question had no words.
 	Terms []string
-	// Also lists the words of Terms other than the question's: the likely spellings of words that
-	// no chunk holds, and two words written as one.
+	// Also lists the words of Terms that are not in the question: likely spellings of words that
+	// no chunk holds, and pairs of words written as one word.
 	Also []Also
-	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
-	// those that hold it; nil if the query didn't request it.
+	// Chunks counts the chunks of the index.
 	Chunks  int64
+	// Holders counts, for each of Terms, the chunks that hold that term. It is nil if the query
+	// didn't request the counts.
 	Holders []int64
 	// Keyword and Vector are the hits, best first.
 	Keyword, Vector []Hit
-	// Reliance is the share of the right chunks that the vectors find, 0 to 1, from Measure. It
-	// is nil if it was not measured for their model.
+	// Reliance is the share of the right chunks that the vectors find, 0 to 1, as Measure found
+	// it. It is nil if the model of the vectors was not measured.
 	Reliance *float64
-	// KeywordErr and VectorErr are why a side is missing; the other may be
-	// there.
+	// KeywordErr is the error of the search by words, VectorErr the error of the search by
+	// vectors. If only one search failed, the hits of the other search are still returned.
 	KeywordErr, VectorErr error
-	// Outdated reports whether words or chunks were made by other rules than
-	// this program's; a Sync would make them again. Whether files have changed
-	// is reported by Behind.
+	// Outdated reports whether the words or chunks were made by other rules than this program's.
+	// A Sync makes them again. Behind reports whether files have changed.
 	Outdated bool
 	// Ranked reports whether the hits were ranked by more than their words and vectors. Callers
-	// must then keep their order.
+	// must then keep the order of the hits.
 	Ranked bool
-	// Note is a remark on how they were found, "" if there is none.
+	// Note is a remark on how the hits were found, or "".
 	Note string
 }
 
-// Search runs both searches side by side. It returns an error if neither could
-// be run; the error of a side that failed alone is in Hits.
+// Search runs both searches in parallel. It returns an error if both searches failed. If only one
+// failed, its error is in Hits.
 func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	var out Hits
 	h, done, err := ix.door.use(ctx)
@@ -110,7 +110,8 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 }
 
 // side searches by vectors in parallel. The caller must call end, which waits for the result. If
-// the vectors are in memory it searches at once, which takes less time than a second transaction.
+// the vectors are in memory, side searches before it returns, which takes less time than a second
+// transaction.
 func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (end func()) {
 	switch {
 	case q.Vector == nil:

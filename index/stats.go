@@ -9,25 +9,27 @@ import (
 // Stats counts the content of an index.
 type Stats struct {
 	Files, Chunks int64
-	// Unread are files that could not be read when last tried, or were written
-	// too recently to be sure of.
+	// Unread counts the files that must be read again: the last attempt failed, or the file was
+	// written so recently that it may have changed since.
 	Unread int64
-	// TextBytes is the size of the chunks' text. FileBytes is that of the index on disk with its
-	// log.
+	// TextBytes is the size of the chunks' text. FileBytes is the size of the index on disk with
+	// its log.
 	TextBytes, FileBytes int64
 	// Tokens by the chunker's counter.
 	Tokens int64
-	// Languages counts chunks by language; "" are those without Latin letters.
+	// Languages counts chunks by language. The language "" is for chunks without Latin letters.
 	Languages map[string]int64
-	// Model and Dim describe the vectors in use. Vectors counts the chunks that have one. Cached
-	// counts the vectors kept for all models.
+	// Model and Dim describe the vectors in use. Vectors counts the chunks that have such a
+	// vector. Cached counts the vectors kept for all models.
 	Model           string
 	Dim             int
 	Vectors, Cached int64
-	// Generation counts the changes, Format and Analysis are versions, Chunker
-	// is the name that the chunks' rules go by.
+	// Generation counts the changes of the index.
 	Generation       int64
+	// Format is the version of the file format. Analysis is the version of the rules that made
+	// the words.
 	Format, Analysis int
+	// Chunker names the rules by which the files were cut into chunks.
 	Chunker          string
 	// Newest is the youngest file's modification time.
 	Newest time.Time

@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
-// reanalyseStep is how many chunks are held in memory while words are remade.
+// reanalyseStep is the number of chunks held in memory while their words are made again.
 const reanalyseStep = 500
 
-// reanalyse makes the words of all chunks again, from the texts in the index,
-// in one transaction: a mixture of two rules would find nothing reliably.
+// reanalyse makes the words of all chunks again from the texts in the index. It does so in one
+// transaction, because searches in words made by two different rules are unreliable.
 func (s *syncer) reanalyse(ctx context.Context) error {
 	a, err := s.ix.analyzers.Lend()
 	if err != nil {
@@ -96,13 +96,14 @@ func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) 
 	return out, rows.Err()
 }
 
-// How many segments of one level chunks_fts merges into one. Few make searches fast, many make
-// writing fast: a quarter of a large sync's time would go into merging by fours; the rest is
-// merged once, at its end.
+// The number of segments of one level that chunks_fts merges into one segment. A small number
+// makes searches fast, a large number makes writing fast. Merging four at a time would take a
+// quarter of a large sync's time, so a large sync merges by mergeMany and merges the remaining
+// segments at its end.
 const (
 	mergeFew  = 4 // SQLite's default
 	mergeMany = 16
-	// manyBytes is how large the files are that make a sync large.
+	// manyBytes is the total size of files from which a sync counts as large.
 	manyBytes = 4 << 20
 )
 
@@ -122,8 +123,9 @@ func (s *syncer) mergedBy(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// merge merges the segments that a large sync has left as they were, a few pages of them in
-// each transaction: a question reads a page or more for each of its words in each segment.
+// merge merges the segments that a large sync has left unmerged, a few pages in each transaction.
+// Fewer segments make searches faster: a search reads at least a page for each word in each
+// segment.
 func (s *syncer) merge(ctx context.Context) error {
 	for more := true; more; {
 		err := s.change(ctx, func(tx *sql.Tx, _ *meta) (err error) {
@@ -155,10 +157,9 @@ func (s *syncer) tidy(ctx context.Context) error {
 	return s.packVectors(ctx)
 }
 
-// How common words are looked for: in a sample of the chunks, once there are
-// enough chunks for it to matter, and again when their number has changed by a
-// fifth. Which words are left out of a search is decided by exact counts then;
-// this only chooses which to count.
+// The search for common words takes a sample of the chunks once there are commonFrom chunks, and
+// a new sample when the number of chunks has changed by a fifth. The sample only chooses the
+// words to count. A search leaves out words by their exact counts.
 const (
 	commonFrom   = 200
 	commonSample = 256
@@ -189,7 +190,7 @@ func (s *syncer) findCommon(ctx context.Context) error {
 	})
 }
 
-// sample counts, for every step-th chunk, the words it holds.
+// sample counts the words of every step-th chunk.
 func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
 	a, err := s.ix.analyzers.Lend()
 	if err != nil {
@@ -218,8 +219,8 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 	return sampled, rows.Err()
 }
 
-// packVectors makes chunks_vec anew when most of it is holes: sqlite-vec never
-// uses a deleted vector's place again, and reads it in every search.
+// packVectors makes chunks_vec again when most of it is holes. sqlite-vec never reuses the place
+// of a deleted vector, and reads that place in every search.
 func (s *syncer) packVectors(ctx context.Context) error {
 	if s.meta.model == "" {
 		return nil
@@ -247,10 +248,9 @@ func fillVectors(ctx context.Context, tx drv.Conn, m *meta) error {
 	return err
 }
 
-// Compact spends time to make searches faster and the file smaller: it merges
-// the word lists into one, makes chunks_vec without holes, forgets the vectors
-// that no chunk has, and gives unused pages back. It needs the room of a second
-// copy of the file for a while.
+// Compact spends time to make searches faster and the file smaller: it merges the word lists into
+// one, makes chunks_vec without holes, forgets the vectors that no chunk has, and gives unused
+// pages back. While it runs, it needs disk space for a second copy of the file.
 func (ix *Index) Compact(ctx context.Context) error {
 	h, done, err := ix.door.exclusive(ctx, "compact index", defaultWait)
 	if err != nil {

@@ -12,44 +12,44 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// FileStat holds the facts that a listing has of a file without opening it.
+// FileStat holds the facts about a file that a listing knows without opening it.
 type FileStat struct {
 	// Path is relative to the workspace, with forward slashes. It names the
 	// file in the index.
 	Path string
 	// Size in bytes.
 	Size int64
-	// ModTime as the file system gives it.
+	// ModTime is the modification time from the file system.
 	ModTime time.Time
 }
 
-// Chunk is a piece of a file that is found as one.
+// Chunk is a piece of a file that a search finds as a whole.
 type Chunk struct {
-	// ID names the chunk across rebuilds; equal chunks of one file need
-	// different ones. If "", the index derives one from path, trail, text and
-	// how many equal chunks are before it.
+	// ID names the chunk across rebuilds. Equal chunks of one file need different IDs. If ID is
+	// "", the index derives an ID from the path, the trail, the text, and the number of equal
+	// chunks before this chunk.
 	ID string
 	// StartLine and EndLine are 1-based and inclusive.
 	StartLine, EndLine int
-	// Trail is the headings that it is under, outermost first.
+	// Trail is the headings above the chunk, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD, or "".
 	Date string
-	// Tokens is the text's size by the caller's counter; 0 if not counted.
+	// Tokens is the text's size by the caller's counter, or 0 if the text was not counted.
 	Tokens int
 	// Text is the text that is searched and shown.
 	Text string
-	// Keywords are further words by which the chunk's file is found, such as
-	// the title, tags and aliases of its front matter; they count as words of
-	// the path do. They are not part of Hash, nor of an ID that the index
-	// derives.
+	// Keywords are further words by which the chunk's file is found, such as the title, tags and
+	// aliases of its front matter. They weigh as much as the words of the path. They are not part
+	// of Hash, nor of an ID that the index derives.
 	Keywords string
-	// Facts are statements by which lines of it are found; they count as Keywords do.
+	// Facts are statements by which lines of the chunk are found. Their words weigh as much as
+	// Keywords.
 	Facts []Fact
 }
 
-// Fact is a statement of some lines of a chunk, by whose words they are found. It is never
-// shown in their place.
+// Fact is a statement about some lines of a chunk. A search finds these lines by the words of the
+// fact, and shows the lines, never the fact.
 type Fact struct {
 	// StartLine and EndLine are the lines in the file, 1-based and inclusive.
 	StartLine, EndLine int
@@ -61,8 +61,9 @@ type Fact struct {
 // factMark begins a fact in the stored keywords, after the keywords themselves.
 const factMark = '\x1f'
 
-// joinFacts returns how a chunk's keywords are stored with its facts, a line each: the mark, its
-// first and last line in the chunk, its place, and its text. Without facts it is the keywords.
+// joinFacts returns the stored form of a chunk's keywords and facts. After the keywords, each
+// fact has a line with the mark, the fact's first and last line in the chunk, its place, and its
+// text. Without facts, joinFacts returns the keywords.
 func joinFacts(c *Chunk) string {
 	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
 	if len(c.Facts) == 0 {
@@ -78,7 +79,8 @@ func joinFacts(c *Chunk) string {
 
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", string(factMark), "")
 
-// SplitFacts takes apart a text that JoinFacts made for a chunk that begins at a line.
+// SplitFacts takes apart a text that JoinFacts made for a chunk. line is the first line of the
+// chunk.
 func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
 	at := strings.IndexByte(stored, factMark)
 	if at < 1 {
@@ -101,7 +103,8 @@ func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
 	return keywords, facts
 }
 
-// searched returns the words in stored keywords: of facts their texts, each once.
+// searched returns the searched words of stored keywords: the keywords, and the text of each fact
+// once.
 func searched(stored string) string {
 	keywords, facts := SplitFacts(stored, 0)
 	for i := range facts {
@@ -112,9 +115,8 @@ func searched(stored string) string {
 	return keywords
 }
 
-// Hash identifies a chunk's content: the sha256 of its headings and its text.
-// Vectors are kept by it, so text that moves to another place or file keeps
-// its vector.
+// Hash identifies a chunk's content: the sha256 of its headings and its text. Vectors are stored
+// by this hash, so text that moves to another place or file keeps its vector.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -130,7 +132,7 @@ func hashStored(trail, text string) Hash {
 	return sha256.Sum256(buf)
 }
 
-// joinTrail returns a trail as it is stored: one heading to a line.
+// joinTrail returns the stored form of a trail: one heading on each line.
 func joinTrail(trail []string) string {
 	for i, t := range trail {
 		if strings.ContainsAny(t, "\n\r") {
@@ -171,22 +173,22 @@ type Hit struct {
 	StartLine, EndLine int
 	// Seq is the chunk's place in its file, from 0.
 	Seq int
-	// Trail is the headings above it, outermost first.
+	// Trail is the headings above the chunk, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD or "". ModTime is the file's.
 	Date    string
 	ModTime time.Time
-	// Tokens as the chunker counted them.
+	// Tokens is the text's size as the chunker counted it.
 	Tokens int
 	Text   string
-	// Facts are those of its lines.
+	// Facts are the facts about the chunk's lines.
 	Facts []Fact
 	// Hash finds the chunk's vector.
 	Hash Hash
 	// Raw is the score as the search computed it: −bm25, at least 0 and rounded
 	// to 1e-9, or the cosine of the angle between the vectors.
 	Raw float64
-	// Score is Raw brought into 0 to 1, keeping its order.
+	// Score is Raw scaled to 0 to 1. Scores have the same order as the values of Raw.
 	Score float64
 	// Rank is the place among the hits, from 1.
 	Rank int
@@ -200,11 +202,11 @@ func (h *Hit) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Hash: hex.EncodeToString(sum[:])}
 }
 
-// OwnedPath returns how the path of another agent's file is written, where an index
-// holds files of several: "@agent/memory/x.md". It names no file of this workspace.
+// OwnedPath returns the path under which an index of several agents holds another agent's file:
+// "@agent/memory/x.md". The path names no file of this workspace.
 func OwnedPath(agent, path string) string { return "@" + agent + "/" + path }
 
-// SplitOwner takes the agent off a path; agent is "" for files of one's own.
+// SplitOwner splits a path into its agent and the rest. agent is "" for a file of this workspace.
 func SplitOwner(path string) (agent, rest string) {
 	if strings.HasPrefix(path, "@") {
 		if agent, rest, ok := strings.Cut(path[1:], "/"); ok && agent != "" {

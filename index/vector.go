@@ -7,15 +7,16 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// maxNeighbours is the most that sqlite-vec returns for one question.
+// maxNeighbours is the largest number of rows that sqlite-vec returns for one question.
 const maxNeighbours = 4096
 
-// Vector finds the k chunks whose vectors are nearest to question. Up to Options.ExactVectors,
-// and if the codes were found not to suffice, every vector is compared, otherwise only those that
-// the codes leave. question must come from the model in use (UseModel) and need not have length
-// 1. want, if not nil, reports whether a file's chunks may be among the hits; the others are left
-// out before the k are chosen. A hit's Raw is the cosine. Its Score is the cosine if positive,
-// else 0. Without a model in use Vector returns ErrModel.
+// Vector finds the k chunks whose vectors are nearest to question. In an index of at most
+// Options.ExactVectors vectors, or if the codes were found not to suffice, it compares every
+// vector. Otherwise it compares only the vectors that the codes select. question must come from
+// the model in use (UseModel) and need not have length 1. want, if not nil, reports whether a
+// file's chunks may be among the hits. Chunks of other files are left out before the k chunks are
+// chosen. A hit's Raw is the cosine. Its Score is the cosine if positive, else 0. Without a model
+// in use Vector returns ErrModel.
 func (ix *Index) Vector(ctx context.Context, model string, question []float32, k int, want func(path string) bool) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {

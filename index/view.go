@@ -23,20 +23,20 @@ type view struct {
 	// frequency holds the number of chunks that hold a word, for words that
 	// were looked up.
 	frequency map[string]int64
-	// paths are those of all files, by their numbers; nil until they are needed.
+	// paths holds the paths of all files, by file number. It is nil until a search needs it.
 	paths atomic.Pointer[map[int64]string]
 	// spelt are the unknown words looked into last.
 	spelt spellCache
 	// hits are the chunks found last.
 	hits hitCache
-	// block is all vectors, nil if they are not kept in memory; compared counts the
-	// searches that compared all of them without.
+	// block holds all vectors. It is nil if the vectors are not kept in memory.
 	block    atomic.Pointer[vec.Block]
+	// compared counts the searches that compared all vectors without block.
 	compared atomic.Int32
 }
 
-// look returns the view of the present generation, at the price of one small
-// read if nothing has changed.
+// look returns the view of the present generation. If nothing has changed, it costs one small
+// read.
 func (h *handles) look(ctx context.Context) (*view, error) {
 	v, _, err := h.lookBy(ctx, h.read, h.prepared[lookQuery])
 	return v, err
@@ -46,8 +46,8 @@ func (h *handles) look(ctx context.Context) (*view, error) {
 const lookQuery = `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''), ` + fts5.Structure + `
 	FROM meta WHERE key='generation'`
 
-// lookBy is look as db sees the file, with the structure record of the word lists; looks
-// is lookQuery on the same.
+// lookBy does the work of look on the connection db. It also returns the structure record of the
+// word lists. looks is lookQuery prepared for db.
 func (h *handles) lookBy(ctx context.Context, db drv.Conn, looks *sql.Stmt) (*view, []byte, error) {
 	var gen, codes string
 	var structure []byte
@@ -59,8 +59,8 @@ func (h *handles) lookBy(ctx context.Context, db drv.Conn, looks *sql.Stmt) (*vi
 	return v, structure, err
 }
 
-// viewOf returns the view of a state of meta, read if it is not the one seen
-// last.
+// viewOf returns the view of a state of meta. It reads the view from the file if the state
+// differs from the state seen last.
 func (h *handles) viewOf(ctx context.Context, db drv.Conn, gen, codes string) (*view, error) {
 	h.seenMu.Lock()
 	defer h.seenMu.Unlock()
@@ -113,8 +113,8 @@ func (h *handles) remember(v *view, term string, n int64) {
 	v.frequency[term] = n
 }
 
-// outdated reports whether the words in the index were made by other rules
-// than a question's words are, or its chunks by other rules than the caller's.
+// outdated reports whether the index was made by other rules: its words by other rules than the
+// words of a question, or its chunks by other rules than the caller's.
 func (v *view) outdated(chunker string) bool {
 	return v.analysis != analysis.Version || v.chunker != chunker
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// Limits of one transaction, in addition to SyncOptions.BatchChunks. The first is small, so that
-// the writer need not wait long for it, and each doubles the last.
+// Limits of one transaction, in addition to SyncOptions.BatchChunks. The first transaction is
+// small, so that the writer need not wait long for it. Each later transaction is twice as large
+// as the one before.
 const (
 	batchBytes = 8 << 20
 	batchFiles = 512
@@ -22,9 +23,9 @@ const (
 	batchTime  = 300 * time.Millisecond
 )
 
-// readAll reads, analyses and writes files: one goroutine collects a
-// transaction's worth while this one writes the last. Writing takes longer, so
-// more of them would not help.
+// readAll reads, analyses and writes files. One goroutine collects the files of the next
+// transaction while the calling goroutine writes the last one. Writing takes longer than reading,
+// so more goroutines would not help.
 func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -46,7 +47,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 		}
 	}
 	cancel()
-	for range batches { // let the other one end
+	for range batches { // let the other goroutine end
 	}
 	if perr := <-failed; err == nil {
 		err = perr
@@ -130,8 +131,7 @@ func (w *writer) file(f *prepared, r *SyncReport) error {
 	return w.replace(f, f.again)
 }
 
-// chunkKey distinguishes the chunks of one file by their id, their content,
-// and the words that find them.
+// chunkKey distinguishes the chunks of one file by their id, content, keywords and date.
 type chunkKey struct {
 	id             string
 	hash           Hash
@@ -174,7 +174,8 @@ type writer struct {
 	ctx  context.Context
 	tx   *sql.Tx
 	meta *meta
-	// a is made when a chunk turns out to be new only now.
+	// a is an analyzer. It is made when the words of a chunk were not prepared and must be made
+	// now.
 	a                    *analysis.Analyzer
 	added, removed, kept int
 
