@@ -40,7 +40,7 @@ func (ix *Index) Behind(ctx context.Context, source iter.Seq2[FileStat, error]) 
 // Lag counts the changes of the files that an index lacks.
 type Lag struct {
 	// Files counts the files that were added or written since the last Sync.
-	Files   int `json:"files"`
+	Files int `json:"files"`
 	// Removed counts the files that no longer exist.
 	Removed int `json:"removed"`
 	// Bytes are the sizes of Files.

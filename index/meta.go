@@ -34,7 +34,7 @@ type meta struct {
 	// model is the model of the vectors in chunks_vec, or "" if there are no vectors.
 	model string
 	// dim is the length of the vectors in chunks_vec, or 0 if there are no vectors.
-	dim   int
+	dim int
 	// common lists words that many chunks hold. The list is an estimate made when the index had
 	// commonOf chunks.
 	common   []string

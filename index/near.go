@@ -38,19 +38,19 @@ const (
 	// leastMistyped is the least number of letters of a word that may have one wrong letter.
 	leastMistyped = 5
 	// leastTwice is the least number of letters of a word that may have two wrong letters.
-	leastTwice    = 9
+	leastTwice = 9
 	// mostMistyped is the largest number of letters of a word that is corrected.
-	mostMistyped  = 32
+	mostMistyped = 32
 	// leastPart is the least number of letters of each part of a split word.
-	leastPart   = 3
+	leastPart = 3
 	// leastJoined is the least length of a word joined from two words.
 	leastJoined = 5
 	// mostJoined is the largest length of a joined word.
-	mostJoined  = 24
+	mostJoined = 24
 	// mostUnknown is the largest number of unknown words of a question that are looked up.
 	mostUnknown = 3
 	// mostAsked is the largest number of words that are searched in place of one unknown word.
-	mostAsked   = 2
+	mostAsked = 2
 )
 
 // typed is a word of a question that consists of letters alone.

@@ -45,7 +45,7 @@ type Hits struct {
 	// no chunk holds, and pairs of words written as one word.
 	Also []Also
 	// Chunks counts the chunks of the index.
-	Chunks  int64
+	Chunks int64
 	// Holders counts, for each of Terms, the chunks that hold that term. It is nil if the query
 	// didn't request the counts.
 	Holders []int64

@@ -25,12 +25,12 @@ type Stats struct {
 	Dim             int
 	Vectors, Cached int64
 	// Generation counts the changes of the index.
-	Generation       int64
+	Generation int64
 	// Format is the version of the file format. Analysis is the version of the rules that made
 	// the words.
 	Format, Analysis int
 	// Chunker names the rules by which the files were cut into chunks.
-	Chunker          string
+	Chunker string
 	// Newest is the youngest file's modification time.
 	Newest time.Time
 	Driver string

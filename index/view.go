@@ -30,7 +30,7 @@ type view struct {
 	// hits are the chunks found last.
 	hits hitCache
 	// block holds all vectors. It is nil if the vectors are not kept in memory.
-	block    atomic.Pointer[vec.Block]
+	block atomic.Pointer[vec.Block]
 	// compared counts the searches that compared all vectors without block.
 	compared atomic.Int32
 }
