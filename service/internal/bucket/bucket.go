@@ -1,8 +1,9 @@
-// Package bucket keeps contents in a bucket of a server that speaks Amazon's S3: each whole under
-// its own key, and checked on the way in. It does not interpret them.
+// Package bucket keeps contents in a bucket of a server that speaks Amazon's S3. Each content is
+// one object under its own key, and the server checks its hash. The package does not interpret
+// contents.
 //
-// Transient failures of a server or the network are tried again, a few times and within a time
-// limit. Other failures return an [Error] with the way out.
+// A request that fails for a transient reason is sent again, a few times and within a time limit.
+// Other failures return an [Error] with a hint how to fix them.
 package bucket
 
 import (
@@ -32,29 +33,31 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// Options name a bucket and its credentials.
+// Options names a bucket and its credentials.
 type Options struct {
-	// Endpoint is the server, as https://host:port; default Amazon's of the region. Plain
-	// http must not leave this machine.
+	// Endpoint is the server, as https://host:port. The default is Amazon's server of the region.
+	// Plain http is allowed only for a server on this machine.
 	Endpoint string
-	// Bucket is its name. Prefix begins every key.
+	// Bucket is the bucket's name. Prefix begins every key.
 	Bucket, Prefix string
-	// Region is the bucket's; default us-east-1, which most servers but Amazon's go by.
+	// Region is the bucket's region. The default is us-east-1, which most servers other than
+	// Amazon's expect.
 	Region string
-	// AccessKey and SecretKey are the credentials. SessionToken is for temporary ones.
+	// AccessKey and SecretKey are the credentials. SessionToken is needed for temporary
+	// credentials.
 	AccessKey, SecretKey, SessionToken string
 	// VirtualHost puts the bucket's name before the host's instead of into the path.
 	VirtualHost bool
-	// Timeout bounds an operation with all that is tried again; default 30 s. A second a
-	// MiB is added.
+	// Timeout bounds an operation with all its attempts. The default is 30 s. One second is added
+	// for each MiB of content.
 	Timeout time.Duration
 }
 
 const (
 	defaultRegion  = "us-east-1"
 	defaultTimeout = 30 * time.Second
-	// tries is how often a request is sent, bodies how often a content is read whose end does not
-	// come.
+	// tries is how often a request is sent. bodies is how often a content is read whose end does
+	// not arrive.
 	tries, bodies = 4, 3
 	connectWithin = 5 * time.Second
 	answerWithin  = 15 * time.Second
@@ -68,7 +71,7 @@ type Bucket struct {
 	place   string
 	secrets []string
 	timeout time.Duration
-	// versions: the bucket was seen to keep versions.
+	// versions reports that the bucket was seen to keep versions.
 	versions atomic.Bool
 }
 
@@ -103,7 +106,7 @@ func callsOf(c *minio.Core, bucket string) calls {
 	}
 }
 
-// New readies a bucket. Nothing is asked yet.
+// New returns a bucket. It sends no request yet.
 func New(o Options) (*Bucket, error) {
 	if o.Region == "" {
 		o.Region = defaultRegion
@@ -159,12 +162,12 @@ func (b *Bucket) within(ctx context.Context, size int64) (context.Context, conte
 	return context.WithTimeout(ctx, b.timeout+time.Duration(size>>20)*time.Second)
 }
 
-// Put keeps a content under a key. When it returns nil, the server has all of it, and has checked
-// it against its hash.
+// Put keeps a content under a key. When Put returns nil, the server has the whole content and has
+// checked its hash.
 func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := b.within(ctx, int64(len(data)))
 	defer cancel()
-	five, two := md5.Sum(data), sha256.Sum256(data) // S3 asks for the one, and holds the content against both
+	five, two := md5.Sum(data), sha256.Sum256(data) // S3 requires the MD5, and checks the content against both hashes
 	info, err := b.calls.put(ctx, b.prefix+key, data, base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]))
 	if info.VersionID != "" {
 		b.versions.Store(true)
@@ -173,8 +176,8 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 }
 
 // Get reads a content of known size. A missing content is an error that wraps [fs.ErrNotExist].
-// Get returns a content of another size without an error, cut after size+1 bytes: callers must
-// check its hash.
+// If the content has another size, Get returns no error and at most size+1 bytes. Callers must
+// check the hash.
 func (b *Bucket) Get(ctx context.Context, key string, size int64) (data []byte, err error) {
 	ctx, cancel := b.within(ctx, size)
 	defer cancel()
@@ -200,7 +203,7 @@ func (b *Bucket) get(ctx context.Context, key string, size int64) ([]byte, error
 	return buf.Bytes(), nil
 }
 
-// errShort means that the end of an answer did not come.
+// errShort means that the end of an answer did not arrive.
 var errShort = errors.New("the answer was cut short")
 
 func cutShort(err error) bool { return errors.Is(err, errShort) }
@@ -240,7 +243,7 @@ func (b *Bucket) removeVersions(ctx context.Context, key string) error {
 	return nil
 }
 
-// List calls f for every key that begins so.
+// List calls f for every key that begins with prefix.
 func (b *Bucket) List(ctx context.Context, prefix string, f func(key string, size int64) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -255,7 +258,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, f func(key string, siz
 	return b.explain("list", prefix, ctx.Err())
 }
 
-// The kinds of trouble with a bucket.
+// The kinds of an [Error].
 var (
 	ErrUnreachable = errors.New("the bucket's server can't be reached")
 	ErrDenied      = errors.New("the bucket's server refuses")
@@ -266,9 +269,9 @@ var (
 	ErrBusy        = errors.New("the bucket's server is busy or out of order")
 )
 
-// Error describes a failure of a bucket and the way out. No message holds a secret.
+// Error describes a failure of a bucket and how to fix it. No message holds a secret.
 type Error struct {
-	// Op is the operation, Place the bucket and key that it was for.
+	// Op is the operation. Place is the bucket and the key of the operation.
 	Op, Place string
 	// Kind is one of the errors of this package.
 	Kind error
@@ -308,7 +311,7 @@ var codes = map[string]struct {
 	"InvalidBucketName":                  {ErrNoBucket, "name one by store.blobs.s3.bucket: lower case letters, digits, points and dashes"},
 }
 
-// explain wraps an error with the operation and the way out.
+// explain wraps an error with the operation and a hint how to fix it.
 func (b *Bucket) explain(op, key string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

@@ -21,7 +21,7 @@ import (
 	"github.com/memkernel/memkernel/service/postgres"
 )
 
-// PostgreSQL is the databases of memkernel-server.
+// PostgreSQL opens the databases of memkernel-server.
 type PostgreSQL struct{}
 
 // State opens the database that keeps the state.
@@ -45,7 +45,7 @@ func (PostgreSQL) State(ctx context.Context, s *cli.Settings) (cli.Database, err
 	return db, nil
 }
 
-// Index returns the index that a database keeps. Nothing is opened yet.
+// Index returns the index that a database keeps. It opens no connection yet.
 func (PostgreSQL) Index(s *cli.Settings) (api.Backend, error) {
 	o, err := postgresOptions(s)
 	if err != nil {
@@ -54,7 +54,7 @@ func (PostgreSQL) Index(s *cli.Settings) (api.Backend, error) {
 	return postgresBackend(o), nil
 }
 
-// bucketOf returns the bucket for large contents; its name is "" if there is none.
+// bucketOf returns the bucket for large contents. The bucket's name is "" if none is configured.
 func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
 	b := &s.Config.Store.Blobs.S3
 	if b.Bucket == "" {
@@ -80,8 +80,8 @@ func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
 	return in, nil
 }
 
-// BoundByPolicies returns an error if the user of the database could not keep tenants apart in
-// it.
+// BoundByPolicies returns an error if the database's policies would not bind its user, so that
+// the server could not keep tenants apart.
 func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 	if s.Config.Store.Backend != "postgres" {
 		return nil
@@ -93,8 +93,8 @@ func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 	return postgres.Bound(ctx, at.dsn, at.root)
 }
 
-// tenantRoot names the state of a tenant in a database. No two of a server share one, and none
-// is the beginning of another.
+// tenantRoot names the state of a tenant in a database. No two tenants of a server share a name,
+// and no name is a prefix of another.
 func tenantRoot(root, tenant string) string { return root + "/tenants/" + textutil.SafeName(tenant) }
 
 // place is the location of the state in a database.
@@ -104,7 +104,7 @@ type place struct {
 	bucket    postgres.Bucket
 }
 
-// database returns the location of the state, if a database keeps it.
+// database returns the location of the state, if a database keeps the state.
 func database(s *cli.Settings) (at place, err error) {
 	p := &s.Config.Store.Postgres
 	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
@@ -125,7 +125,8 @@ func database(s *cli.Settings) (at place, err error) {
 	return at, err
 }
 
-// leaveAlone is how long a database that could not be opened is not asked again.
+// leaveAlone is the time after a failed attempt to open a database in which no other attempt is
+// made.
 const leaveAlone = 15 * time.Second
 
 func postgresBackend(o pgindex.Options) api.Backend {
@@ -144,7 +145,7 @@ func postgresBackend(o pgindex.Options) api.Backend {
 		}}
 }
 
-// postgresOptions are those of the configuration.
+// postgresOptions returns the options of the index from the configuration.
 func postgresOptions(s *cli.Settings) (pgindex.Options, error) {
 	p := &s.Config.Index.Postgres
 	o := pgindex.Options{DSN: string(p.DSN), Workspace: p.Workspace, Agent: p.Agent,

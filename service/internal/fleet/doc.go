@@ -1,3 +1,3 @@
-// Package fleet runs several machines' worth of `memkernel serve --listen`, for tests and
-// benchmarks: real processes on this machine, over one database and one workspace.
+// Package fleet imitates several machines that run `memkernel serve --listen`, for tests and
+// benchmarks. It runs real processes on this machine, with one database and one workspace.
 package fleet

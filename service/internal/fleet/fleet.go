@@ -33,16 +33,16 @@ func Build(pkg, to string) (bin string, err error) {
 	return bin, nil
 }
 
-// Fleet is a workspace that machines share. Dir is a folder for all that they keep.
+// Fleet is a workspace that machines share. Dir is the folder of all their files.
 type Fleet struct {
 	Bin, Dir string
-	DSN      string // "" keeps the state in files, which is for one machine
+	DSN      string // "" keeps the state in files, for one machine only
 	Lease    time.Duration
 	token    string
 	machines int
 }
 
-// New readies a workspace.
+// New makes a workspace.
 func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 	f, err := Mixed(dir, dsn, lease)
 	if err == nil {
@@ -52,8 +52,8 @@ func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 	return f, err
 }
 
-// Mixed readies a workspace for machines with programs of several versions. Nothing opens the
-// database yet.
+// Mixed makes a workspace for machines with programs of several versions. It does not open the
+// database.
 func Mixed(dir, dsn string, lease time.Duration) (*Fleet, error) {
 	f := &Fleet{Dir: dir, DSN: dsn, Lease: lease}
 	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
@@ -81,13 +81,13 @@ func (f *Fleet) makeToken() (err error) {
 	return err
 }
 
-// Workspace is the folder that all see, Config the file of settings.
+// Workspace is the folder that all machines share.
 func (f *Fleet) Workspace() string { return filepath.Join(f.Dir, "workspace") }
 
 // Config is the file of settings.
 func (f *Fleet) Config() string { return filepath.Join(f.Dir, "team.yaml") }
 
-// Run runs the program as on a machine of its own.
+// Run runs the program as if on another machine.
 func (f *Fleet) Run(args ...string) (string, error) {
 	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.Config())...)
 	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
@@ -114,7 +114,7 @@ type Machine struct {
 	stderr bytes.Buffer
 }
 
-// Machine makes one, which does not run yet. Args are further ones of serve.
+// Machine makes a machine, which does not run yet. Args are further arguments of serve.
 func (f *Fleet) Machine(args ...string) (*Machine, error) {
 	m := &Machine{f: f, bin: f.Bin, token: f.token, n: f.machines, more: args}
 	f.machines++
@@ -147,7 +147,8 @@ func (f *Fleet) Of(bin string) (*Machine, error) {
 
 func (m *Machine) state() string { return filepath.Join(m.f.Dir, fmt.Sprint("state", m.n)) }
 
-// Start runs it, and returns when it listens: at the port that it had before.
+// Start runs the machine's program, and returns when it listens. A machine that ran before
+// listens at the same port.
 func (m *Machine) Start() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +173,7 @@ func (m *Machine) Start() error {
 	m.ended = ended
 	go func(cmd *exec.Cmd) {
 		io.Copy(io.Discard, r) // until it ends
-		cmd.Wait()             // which tells nothing of one that was killed
+		cmd.Wait()             // its error says nothing about a killed process
 		close(ended)
 	}(m.cmd)
 	if err != nil {
@@ -184,14 +185,14 @@ func (m *Machine) Start() error {
 	return nil
 }
 
-// URL is the address at which it listens, or will listen again.
+// URL is the address at which the machine listens, or will listen again.
 func (m *Machine) URL() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.url
 }
 
-// PID is its process, 0 if it does not run.
+// PID is the machine's process, 0 if it does not run.
 func (m *Machine) PID() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,7 +202,7 @@ func (m *Machine) PID() int {
 	return m.cmd.Process.Pid
 }
 
-// Signal sends it a signal.
+// Signal sends a signal to the machine's process.
 func (m *Machine) Signal(s syscall.Signal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -211,7 +212,8 @@ func (m *Machine) Signal(s syscall.Signal) error {
 	return m.cmd.Process.Signal(s)
 }
 
-// End sends it a signal that ends it, and waits. One that does not run is no error.
+// End sends the machine's process a signal that ends it, and waits for its end. End does nothing
+// if the machine does not run.
 func (m *Machine) End(s syscall.Signal) {
 	if m.Signal(s) != nil {
 		return
@@ -223,12 +225,12 @@ func (m *Machine) End(s syscall.Signal) {
 	m.mu.Unlock()
 }
 
-// Client is the options of a client of the machine.
+// Client returns the options of a client of the machine.
 func (m *Machine) Client() client.Options {
 	return client.Options{URL: m.URL(), Token: m.token, Timeout: 30 * time.Second}
 }
 
-// Client is the options of a client of a URL.
+// Client returns the options of a client of a URL.
 func (f *Fleet) Client(url string) client.Options {
 	return client.Options{URL: url, Token: f.token, Timeout: 30 * time.Second}
 }

@@ -1,5 +1,6 @@
-// Package pgdsn reads addresses of PostgreSQL databases as far as people may see them. It reports
-// which parts an address gives and which the environment would fill in. It connects to nothing.
+// Package pgdsn reads the parts of a PostgreSQL database's address that people may see. It
+// reports which parts the address gives and which parts the environment would fill in. It
+// connects to nothing.
 package pgdsn
 
 import (
@@ -26,8 +27,8 @@ func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// Check returns the fault of an address, nil if it has none. The error never quotes the address,
-// because any part may be the password.
+// Check returns the fault of an address, or nil. The error never quotes the address, because any
+// part may be the password.
 func Check(dsn string) error {
 	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
 		return errors.New("the DSN can't be read: " + Form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
@@ -57,8 +58,9 @@ func NamesPassword(dsn string) bool {
 	return passwordPair.MatchString(dsn)
 }
 
-// Masked removes a password from a message and joins the results of several attempts in one line,
-// each once. It keeps the refusal of TLS only if the server gave no other result.
+// Masked removes a password from a message. It joins the results of several attempts in one line
+// and drops repeated results. It keeps the refusal of TLS only if the server gave no other
+// result.
 func Masked(message, password string) string {
 	if password != "" {
 		message = strings.ReplaceAll(message, password, "*****")

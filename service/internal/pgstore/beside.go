@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// besides are documents outside the locked folder that calls read, such as some of the root. Each
-// lock of a folder looks them up, and their state is trusted while a lock is held. leases.mu
-// guards them.
+// besides are documents outside the locked folder that calls read, such as documents of the root.
+// Taking a folder's lock also looks these documents up, and their state is trusted while the lock
+// is held. leases.mu guards besides.
 type besides struct {
 	looked map[string]bool
-	// known holds the documents as the lookup sent at time asked found them, on the server that
-	// takeover counts. A document without a content was missing.
+	// known holds the documents as the last lookup found them. A document without a content was
+	// missing. asked is when the lookup was sent. takeover is the count of servers at that time.
 	known    map[string]*file
 	asked    time.Time
 	takeover int64
@@ -24,21 +24,21 @@ type besides struct {
 // mostBeside is how many documents are looked up with a folder's lock.
 const mostBeside = 16
 
-// besideFor is the most that the known state of these documents may have aged when a lock is
-// resumed. If it is older, they are looked up first: other users in this process, who do not
-// check at the end as the resumer does, see the result too.
+// besideFor is the greatest age of the known state of these documents with which a lock may be
+// resumed. If the state is older, the documents are looked up first: other users in this process
+// see the state too, and do not check it at the end as the resumer does.
 const besideFor = 200 * time.Millisecond
 
 func (b *besides) names() []string { return slices.AppendSeq([]string{}, maps.Keys(b.looked)) }
 
-// learn keeps the result of a lookup that was sent at time asked, unless a newer one is known.
+// learn keeps the result of a lookup that was sent at time asked, unless a newer result is known.
 func (b *besides) learn(known map[string]*file, asked time.Time, takeover int64) {
 	if takeover > b.takeover || takeover == b.takeover && asked.After(b.asked) {
 		b.known, b.asked, b.takeover = known, asked, takeover
 	}
 }
 
-// look returns the known state of one document. If there is none, the next lock looks the
+// look returns the known state of one document. If the state is unknown, the next lock looks the
 // document up.
 func (b *besides) look(at string, takeover int64) (f file, ok bool) {
 	if at == "" || strings.Count(at, "/") > 1 {
@@ -53,7 +53,8 @@ func (b *besides) look(at string, takeover int64) (f file, ok bool) {
 	return f, false
 }
 
-// recent returns the known state of all documents. ok reports whether all are known and recent.
+// recent returns the known state of all documents. ok reports whether the state of every document
+// is known and recent.
 func (b *besides) recent(takeover int64) (known map[string]*file, ok bool) {
 	if len(b.looked) == 0 {
 		return nil, true
@@ -80,8 +81,8 @@ func (l *leases) tell(at string, f file) {
 	}
 }
 
-// beside returns the last looked-up state of a document outside the folder. The lookup came with
-// the newest lock, or at most besideFor before one that was resumed. Without a held lock it
+// beside returns the last looked-up state of a document outside the folder. The newest lock was
+// taken with that lookup, or was resumed at most besideFor after it. If no lock is held, beside
 // returns nothing. Callers must hold mu.
 func (l *leases) beside(at string) (f file, ok bool) {
 	for _, h := range l.held {
@@ -92,7 +93,7 @@ func (l *leases) beside(at string) (f file, ok bool) {
 	return f, false
 }
 
-// lookBeside asks for the documents that calls look at.
+// lookBeside looks up the documents that calls have read.
 func lookBeside(c *core) error {
 	l := &c.leases
 	l.mu.Lock()

@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// database is the interface to the server that a store uses: its connections, or in tests a model
-// of it.
+// database is the interface to the server that a store uses. It is implemented by a pool of
+// connections, and in tests by a model of the server.
 type database interface {
 	Acquire(context.Context) (conn, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	// Reset ends the connections that are there.
+	// Reset ends the present connections.
 	Reset()
 	Close()
 }
@@ -24,7 +24,8 @@ type conn interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
-	// PID names the server's side of it, Server the server, by when that was started.
+	// PID is the server's process for the connection. Server is the time at which the server was
+	// started, which identifies it.
 	PID() uint32
 	Server() int64
 	Release()
@@ -54,7 +55,8 @@ func serverOf(c *pgx.Conn) int64 {
 	return started
 }
 
-// readServer asks when a connection's server was started: no two begin in one microsecond.
+// readServer returns the microsecond in which a connection's server was started. No two servers
+// start in the same microsecond.
 func readServer(ctx context.Context, c *pgx.Conn) (started int64, err error) {
 	// The simple protocol is used because not every pooler keeps prepared statements.
 	err = c.QueryRow(ctx, `SELECT (extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint`, pgx.QueryExecModeSimpleProtocol).Scan(&started)

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// pathError is an error of a name, as those of package fs are.
+// pathError returns an error about a name, as package fs does.
 type pathError struct{ op, at string }
 
 func (e *pathError) Error() string { return e.op + " " + e.at + ": " + fs.ErrNotExist.Error() }
@@ -45,7 +45,7 @@ func (c *core) find(op, at string) (f file, err error) {
 	return c.lookUp(op, at)
 }
 
-// findNow is find for a writer: it looks a document outside the lock's folder up anew.
+// findNow is find for a writer. It looks a document outside the lock's folder up again.
 func (c *core) findNow(op, at string) (f file, err error) {
 	if c.covered(at) {
 		return c.find(op, at)
@@ -189,7 +189,7 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	return slices.CompactFunc(out, func(a, b store.Entry) bool { return a.Name == b.Name }), nil
 }
 
-// seenList is List by a view; ok is false if there is none.
+// seenList is List from a view. ok is false if no view covers the folder.
 func (c *core) seenList(at string) (out []store.Entry, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
@@ -229,7 +229,7 @@ func cutUp(data []byte, off int64) (offs []int64, pieces [][]byte) {
 	return offs, pieces
 }
 
-// lookFirst is how much may be sent that may be there.
+// lookFirst is how many bytes are sent without a check whether the server has them already.
 const lookFirst = 64 << 10
 
 // Put implements [store.Store]. All of the documents get their new contents in one
@@ -282,7 +282,7 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 	return st, err
 }
 
-// missing returns the paths under which there is no document of that length.
+// missing returns the paths at which the server has no document of the same length as in data.
 func (c *core) missing(paths []string, data map[string][]byte) ([]string, error) {
 	sizes := make([]int64, len(paths))
 	for i, at := range paths {
@@ -323,8 +323,8 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	}
 	var files, bytes int64
 	var left []int64
-	// The old content of a name is removed at once, unless somebody here reads it. A content that
-	// another writer put at this moment is not seen yet and is left over.
+	// The old content of a name is removed at once, unless a reader of this process has it open.
+	// A content that another writer puts at the same moment is not seen yet, and is left over.
 	var put []string
 	var contents, versions []int64
 	var named, unsure bool
@@ -364,7 +364,7 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	return c.drop(left)
 }
 
-// drop removes contents that no name has.
+// drop removes contents that no longer have a name.
 func (c *core) drop(contents []int64) error {
 	if len(contents) == 0 {
 		return nil
@@ -449,7 +449,8 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 	return st, err
 }
 
-// Tidy implements [store.Store]: nothing is ever left half done here.
+// Tidy implements [store.Store]. It does nothing, because no operation is ever left half done
+// here.
 func (s *Store) Tidy(...string) error { return nil }
 
 // Open implements [store.Store].
@@ -459,7 +460,7 @@ func (s *Store) Open(name string) (store.Reader, error) {
 		return nil, err
 	}
 	f, err := s.find("open", at)
-	if err == nil && f.content < 0 { // it gets its content when it is written
+	if err == nil && f.content < 0 { // a held-back document gets its content when it is written
 		if err = s.settle([]string{at}, f.content); err == nil {
 			f, err = s.find("open", at)
 		}
@@ -474,17 +475,17 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	return &reader{c: s.core, at: at, content: f.content}, nil
 }
 
-// reader reads a content, even if its name has another one by then.
+// reader reads a content, even if its name gets another content meanwhile.
 type reader struct {
 	c       *core
 	at      string
 	content int64
 	closed  bool
 	win     window
-	whole   bool // the window is all there is
+	whole   bool // the window is the whole content
 }
 
-// known returns the file with the content as far as it is known without a query.
+// known returns the file that has the content, if it is known without a query.
 func (r *reader) known() (f file, ok bool) {
 	if _, f, ok := r.c.seenContent(r.at, r.content); ok {
 		return f, true
@@ -585,7 +586,7 @@ func (r *reader) Close() error {
 	}
 	r.win, r.whole = window{}, false
 	if _, ok := r.known(); ok {
-		return nil // a name has it
+		return nil // a name has the content
 	}
 	return r.c.dropGone(r.at, r.content)
 }
@@ -596,7 +597,8 @@ func (c *core) dropGone(at string, content int64) error {
 	return c.row("close", at, `WITH g AS (DELETE FROM gone WHERE content=$1::bigint AND root=$2::bigint RETURNING content), p AS (DELETE FROM pieces WHERE root=$2::bigint AND content IN (SELECT content FROM g)) SELECT true`, []any{content, c.root}, &ok)
 }
 
-// readAhead is the least that is read: a caller that reads a little mostly reads on.
+// readAhead is the fewest bytes that are read at once: a caller that reads a few bytes mostly
+// reads on.
 const readAhead = 64 << 10
 
 // window is a part of a content.

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// The kinds of trouble with a database.
+// The kinds of an [Error].
 var (
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrRefused     = errors.New("the database refuses")
@@ -23,9 +23,9 @@ var (
 	ErrSchema      = errors.New("the database does not fit this program")
 )
 
-// Error describes a failure of a database and the way out. No message holds the password.
+// Error describes a failure of a database and how to fix it. No message holds the password.
 type Error struct {
-	// Op is the operation, Place the database and name that it was for.
+	// Op is the operation. Place is the database and the name of the operation.
 	Op, Place string
 	// Kind is one of the errors of this package.
 	Kind error
@@ -79,7 +79,8 @@ var codes = map[string]struct {
 	"08":    {ErrUnreachable, "try again when the server is up"},
 }
 
-// explain wraps an error of the server or the connection with the operation and the way out.
+// explain wraps an error of the server or the connection with the operation and a hint how to fix
+// it.
 func (c *core) explain(op, place string, err error) error {
 	var done *Error
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -127,7 +128,7 @@ func lost(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
-// again reports whether the server undid a statement that may be run once more as it is.
+// again reports whether the server undid a statement that may be run again without a change.
 func again(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")

@@ -21,18 +21,18 @@ func (s *Store) Journal(name string) store.Journal {
 	return &journal{c: s.core, at: at, bad: err}
 }
 
-// journal is a content that is written on.
+// journal is a content that writers append to and patch.
 type journal struct {
 	c   *core
 	at  string
-	bad error // the name is none
+	bad error // the error of an invalid name
 
 	content int64 // 0 until it is used
-	f       file  // as it was looked at last
+	f       file  // its last known state
 	current bool
 }
 
-// use finds the content, which is made if it may be.
+// use finds the content. With make it creates a missing content.
 func (j *journal) use(make bool) error {
 	if j.bad != nil || j.content != 0 {
 		return j.bad
@@ -73,7 +73,7 @@ func (j *journal) use(make bool) error {
 	return nil
 }
 
-// look asks how long the content is, and whether the name still has it.
+// look reads the content's length, and checks that the name still has the content.
 func (j *journal) look() error {
 	if err := j.use(true); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 	}
 	_, f, seen := j.c.seenContent(j.at, j.content)
 	if !seen {
-		f = j.f // as it was looked at
+		f = j.f // the last known state
 	}
 	if w := j.c.cache.part(j.content, f.version); w.copy(p, off) == len(p) {
 		return len(p), nil
@@ -145,7 +145,8 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 	return ended(copy(p, data), p, off, size)
 }
 
-// wrote records the new size and version of the content; w is its part of that version.
+// wrote records the new size and version of the content. w is the part of that version that is
+// known.
 func (j *journal) wrote(size, version int64, w window) {
 	j.f = file{content: j.content, size: size, version: version, time: time.Now()}
 	if j.current {
@@ -154,7 +155,8 @@ func (j *journal) wrote(size, version int64, w window) {
 	j.c.cache.keep(j.content, version, w)
 }
 
-// gone returns the error of a write to a content whose name now has another one, or none.
+// gone returns the error of a write to a content whose name now has another content or no
+// content.
 func (j *journal) gone(op string) error {
 	j.c.unsee(j.at)
 	return fmt.Errorf("%s %s: it was replaced or removed meanwhile: %w", op, j.c.where(j.at), store.ErrOvertaken)
@@ -170,7 +172,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 		how = store.Synced
 	}
 	if f, ok := j.c.hold(how, j.at, j.content, off, data, true); ok {
-		w := j.c.cache.part(j.content, f.version) // of the data that is held back already
+		w := j.c.cache.part(j.content, f.version) // the part with the data that is held back already
 		if w.off+int64(len(w.data)) != off || w.data == nil {
 			w = window{off, nil}
 		}
@@ -202,8 +204,8 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 				return st, fmt.Errorf("%w; %w", err, store.ErrTorn)
 			}
 			if done && sync {
-				// The data may be there because the server was restarted, or ended its session,
-				// before a standby had it. A later commit waits for that.
+				// The server may have restarted or ended the session after its commit but before
+				// a standby had the data. A later commit waits for the standby.
 				_, err = j.Sync()
 			}
 			if done {
@@ -230,12 +232,12 @@ func (j *journal) Sync() (store.Stats, error) {
 	if err := j.use(true); err != nil {
 		return st, err
 	}
-	// A commit that waits for the disk waits for all before it.
+	// A commit that waits for the disk also waits for all earlier commits.
 	err := j.write("sync", store.Synced, &st, `f AS (UPDATE files SET version=version+1 WHERE root=$1::bigint AND content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version)`)
 	return st, err
 }
 
-// write runs statements that end in f, the row of the file as it is then.
+// write runs statements that end in f, the row of the file after the write.
 func (j *journal) write(op string, how store.Durability, st *store.Stats, q string, args ...any) error {
 	if err := j.c.settle([]string{j.at}, j.content); err != nil {
 		return err
@@ -299,8 +301,8 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 			FROM was, f WHERE $7::bigint > was.size)`, off, off+int64(len(data)), data)
 }
 
-// held holds a patch back, and returns the content as it was cached before the patch. It does so
-// only for a small content, which is one piece.
+// held holds a patch back, and returns the content as it was cached before the patch. It holds
+// back only patches of a small content, which is one piece.
 func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
 	_, before, seen := j.c.seenContent(j.at, j.content)
 	if !seen || before.size > smallContent {
@@ -314,5 +316,5 @@ func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
 // WholeAppends is for [store.WholeAppends].
 func (j *journal) WholeAppends() bool { return true }
 
-// smallContent is the size of a journal's head, which is made in one piece.
+// smallContent is the size of a journal's head, which is created as one piece.
 const smallContent = 512

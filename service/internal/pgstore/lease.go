@@ -22,42 +22,43 @@ type leases struct {
 	held map[string]*lease // by token
 	stop chan struct{}     // nil while nothing is renewed
 	done chan struct{}
-	// unwritten has the error for each released lock whose held-back writes could not be written.
+	// unwritten holds an error for each released lock whose held-back writes could not be
+	// written.
 	unwritten map[string]error
 	besides   besides
-	// rests are released locks of folders, by path. need is how many calls the first resumption
-	// needs.
+	// rests holds released locks of folders, by path. need is how many calls in a row must find
+	// the lock still this process's own before it is first resumed.
 	rests map[string]*rest
 	need  int
-	// below counts down the contents of documents that are held back.
+	// below counts down from 0 and numbers the held-back contents of documents.
 	below int64
 }
 
-// lease is one of them.
+// lease is a lock that this process holds.
 type lease struct {
 	path   string
-	folder string // the folder that it fences, with a slash at its end; "" is all
+	folder string // the folder that it fences, with a slash at its end; "" is the whole root
 	alone  bool
-	// users counts its users in this process. An unused shared lock is kept for a while, since it
-	// is mostly taken again soon.
+	// users counts the lock's users in this process. An unused shared lock is kept for a while,
+	// because it is mostly taken again soon.
 	users int
 	idle  bool      // nobody has used it since it was renewed
-	fresh time.Time // since when it lasts for a lease's time, by this process's clock
+	fresh time.Time // when the lease last began, by this process's clock
 	view  *view     // nil if the lock does not keep others from writing
 	// resumed reports that nobody has checked yet whether another process took the lock
-	// meanwhile. beside is the state of the documents outside the folder that was known when it
-	// was resumed.
+	// meanwhile. beside is the state of the documents outside the folder that was known when the
+	// lock was resumed.
 	resumed bool
 	beside  map[string]*file
 	// failed is the error that kept held-back writes from being written.
 	failed error
-	// takeover is how many servers had taken over when the lock was taken. If another has since,
-	// it may have given the lock away, and may lack data that was read under it: nothing more is
-	// written.
+	// takeover is how many servers had taken over when the lock was taken. A server that takes
+	// over later may have given the lock to somebody else, and may lack data that was read under
+	// the lock. So nothing more is written under it.
 	takeover int64
 }
 
-// moved is whether another server has taken over since.
+// moved reports whether another server has taken over since the lock was taken.
 func (l *leases) moved(h *lease) bool { return h.takeover != l.c.takeovers.Load() }
 
 // movedToken begins the tokens of locks that another server may not know. No server gives such
@@ -81,7 +82,7 @@ func (l *leases) init(c *core) {
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
 
-// over are the paths and tokens of the locks that fence some paths.
+// over returns the paths and tokens of the locks that fence some paths.
 func (l *leases) over(paths []string) (locks, tokens []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,16 +119,16 @@ func (l *leases) viewOf(at string) *view {
 	return nil
 }
 
-// now is the server's clock, in microseconds since 1970.
+// now reads the server's clock, in microseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 
-// takeLock gives the lock to a new token, unless others have it: holders whose leases have not
-// ended and with whom it can't be shared. The tokens of $6 are this process's own, which it does
-// not use. If the process has lost a lock that it holds over this one, of $7 and $8, it gets
-// nothing.
+// takeLock gives the lock to a new token, unless another holder has it: one whose lease has not
+// ended and with whom the lock can't be shared. $6 are tokens of this process that it does not
+// use; they don't count. $7 and $8 are the process's locks that fence this lock. If the process
+// has lost any of them, it does not get the lock.
 //
-// The token is random as well ($9). A server that crashes, or a standby that takes over, forgets
-// the newest numbers of a sequence that it did not wait for the disk with, and gives them again.
+// The token is random as well ($9). A server that crashes, or a standby that takes over, may
+// forget the newest numbers of a sequence and give them again.
 const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' || $9::text AS token, set_config('synchronous_commit', 'off', true)),
 	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),
@@ -143,12 +144,12 @@ const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' |
 // wantLock marks a shared lock as wanted, so that holders who don't use it let go.
 const wantLock = `WITH w AS (UPDATE locks SET wanted=clock_timestamp() WHERE root=$1::bigint AND path=$2::text AND NOT alone) SELECT set_config('synchronous_commit', 'off', true)`
 
-// folderLock is the name of the lock without which nobody writes in a folder. Other locks keep
+// folderLock is the name of the lock that writers in a folder must hold. Other locks keep
 // concurrent operations apart and promise nothing about writes.
 const folderLock = "lock"
 
-// Lock implements [store.Store]. The taking of a lock need not survive the end of the server: a
-// holder of a forgotten lock is fenced.
+// Lock implements [store.Store]. A server that crashes may forget that a lock was taken: the
+// server then refuses the holder's writes.
 func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	at, err := s.at(name)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	if release != nil {
 		return release, nil
 	}
-	if l.isResumed(at) { // the server would give it
+	if l.isResumed(at) { // the server would give the lock to this process
 		return nil, &store.LockedError{Name: s.where(at), Holder: "this process"}
 	}
 	h := &lease{path: at, alone: share == store.Alone, users: 1, fresh: time.Now()}
@@ -181,7 +182,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		h.takeover, asked = s.takeovers.Load(), time.Now()
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
-		if h.view != nil { // as it is after the lock is taken: another statement sees it, this one does not
+		if h.view != nil { // a second statement reads the folder, because the first does not see writes from while it waited
 			paths, contents, versions, ends := s.cache.known(l.contents(at))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", names, paths, contents, versions, ends, at, s.holder)
 		}
@@ -236,7 +237,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	return sync.OnceFunc(func() { l.release(token, h) }), nil
 }
 
-// overlaps reports whether there is a view of a folder around that of a lease, or in it.
+// overlaps reports whether there is a view of a folder that contains the folder of a lease, or
+// lies in it.
 func (l *leases) overlaps(h *lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,7 +250,7 @@ func (l *leases) overlaps(h *lease) bool {
 	return false
 }
 
-// above is over for a lock itself: locks of its own name are left out.
+// above is over for the path of a lock. It leaves out locks of that same path.
 func (l *leases) above(at string) (locks, tokens []string) {
 	locks, tokens = l.over([]string{at})
 	for i := len(locks) - 1; i >= 0; i-- {
@@ -259,9 +261,9 @@ func (l *leases) above(at string) (locks, tokens []string) {
 	return locks, tokens
 }
 
-// lostOver is why a lock can't be taken below others, of which this process has lost one.
-// One that it shared is forgotten, so that it is taken again; one that it held alone it
-// has to let go.
+// lostOver returns why a lock can't be taken when this process has lost one of the locks that
+// fence it. A lost shared lock is forgotten, so that the process takes it again. The process must
+// release a lost lock that it held alone.
 func (l *leases) lostOver(at string, locks, tokens []string) error {
 	var living []string
 	err := l.c.query("look at", at, `SELECT h.token FROM unnest($2::text[], $3::text[]) AS h(path, token) JOIN locks AS l ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token`,
@@ -288,8 +290,8 @@ func (l *leases) lostOver(at string, locks, tokens []string) error {
 	return err
 }
 
-// unused gives a lock that this process shares already; where it is wanted alone, the
-// tokens of those that it does not use.
+// unused returns the release function of a lock that this process shares already. If the lock is
+// wanted alone, unused returns the tokens of the process's unused shared locks instead.
 func (l *leases) unused(at string, share store.Share) (own []string, release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -300,7 +302,7 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 		case h.path != at || h.alone || l.moved(h) && h.users > 0:
 		case l.moved(h):
 			own = append(own, token)
-		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
+		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have the lock
 			own = append(own, token)
 		case share == store.Shared:
 			h.users++
@@ -313,7 +315,8 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	return own, nil
 }
 
-// add keeps a lock that was taken. last reports that nobody else had it since this process did.
+// add keeps a lock that was taken. last reports that nobody else has had the lock since this
+// process last had it.
 func (l *leases) add(token string, h *lease, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -323,7 +326,7 @@ func (l *leases) add(token string, h *lease, last bool) {
 	l.hold(token, h)
 }
 
-// hold has a lock renewed, and believed. The caller holds mu.
+// hold makes later calls renew and trust a lock. Callers must hold mu.
 func (l *leases) hold(token string, h *lease) {
 	l.held[token] = h
 	delete(l.unwritten, h.path)
@@ -436,7 +439,7 @@ func (l *leases) letGo(token string, h *lease) (own bool) {
 	return own && err == nil
 }
 
-// renewing renews the leases at a third of their time, until stop.
+// renewing renews the leases every third of their time, until stop is closed.
 func (l *leases) renewing(stop, done chan struct{}) {
 	defer close(done)
 	t := time.NewTicker(max(l.c.lease/3, time.Millisecond))
@@ -459,7 +462,7 @@ func (l *leases) renew() {
 	ended := map[string]*lease{}
 	l.mu.Lock()
 	for token, h := range l.held {
-		if l.moved(h) { // it ends by itself
+		if l.moved(h) { // its lease ends by itself
 			continue
 		}
 		if h.users == 0 && h.idle {
@@ -521,7 +524,7 @@ func (l *leases) renew() {
 	}
 }
 
-// close lets go of all.
+// close releases all locks.
 func (l *leases) close() {
 	l.mu.Lock()
 	held, stop, done := l.held, l.stop, l.done

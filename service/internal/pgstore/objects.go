@@ -23,22 +23,22 @@ type Bucket interface {
 	Place() string
 	// Put keeps a content. When it returns nil, the bucket must have all of it.
 	Put(ctx context.Context, key string, data []byte) error
-	// Get reads a content; one that is not there wraps fs.ErrNotExist.
+	// Get reads a content. The error for a missing content must wrap fs.ErrNotExist.
 	Get(ctx context.Context, key string, size int64) ([]byte, error)
-	// Remove takes a content away. One that is not there is no error.
+	// Remove removes a content. Removing a missing content must not be an error.
 	Remove(ctx context.Context, key string) error
-	// List calls f for every key that begins so.
+	// List calls f for every key that begins with prefix.
 	List(ctx context.Context, prefix string, f func(key string, size int64) error) error
 }
 
 // DefaultAbove is the size from which contents go to a bucket.
 const DefaultAbove = 256 << 10
 
-// defaultGrace is how long an object may be without a name. No write takes so long: a
-// server refuses a request that is older than a quarter of an hour.
+// defaultGrace is how long an object may be without a name. No write takes that long: a server
+// refuses a request that is older than a quarter of an hour.
 const defaultGrace = time.Hour
 
-// mostPuts are how many objects are written at once.
+// mostPuts is how many objects are written at once.
 const mostPuts = 4
 
 // objects is the bucket of a store, if it has one.
@@ -56,8 +56,8 @@ func (b *objects) init(o Options) {
 	*b = objects{bucket: o.Bucket, above: o.Above, grace: o.Grace, folder: textutil.SafeName(o.Root) + "/", apart: isNamedByHash}
 }
 
-// isNamedByHash reports whether a name is its content's hash, as a blob's is: it is never
-// written on.
+// isNamedByHash reports whether a name is the hash of its content, as the name of a blob is. Such
+// a content never changes.
 func isNamedByHash(name string, data []byte) bool {
 	base := path.Base(name)
 	return store.IsHash(base) && store.Sum(data) == base
@@ -76,7 +76,7 @@ func (b *objects) key(hash string) string {
 	return b.folder + hash[:2] + "/" + hash + "-" + hex.EncodeToString(once[:])
 }
 
-// hashOf is the hash that a key holds.
+// hashOf returns the hash that a key holds.
 func hashOf(key string) string {
 	hash, _, _ := strings.Cut(path.Base(key), "-")
 	return hash
@@ -88,8 +88,8 @@ type object struct {
 	key, place    string
 }
 
-// writeObjects writes contents to the bucket. It inserts the row of each before it writes the
-// object. The objects have no names yet; Sweep removes those that don't get one.
+// writeObjects writes contents to the bucket. It inserts the row of each object before it writes
+// the object. The objects have no names yet. Sweep removes objects that don't get a name in time.
 func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.Stats) (map[string]object, error) {
 	out := map[string]object{}
 	var at, keys []string
@@ -135,11 +135,11 @@ func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.St
 }
 
 // named reports whether the objects of a write whose answer was lost have got their names. If
-// they have not, somebody has given them up, and named removes them: the call may be made once
-// more.
+// they have not, another process has condemned the objects, and named removes them. The call may
+// then be made again.
 //
-// takeovers counts the servers before the write. Another server may not know of a name that was
-// given, so its answer removes nothing.
+// takeovers is the count of servers before the write. If another server has taken over since, it
+// may not know the names, so named removes nothing.
 func (c *core) named(at string, of map[string]object, takeovers int64) error {
 	var contents []int64
 	for _, o := range of {
@@ -155,7 +155,7 @@ func (c *core) named(at string, of map[string]object, takeovers int64) error {
 		return fmt.Errorf("write %s: another server took over meanwhile: %w; make the call again", c.where(at), store.ErrOvertaken)
 	}
 	for _, o := range of {
-		// Its row may be gone, and the object have come after that.
+		// The object may have been written after its row was removed.
 		if e := c.objects.bucket.Remove(context.Background(), o.key); e != nil {
 			err = errors.Join(err, e)
 		}
@@ -163,17 +163,17 @@ func (c *core) named(at string, of map[string]object, takeovers int64) error {
 	return err
 }
 
-// errNoBucket is that a content is in a bucket and this process knows of none.
+// errNoBucket reports that a content is in a bucket and this process has no bucket.
 var errNoBucket = errors.New("no bucket is named on this machine; set store.blobs.s3 as the other machines have it")
 
-// readObject reads a content that is in the bucket, checked.
+// readObject reads a content that is in the bucket, and checks its hash.
 func (c *core) readObject(at string, o object) ([]byte, error) {
 	if c.objects.bucket == nil {
 		return nil, fmt.Errorf("read %s: its content is in %s: %w", c.where(at), o.place, errNoBucket)
 	}
 	data, err := c.objects.bucket.Get(context.Background(), o.key, o.size)
 	if isNotThere(err) {
-		// The remover of the name removes the object then.
+		// If the name is gone, its remover removes the object.
 		var there bool
 		if err := c.row("read", at, `SELECT EXISTS(SELECT FROM objects WHERE content=$1::bigint AND root=$2::bigint AND going IS NULL)`, []any{o.content, c.root}, &there); err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (c *core) readObject(at string, o object) ([]byte, error) {
 	return data, nil
 }
 
-// findObject finds the object that a content is; ok is false if it is none.
+// findObject finds the object of a content. ok is false if the content is not in the bucket.
 func (c *core) findObject(at string, content int64) (o object, ok bool, err error) {
 	o.content = content
 	err = c.row("read", at, `SELECT key, size, place FROM objects WHERE content=$1::bigint AND root=$2::bigint`, []any{content, c.root}, &o.key, &o.size, &o.place)
@@ -205,10 +205,10 @@ func (c *core) findObject(at string, content int64) (o object, ok bool, err erro
 	return o, err == nil, err
 }
 
-// condemn finds the objects to remove and keeps them from getting a name: those whose name is
-// gone, which stays so, and those that did not get one in time. The row of each decides: naming
-// an object changes the row, so one of two concurrent statements comes too late. Rows that are
-// marked already are written once more, so that the standby has the mark before the object is
+// condemn finds the objects to remove and keeps them from getting a name. These are objects that
+// have lost their name, and objects that did not get a name in time. The row of each decides:
+// naming an object changes the row, so one of two concurrent statements comes too late. Rows that
+// are marked already are written again, so that the standby has the mark before the object is
 // removed.
 const condemn = `WITH ok AS (SELECT set_config('synchronous_commit', 'on', true)),
 	never AS (UPDATE objects SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND NOT named
