@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// alive reports whether a process of this pid exists. A pid that was given to
-// another process counts as alive: its temp waits for a later cleaning.
+// alive reports whether a process of this pid exists. A pid that was given to another process
+// counts as alive, so a later cleaning removes its temp.
 func alive(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

@@ -51,9 +51,8 @@ func Truncate(f *os.File, size int64) error {
 	return nil
 }
 
-// OpenAppend opens path for reading and appending. If it creates the file its
-// directory is synced before it returns, so that an fsync of the content is
-// all that is left to do.
+// OpenAppend opens path for reading and appending. If it creates the file, it also syncs the
+// directory. Callers then only need to sync the content.
 func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, perm)
 	if err == nil || !os.IsNotExist(err) {
@@ -73,8 +72,8 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// TornError reports a failed append that could not be taken back: bytes of
-// unknown content may follow Offset.
+// TornError reports a failed append that could not be taken back. Bytes of unknown content may
+// follow Offset.
 type TornError struct {
 	File   string
 	Offset int64
@@ -95,7 +94,7 @@ func Rename(from, to string) error {
 	return nil
 }
 
-// Patch writes data over the bytes of f from off on, in place, and syncs f if sync is set. It is
+// Patch overwrites the bytes of f that begin at offset off, and syncs f if sync is set. Patch is
 // not atomic: readers must recognise a torn patch by its content.
 func Patch(f *os.File, off int64, data []byte, sync bool) error {
 	err := runHook(OpWrite, f.Name())

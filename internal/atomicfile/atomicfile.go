@@ -1,12 +1,12 @@
-// Package atomicfile makes files durable. It is the only code of the module
-// that calls fsync: whole files are replaced atomically, logs are appended to,
-// and groups of new files become durable together.
+// Package atomicfile makes files durable. It is the only code of the module that calls fsync. It
+// replaces whole files atomically, appends to logs, and makes groups of new files durable
+// together.
 //
 // It never interprets content, never retries, never leaves half a file under its final name, and
 // never deletes a file that it did not create. Sizes are bytes.
 //
-// A whole file is written so that a reader, or the next process after a crash,
-// sees the old bytes or the new ones and nothing between:
+// A reader, or the next process after a crash, sees either all the old bytes of a file or all the
+// new bytes. The steps are:
 //
 //	create   .mk~<pid>-<nonce>-<host>-<n>~tmp   next to the target
 //	write    all bytes
@@ -14,7 +14,7 @@
 //	rename   temp -> target
 //	syncdir  the target's directory, so that the new name survives too
 //
-// A temp whose process is gone is litter; CleanTemps recognises it by name.
+// CleanTemps removes the temps of ended processes, which it recognises by name.
 package atomicfile
 
 import (
@@ -32,8 +32,8 @@ type Stats struct {
 	// Files and Bytes count the written files and bytes.
 	Files int
 	Bytes int64
-	// Syncs counts fsync and syncfs calls, of files and of directories;
-	// SyncTime is the wall time spent inside them.
+	// Syncs counts fsync and syncfs calls for files and directories. SyncTime is the wall time of
+	// these calls.
 	Syncs    int
 	SyncTime time.Duration
 }
@@ -46,24 +46,23 @@ func (s *Stats) Add(o Stats) {
 	s.SyncTime += o.SyncTime
 }
 
-// WriteFile replaces path by data, durably and atomically: when it returns nil
-// the new content survives a power cut, when it fails the old content is kept
-// and no temp is left. The directory must exist; a symbolic link at path is
-// replaced, not followed. perm is exact, the umask does
-// not apply.
+// WriteFile replaces the content of path with data, durably and atomically. When it returns nil,
+// the new content survives a power cut. After an error the old content is kept and no temp is
+// left. The directory must exist. A symbolic link at path is replaced, not followed. The file
+// gets exactly the permissions perm, whatever the umask.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	_, err := WriteFileStats(path, data, perm)
 	return err
 }
 
-// WriteFileIf is WriteFile that asks check when the new content is durable, right before
-// it takes the name: if that fails the old content is kept, and its error returned.
+// WriteFileIf is like WriteFile, but calls check after the new content is durable and before the
+// rename. If check fails, WriteFileIf keeps the old content and returns the error of check.
 func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
 	_, err := writeFile(path, data, perm, check)
 	return err
 }
 
-// WriteFileStats is WriteFile that also returns the cost of the syncs.
+// WriteFileStats is like WriteFile and also returns the cost of the syncs.
 func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
 	return writeFile(path, data, perm, func() error { return nil })
 }
@@ -85,7 +84,7 @@ func writeFile(path string, data []byte, perm fs.FileMode, check func() error) (
 	return st, syncDir(filepath.Dir(path), &st)
 }
 
-// writeTemp makes a synced temp in dir; on failure nothing is left there.
+// writeTemp makes a synced temp in dir. After an error no temp is left.
 func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, error) {
 	f, err := createTemp(dir, perm)
 	if err != nil {
@@ -108,9 +107,8 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, er
 	return f.Name(), nil
 }
 
-// SyncDir makes the names in dir durable: files created, renamed or removed
-// there before the call. On Windows it does nothing: the system offers no such
-// call, and renames are logged by the file system.
+// SyncDir makes earlier creations, renames and removals of files in dir durable. On Windows it
+// does nothing, because the system has no such call and the file system logs renames.
 func SyncDir(dir string) error {
 	var st Stats
 	return syncDir(dir, &st)
@@ -172,7 +170,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	return err
 }
 
-// MkdirAllStats is MkdirAll that also returns the cost of the syncs.
+// MkdirAllStats is like MkdirAll and also returns the cost of the syncs.
 func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 	if fi, err := os.Stat(dir); err == nil {
 		if !fi.IsDir() {
@@ -211,7 +209,7 @@ func Remove(path string) error {
 	return err
 }
 
-// RemoveStats is Remove that also returns the cost of the sync.
+// RemoveStats is like Remove and also returns the cost of the sync.
 func RemoveStats(path string) (st Stats, err error) {
 	if err = runHook(OpRemove, path); err == nil {
 		err = os.Remove(path)

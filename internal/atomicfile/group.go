@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// maxOpenStaged is how many staged files a group keeps open for an fsync each. With more, one
-// syncfs is cheaper (BenchmarkGroup), although it also flushes the writes of other programs to
-// the file system.
+// maxOpenStaged is the largest number of staged files that a group keeps open to call fsync on
+// each. For more files, one syncfs call is cheaper (BenchmarkGroup), although it also flushes the
+// writes of other programs to the file system.
 const maxOpenStaged = 4
 
-// Group makes many new files durable together: Write stages each as
-// a temp, Commit syncs them all, renames them all and syncs the directories,
-// each once. On Linux a large group costs two syncfs calls whatever its size;
-// elsewhere and for small groups it is one fsync per file and directory.
+// Group makes many new files durable together: Write stages each file as a temp. Commit syncs all
+// temps, renames them, and syncs each directory once. On Linux a large group costs two syncfs
+// calls whatever its size. Small groups, and all groups on other systems, cost one fsync per file
+// and directory.
 //
-// A group is not a transaction: if a rename fails, files before it are under
-// their names. No file is ever seen half written. A Group is for one goroutine
-// and is used up by Commit or Abort.
+// A group is not a transaction: if a rename fails, the files renamed before it keep their new
+// names. No file is ever seen half written. A Group is for one goroutine and is used up by Commit
+// or Abort.
 type Group struct {
 	stage  string   // directory of the temps
 	root   *os.File // stage, opened before the first write, for syncfs
@@ -56,8 +56,8 @@ func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
 	return g.add(path, f, int64(len(data)))
 }
 
-// NeedDir has Commit sync dir too, for a name there that the caller relies on
-// but did not stage.
+// NeedDir makes Commit sync dir too. Callers need this for a file in dir that they rely on but
+// did not stage.
 func (g *Group) NeedDir(dir string) {
 	if !g.seen[dir] {
 		g.seen[dir] = true
@@ -79,8 +79,8 @@ func (g *Group) openRoot() (err error) {
 	return err
 }
 
-// add takes over f. The first few files stay open for their fsync; where
-// syncfs is missing every file is synced at once.
+// add takes over f. The first few files stay open for their fsync. On systems without syncfs, add
+// syncs every file at once.
 func (g *Group) add(path string, f *os.File, n int64) error {
 	s := staged{tmp: f.Name(), path: path, f: f}
 	g.st.Files++
@@ -106,8 +106,8 @@ func (g *Group) add(path string, f *os.File, n int64) error {
 	return nil
 }
 
-// Commit makes every staged file durable under its name; missing directories
-// are made. On failure no temp is left.
+// Commit makes every staged file durable under its name. It creates missing directories. After an
+// error no temp is left.
 func (g *Group) Commit() (Stats, error) {
 	defer g.Abort()
 	if len(g.staged) == 0 && len(g.dirs) == 0 {
@@ -164,7 +164,7 @@ func (g *Group) Abort() {
 	}
 }
 
-// large reports whether the group is past the size at which syncfs pays.
+// large reports whether the group has so many files that syncfs is cheaper.
 func (g *Group) large() bool { return haveSyncFS && len(g.staged) > maxOpenStaged }
 
 func (g *Group) syncFiles() error {
@@ -204,8 +204,8 @@ func (g *Group) syncOne(s *staged) (err error) {
 		return nil
 	}
 	if s.f == nil {
-		// Only where syncfs was refused: opened again, fsync still covers
-		// the whole file.
+		// This happens only if the system refused syncfs. An fsync of the reopened file still
+		// covers all its content.
 		if s.f, err = os.OpenFile(s.tmp, os.O_WRONLY, 0); err != nil {
 			return err
 		}
@@ -219,8 +219,8 @@ func (g *Group) syncOne(s *staged) (err error) {
 	return err
 }
 
-// place renames a temp to its target. Only a target whose directory is missing
-// costs more than the one call.
+// place renames a temp to its target. It makes further calls only if the target's directory is
+// missing.
 func (g *Group) place(s staged) error {
 	dir := filepath.Dir(s.path)
 	err := rename(s.tmp, s.path)

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// The operations that a hook sees, with the path each one is about. A rename
-// is reported with its target.
+// The operations that a hook sees. A hook gets the path of the operation. For a rename, this is
+// the new path.
 const (
 	opMkdir    = "mkdir"
 	OpCreate   = "create"
@@ -19,8 +19,8 @@ const (
 	OpRemove   = "remove"
 )
 
-// Hook is called before each operation; an error makes the operation fail
-// without being done. A *PartialWrite lets a write happen in part.
+// Hook is called before each operation. If it returns an error, the operation fails without
+// effect. A *PartialWrite lets a write happen in part.
 type Hook func(op, path string) error
 
 // PartialWrite, returned by a hook for OpWrite, writes the first N bytes and
@@ -38,8 +38,8 @@ func (p *PartialWrite) Unwrap() error { return p.Err }
 var testHook atomic.Pointer[Hook]
 
 // SetHook installs h for every operation of this package and returns a function that restores the
-// previous hook. It exists for tests, here and in the packages above, that record the order of
-// operations or fail the Nth one; such tests must not run in parallel with others.
+// previous hook. It exists for tests that record the order of operations or let the Nth operation
+// fail. Such tests must not run in parallel with other tests.
 func SetHook(h Hook) (restore func()) {
 	old := testHook.Swap(&h)
 	return func() { testHook.Store(old) }
@@ -53,7 +53,7 @@ func runHook(op, path string) error {
 	return (*h)(op, path)
 }
 
-// partialWrite does the part of a write that a hook's *PartialWrite asks for.
+// partialWrite writes the first bytes of data if err is a *PartialWrite.
 func partialWrite(w io.Writer, data []byte, err error) error {
 	if p, ok := err.(*PartialWrite); ok {
 		w.Write(data[:min(p.N, len(data))])

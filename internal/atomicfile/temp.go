@@ -26,9 +26,9 @@ const (
 
 var tempSeq atomic.Int64
 
-// process identifies this process in temp names. The nonce distinguishes two processes
-// with one pid apart (a restarted container starts at pid 1 again), host the
-// pid namespace in which the pid means something.
+// process identifies this process in temp names. The nonce distinguishes processes that have the
+// same pid, because a restarted container starts at pid 1 again. host names the pid namespace to
+// which the pid belongs.
 var process = sync.OnceValue(func() (p struct {
 	pid         int
 	nonce, host string
@@ -57,14 +57,14 @@ func tempPath(dir string) string {
 		strconv.FormatInt(tempSeq.Add(1), 36) + tempSuffix
 }
 
-// IsTemp reports whether a file name is that of a temp of this package. Callers that list a
-// directory should skip temps.
+// IsTemp reports whether a file name is the name of a temp that this package made. Callers that
+// list a directory should skip temps.
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
 // CleanTemps removes the temps of killed processes from dir and returns their number. It keeps
-// the temps of running processes. A missing directory has none.
+// the temps of running processes. For a missing directory it returns 0.
 func CleanTemps(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,17 +12,17 @@ import (
 
 // Asked is the end of an agent's text, which a person's next message may answer.
 type Asked struct {
-	// Text holds the sentences that ask, else the last ones of the text, word for word and
-	// bounded.
+	// Text holds the sentences that ask a question. If there are none, Text holds the last
+	// sentences of the agent's text. Text is word for word and bounded.
 	Text string
-	// Question reports whether they ask.
+	// Question reports whether Text asks a question.
 	Question bool
 	// Options are the labels and titles of the list that the text offers, "A. Redis".
 	Options []string
 }
 
-// The most characters that a decision takes of a question, of the options that it lists, of
-// one option, and of the reply. A longer reply is a text of its own and no answer.
+// The largest lengths, in characters, of the parts of a decision: the question, all its options,
+// one option, and the reply. A longer reply is not an answer.
 const (
 	QuestionRunes = 180
 	optionsRunes  = 200
@@ -30,8 +30,8 @@ const (
 	ReplyRunes    = 180
 )
 
-// textBytes is how much of a text is looked at, from its end, maxOptions the longest list
-// that offers a choice, and replyLines the most lines of a reply.
+// textBytes is the length of the end of a text that is examined. maxOptions is the largest number
+// of options in a list. replyLines is the largest number of lines in a reply.
 const (
 	textBytes  = 16 << 10
 	maxOptions = 12
@@ -41,8 +41,8 @@ const (
 // answersMark separates a question from its answer in the text of a decision.
 const answersMark = " → "
 
-// Ask returns the end of an agent's text: its question if one of its last two paragraphs
-// asks, else its last paragraph.
+// Ask returns the end of an agent's text. This is the question in its last two paragraphs, or the
+// last paragraph if they hold no question.
 func Ask(text string) Asked {
 	lines := readable(textutil.Tail(text, textBytes))
 	a := Asked{Options: options(lines)}
@@ -70,9 +70,9 @@ func inList(line string) bool {
 	return bullet || strings.HasPrefix(t, "|") || label.MatchString(unmarked(t))
 }
 
-// focused returns the question of line i: all of the line if it fits, else its last sentence
-// that asks, with as many sentences before that as fit. A few words ("Shall I?") follow the
-// sentence before them.
+// focused returns the question of line i. It returns the whole line if that fits. Otherwise it
+// returns the last sentence that asks, with as many of the sentences before it as fit. A question
+// of a few words ("Shall I?") always keeps the sentence before it.
 func focused(lines []string, i int) string {
 	q := unmarked(lines[i])
 	if utf8.RuneCountInString(q) > QuestionRunes {
@@ -112,8 +112,8 @@ const shortQuestion = 24
 // Redis".
 var label = textutil.LazyRegexp(`^((?:\p{L}+ )?#?[(\[（]?(\d{1,2}|[A-Za-zА-Яа-я])[.)\]:：、．）]+)\s*(\S.*)$`)
 
-// options returns the last labelled list of at least two lines in a text, nil if that has
-// more than maxOptions.
+// options returns the last labelled list of at least two lines in a text. It returns nil if that
+// list has more than maxOptions options.
 func options(lines []string) []string {
 	var out, list []string
 	next := ""
@@ -161,11 +161,11 @@ func titleOf(line string) string {
 	return strings.TrimRight(strings.TrimSpace(line[:end]), ".:;。?？")
 }
 
-// Answered returns the decision that a person's reply makes of an agent's question: the
-// question, the options if the reply is short or points at one, and the reply, each word for
-// word. An offer without a question mark is answered by a label, and by a yes or no that takes
-// up one of its words. Answered returns false if there is neither, or if the reply asks or
-// doubts.
+// Answered returns the decision that an agent's question and a person's reply make. The decision
+// holds the question and the reply, word for word. It also holds the options if the reply is
+// short or points at an option. An offer without a question mark is answered by a label, or by a
+// yes or no that repeats one of its words. Answered returns false if the reply doesn't answer, or
+// if it asks or doubts.
 func (a Asked) Answered(reply string) (string, bool) {
 	reply = strings.TrimSpace(reply)
 	if a.Text == "" || reply == "" || utf8.RuneCountInString(reply) > ReplyRunes || strings.Count(reply, "\n") >= replyLines || strings.Contains(reply, "```") {
@@ -192,8 +192,8 @@ func (a Asked) Answered(reply string) (string, bool) {
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
 }
 
-// pointingRunes is the length, in characters, of the longest reply that may point at an option
-// without its label ("the second"). labelRunes is that of a label alone ("#12").
+// pointingRunes is the largest length, in characters, of a reply that may point at an option
+// without its label ("the second"). labelRunes is the largest length of a label alone ("#12").
 const pointingRunes, labelRunes = 30, 3
 
 // named matches a figure or a single letter in a reply.
@@ -213,11 +213,11 @@ func (a Asked) labels(reply string) bool {
 	return false
 }
 
-// sharedRunes is the length of a word that counts if a reply takes it up; shorter words are in
-// too many texts.
+// sharedRunes is the smallest length of a word that counts if a reply repeats it. Shorter words
+// are in too many texts.
 const sharedRunes = 6
 
-// shares reports whether a reply takes up a word of the agent's text.
+// shares reports whether a reply repeats a word of the agent's text.
 func (a Asked) shares(reply string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -236,15 +236,14 @@ var (
 // Bare returns a person's words without the yes, the no or the label that they begin with.
 func Bare(words string) string { return strings.TrimSpace(answering.ReplaceAllString(words+" ", "")) }
 
-// Agrees reports whether words do no more than answer: a yes, a no or a label, few others, and neither a question
-// nor a path, a flag or a figure.
-// There is nothing in them to search for.
+// Agrees reports whether words only answer, so that they hold nothing to search for. Such words
+// are a yes, a no or a label and few other words, without a question, a path, a flag or a figure.
 func Agrees(words string) bool {
 	words = strings.TrimSpace(words)
 	return len(strings.Fields(words)) <= agreeWords && !strings.ContainsAny(words, "?？؟`/_#@=-0123456789") && Bare(words) != words
 }
 
-// agreeWords are the most words of an answer that says nothing else.
+// agreeWords is the largest number of words of an answer that says nothing else.
 const agreeWords = 3
 
 // Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.

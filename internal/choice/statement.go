@@ -20,7 +20,7 @@ var (
 	deciding = textutil.LazyRegexp(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved to|settled on|chose|chosen)\b|(?:\b(?:i|we)(?:'ll| will)|\blet's|^) (?:go|going) with\b|^going with\b|\b(?:i|we)(?:'m|'re| am| are) going with\b|` +
 		`\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
 	// supposing matches words before or within a decision that leave it open or ascribe it to
-	// others. yours matches words after a decision that leave it to the reader.
+	// others. yours matches words after a decision that leave the decision to the reader.
 	supposing = textutil.LazyRegexp(`(?i)\b(?:if|before|once|when|whether|unless|suppose|told|said|asked|says|never|not|they|he|she|nicht|nie|noch|wenn|falls|sie|si|ils|ellos)\b|他`)
 	yours     = textutil.LazyRegexp(`(?i)^ ?(?:whatever|whichever|nothing)\b|\bif you\b|\bwhat you\b`)
 	// labelled matches a label for decisions, in the languages of saysLesson in package
@@ -30,8 +30,8 @@ var (
 	open = textutil.LazyRegexp(`(?i)^(?:none|pending|open|tbd|n/?a|needed|required|deferred|undecided|to be (?:decided|made|determined))\b.{0,30}$`)
 )
 
-// stems holds parts of the words of deciding. Every match contains one, and searching for them
-// takes a hundredth of the time.
+// stems holds parts of the words of deciding. Every match of deciding contains a stem, and
+// searching for the stems takes a hundredth of the time.
 var stems = [...]string{"decid", "agreed", "resolved to", "settled on", "chose", "go with", "going with", "beschlossen", "entschieden", "vereinbart", "décidé", "convenu", "acorda", "决定"}
 
 // decided returns the place of the deciding words in a sentence, or nil if there are none.

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns a text as one line of at most max characters, at the end of a sentence if half of
-// them precede one, else of a word. "…" marks the omitted rest.
+// cut returns a text as one line of at most max characters. It cuts at the end of a sentence if
+// that keeps at least half of max, else at the end of a word. "…" marks the omitted rest.
 func cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
@@ -52,7 +52,7 @@ func unbulleted(line string) (string, bool) {
 	return t, false
 }
 
-// Asking reports whether a line ends with a question, or holds one that ends a sentence.
+// Asking reports whether a line contains a question.
 func Asking(line string) bool {
 	for i, r := range line {
 		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
@@ -91,8 +91,8 @@ func splitSentences(line string) []string {
 	return out
 }
 
-// abbreviated reports whether the word that s ends on is a letter, a figure, or holds a
-// full stop itself.
+// abbreviated reports whether the last word of s is a letter or a figure, or contains a full
+// stop.
 func abbreviated(s string) bool {
 	w := s[strings.LastIndexByte(s, ' ')+1:]
 	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5

@@ -13,10 +13,11 @@ import (
 )
 
 // Add adds a setting to the text of a file that does not have it. It changes nothing else:
-// comments, order, indentation, line ends and other settings stay. key must be a setting's full
-// name, and value its spelling on one line of a file. name is the file's name. If the text is no
-// configuration, or the setting can't be added, Add returns an [*Error] with the line in the way
-// and the text to add by hand. A setting that the text already has stays.
+// comments, order, indentation, line ends and other settings stay. The parameter key must be a
+// setting's full name. value must be the setting's value as a file spells it on one line. name is
+// the file's name. If the text is no configuration, or the setting can't be added, Add returns an
+// [*Error] with the line in the way and the text to add by hand. A setting that the text already
+// has stays.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
@@ -44,7 +45,7 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 // place is the place of a setting: the nearest mapping, and the names below it.
 type place struct {
 	// root is the whole document, nil if there is none. key and in are the key and the value of
-	// the last existing section on the way; nil if there is none.
+	// the last existing section on the path to the setting, nil if there is none.
 	root, key, in *yaml.Node
 	rest          []string
 }
@@ -80,7 +81,7 @@ func (p *place) line(value string) string {
 	return line
 }
 
-// block returns the same with the first section on a line of its own.
+// block returns the setting with the first missing section on a line of its own.
 func (p *place) block(value string) []string {
 	if len(p.rest) == 1 {
 		return []string{p.line(value)}
@@ -162,7 +163,7 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 	if len(m.Content) > 0 {
 		entry += ", "
 	}
-	// Columns count characters. The brace of the mapping is the first one from that column on.
+	// Columns count characters. The mapping's brace is the first brace at or after its column.
 	skip := len(string([]rune(string(text[at:]))[:cmp.Or(m.Column-1, 0)]))
 	if j := bytes.IndexByte(text[at+skip:], '{'); j >= 0 {
 		i = skip + j
@@ -170,8 +171,8 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 	put(at+i+1, entry)
 }
 
-// lineStart returns the offset of a line, counted from 1, or the end of the text if it has fewer
-// lines. It uses YAML's line ends.
+// lineStart returns the offset of a line, counted from 1, or the length of the text if the text
+// has fewer lines. It uses YAML's line ends.
 func lineStart(text []byte, line int) int {
 	at := 0
 	for line > 1 && at < len(text) {

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// DSN names a database, as a postgres:// address or as key=value pairs, without a
+// DSN names a database, as a postgres:// address or as key=value pairs. It must not hold a
 // password.
 type DSN string
 
@@ -19,7 +19,7 @@ var (
 	dsnPassword = textutil.LazyRegexp(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=`)
 )
 
-// Set checks the form. An error doesn't repeat it, since it may hold a secret.
+// Set checks the form of s. Its error doesn't repeat s, because s may hold a secret.
 func (d *DSN) Set(s string) error {
 	address := strings.HasPrefix(s, "postgres://") || strings.HasPrefix(s, "postgresql://")
 	if !address && !dsnPair.MatchString(s) {
@@ -68,7 +68,7 @@ func (c *Config) checkChoice() error {
 }
 
 // folderName is a name that precedes a path in a citation. It has at least two characters,
-// because one letter would be a drive.
+// because a single letter would be a Windows drive.
 var folderName = textutil.LazyRegexp(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
 
 // FolderOf splits an entry of index.folders. If the entry has no name, FolderOf returns the

@@ -35,17 +35,18 @@ type Config struct {
 	ignored  []Ignored
 }
 
-// Warnings names the settings of the file that earlier versions had. They have no effect.
+// Warnings names the file's settings that only earlier versions had. Such settings have no
+// effect.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// Ignored is a setting of a project's own file that has no effect: the project may be
-// somebody else's, and the setting would trust more than the user's own do.
+// Ignored is a setting of a project's own file that has no effect, because it would trust more
+// than the user's own settings do. The project may be somebody else's.
 type Ignored struct {
 	Key    string
 	Origin Origin
 }
 
-// Ignored lists them in the order of the file.
+// Ignored returns the ignored settings in the order of the file.
 func (c *Config) Ignored() []Ignored { return c.ignored }
 
 // Plan holds the defaults of the planning verbs.
@@ -67,8 +68,8 @@ type Workspace struct {
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The files of standing instructions that a session's start shows, most important first. Only the four files of the default are allowed."`
 }
 
-// Chunking holds how files are cut. Tokens are those of the index's own fixed
-// counter, never a model's.
+// Chunking holds the settings for cutting files into chunks. Tokens are counted with the index's
+// own fixed counter, never with a model's.
 type Chunking struct {
 	Tokens  Tokens `key:"tokens" experimental:"yes" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
 	Overlap Tokens `key:"overlap" experimental:"yes" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
@@ -84,16 +85,16 @@ type Retrieval struct {
 	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
 }
 
-// Sessions holds which past sessions are searched.
+// Sessions holds the settings that choose the searched past sessions.
 type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
-	// Folders are transcripts of hosts.
+	// Folders are folders with transcripts of hosts.
 	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of transcripts, such as ~/.claude/projects/-home-me-shop. Relative paths begin at the workspace. AGENT=FOLDER names the transcripts' agent."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
 }
 
-// Embedding holds where vectors come from.
+// Embedding holds the settings for the source of vectors.
 type Embedding struct {
 	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process. openai is any endpoint with OpenAI's API. auto takes openai if base_url is set and usable, else local if model_dir is set. Otherwise auto takes the first of openai, gemini, voyage and mistral whose usual key is in the environment, or none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
@@ -110,9 +111,9 @@ type Embedding struct {
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Index holds where the index is kept, and how.
+// Index holds the settings for the place and the kind of the index.
 type Index struct {
-	// Include, Exclude and Folders say which Markdown is memory.
+	// Include, Exclude and Folders choose which Markdown is memory.
 	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. If memory's own files exist, private sessions alone search the other Markdown. If not, shared sessions search it too, and the first index writes this setting."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative paths begin at the workspace. NAME=FOLDER gives a folder a name; its files are cited as NAME:sub/file.md."`
@@ -139,7 +140,7 @@ type IndexPostgres struct {
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see this agent's files. MEMORY.md and USER.md are never shared."`
 }
 
-// Store holds where the state is kept.
+// Store holds the settings for the place of the state.
 type Store struct {
 	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files keeps the state in the state folder. postgres keeps it in a database that several machines share (doc/scaling.md)."`
 	Blobs     StoreBlobs    `key:"blobs" doc:"Where large contents are kept, if store.backend is postgres."`
@@ -147,19 +148,19 @@ type Store struct {
 	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: in the project's folder, or in rows of the database. 'memkernel-server migrate --memory' moves it."`
 }
 
-// StorePostgres holds which database keeps the state, and under which name.
+// StorePostgres names the database that keeps the state, and the owner of the state.
 type StorePostgres struct {
 	DSNEnv EnvName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
 }
 
-// StoreBlobs holds where large contents are kept.
+// StoreBlobs holds the settings for the place of large contents.
 type StoreBlobs struct {
 	S3 StoreS3 `key:"s3" doc:"A bucket that keeps large tool results and media, if store.backend is postgres (doc/scaling.md)."`
 }
 
-// StoreS3 names the bucket and the credentials.
+// StoreS3 holds the settings for a bucket and its credentials.
 type StoreS3 struct {
 	Bucket          string  `key:"bucket" experimental:"yes" empty:"no bucket" doc:"The bucket's name."`
 	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's server for the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
@@ -172,12 +173,12 @@ type StoreS3 struct {
 	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Larger contents go to the bucket."`
 }
 
-// IndexQMD holds how the program is asked.
+// IndexQMD holds the settings for running the program qmd.
 type IndexQMD struct {
 	Command []string `key:"command" default:"qmd" doc:"The program, its arguments and its verb. search, the default, searches by words, vsearch by vectors, and query by both with models. QMD needs a collection named like the workspace's folder."`
 }
 
-// Checkpoint holds the settings of gauge and checkpoints.
+// Checkpoint holds the settings of the gauge and of checkpoints.
 type Checkpoint struct {
 	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether checkpoints are kept."`
 	ShowAt    float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
@@ -195,12 +196,12 @@ type WorkingBuffer struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether memkernel writes the file."`
 }
 
-// Summary holds who makes notes in addition to the mechanical summary.
+// Summary holds the settings for notes that are made in addition to the mechanical summary.
 type Summary struct {
 	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider except none receives the conversation, and the entries and logs that curate reads. Secrets are masked."`
 }
 
-// SummaryModel holds which model makes notes, and when it is asked.
+// SummaryModel holds the settings of the model that makes notes.
 type SummaryModel struct {
 	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with the chat completions API. anthropic is any endpoint with the Messages API."`
 	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
@@ -209,13 +210,13 @@ type SummaryModel struct {
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Redact holds the texts that are no secrets here.
+// Redact holds the texts that masking leaves alone because they are not secrets.
 type Redact struct {
 	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked: literals, or expressions between slashes, such as /^test-/."`
 	DisableRules []string `key:"disable_rules" empty:"none" doc:"Names of masking rules to turn off."`
 }
 
-// Retention holds how long things are kept. Days of 0 are for ever.
+// Retention holds the settings for deleting old data. 0 days keep the data for ever.
 type Retention struct {
 	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Days after its last use when a whole session is removed. A session is kept if memory names one of its pages."`
 	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Days after which other data is removed: large results and media of sessions, calls in usage.jsonl, traces, and backups that the newest undo does not need."`
@@ -235,8 +236,8 @@ func Default() *Config {
 	return c
 }
 
-// Validate checks every value by itself and then those that depend on each
-// other. The error is an [*Error]; [Load] and [Read] have called it.
+// Validate checks every value by itself and then the values that depend on each other. The error
+// is an [*Error]. [Load] and [Read] call Validate themselves.
 func (c *Config) Validate() error {
 	for _, k := range c.Keys() {
 		if err := k.check(); err != nil {
@@ -272,7 +273,7 @@ func (c *Config) checkTogether() error {
 	return c.checkFiles()
 }
 
-// checkAllow holds the expressions among the allowed values to Go's syntax.
+// checkAllow checks that the regular expressions among the allowed values follow Go's syntax.
 func (c *Config) checkAllow() error {
 	const key = "redact.allow"
 	for _, a := range c.Redact.Allow {
@@ -289,7 +290,7 @@ func (c *Config) checkAllow() error {
 // standing lists the instruction files that a workspace may have.
 var standing = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
 
-// checkFiles holds the bootstrap files to those that are instructions.
+// checkFiles checks that every bootstrap file is an instruction file.
 func (c *Config) checkFiles() error {
 	const key = "workspace.bootstrap"
 	seen := map[string]bool{}

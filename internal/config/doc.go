@@ -1,9 +1,8 @@
 // Package config is the configuration file: one tree of structs that holds every
 // default a user may change, read strictly from YAML.
 //
-// A setting is one field of [Config] or of a struct below it. Its tags are the
-// only place where it is described; reading, checking, the commented sample and
-// doc/config.md are all made from them:
+// A setting is one field of [Config] or of a struct below it. Only the field's tags describe the
+// setting. Reading, checking, the commented sample and doc/config.md all use these tags:
 //
 //	key      its name in the file; nested structs give plan.context_window
 //	default  its default, spelled as in the file; without it the zero value
@@ -19,15 +18,15 @@
 //	experimental  "yes" for a setting whose value comes from measurements: a file has it
 //	         below [Experiments], or at its usual place
 //
-// A new section is a struct and a field of Config; a new kind of value is a type
-// with Set and String and a line in kindOf.
+// To add a section, add a struct and a field of Config. To add a kind of value, add a type with
+// Set and String, and a line in kindOf.
 //
-// The file may hold any part of the tree or nothing. An unknown key, a repeated key, a
-// key without a value, a value of another type or out of range, and a second document
-// are errors that name file, line and a way out. Otherwise a misspelt setting would
+// The file may hold any part of the tree or nothing. An unknown key, a repeated key, a key
+// without a value, a value of another type or out of range, and a second document are errors.
+// Each error names the file, the line and a correction. Otherwise a misspelt setting would
 // silently do nothing. Every value remembers its origin ([Config.Origin]).
 //
-// The package reads a file and nothing else: no environment, no network, and it
-// writes nothing. A configuration must not hold secrets: it names the environment
-// variable of a provider's key. An error never repeats a text that looks like a key.
+// The package reads only the file, not the environment or the network, and it writes nothing. A
+// configuration must not hold secrets. For a provider's key, it names an environment variable. An
+// error never repeats a text that looks like a key.
 package config

@@ -30,7 +30,7 @@ func (o Origin) String() string {
 // Error is a mistake in a configuration.
 type Error struct {
 	Origin Origin
-	// Key is the full name of the setting, "" if the mistake is not at a setting.
+	// Key is the full name of the setting, "" if the mistake is not in a setting.
 	Key string
 	Err error
 	// Hint says how to correct the mistake, "" if Err needs no hint.
@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 // Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errorAt returns a mistake at the first of keys. Its place is that of the first key without its
-// default value.
+// errorAt returns a mistake in the first of keys. The mistake has the place of the first key
+// whose value is not its default.
 func (c *Config) errorAt(err error, hint string, keys ...string) error {
 	e := &Error{Key: keys[0], Err: err, Hint: hint}
 	for _, k := range keys {

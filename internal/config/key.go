@@ -12,7 +12,8 @@ import (
 type Key struct {
 	// Name is the dotted path in the file.
 	Name string
-	// Doc is its meaning. Empty is the meaning of its zero value if that differs.
+	// Doc is the meaning of the setting. Empty is the meaning of the zero value if that value has
+	// a special meaning.
 	Doc, Empty string
 	// Flag is the name, without dashes, of the flag that sets it, if there is one.
 	Flag string
@@ -23,8 +24,8 @@ type Key struct {
 	Experimental bool
 
 	// Project says which values the file in a project's own folder may give: all for "", and none
-	// for "never". Otherwise it lists the only values that the file may give. Each of them trusts
-	// less than the one before it.
+	// for "never". Otherwise it lists the only values that the file may give. Each value trusts
+	// less than the value before it.
 	Project string
 
 	def, limits string
@@ -84,8 +85,8 @@ const experimentsDoc = "Settings of experiments, which are right as they are: we
 // Keys lists all settings in the order of the documentation.
 func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "").all() }
 
-// tree returns the form of a file: all sections, and last the experimental settings, in sections
-// that mirror these.
+// tree returns the form of a file: all sections, and then the experimental settings in sections
+// with the same names.
 func (c *Config) tree() section {
 	s := sectionOf(reflect.ValueOf(c).Elem(), "", "", "")
 	tried := s.experiments()
@@ -115,7 +116,8 @@ func (s *section) experiments() section {
 	return out
 }
 
-// gone reports whether a file may have no setting in the section any more.
+// gone reports whether a file may no longer have the section. This is so if the section is empty
+// and none of its settings was moved.
 func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
 // sectionOf reads the fields of a struct. The section's rule for projects holds for each of its
@@ -173,9 +175,9 @@ func (c *Config) find(name string) (Key, bool) {
 // Origin returns the source of the value of a setting.
 func (c *Config) Origin(name string) Origin { return c.origin[name] }
 
-// Set gives a setting another value, written as in a file; a list is separated by
-// commas. The flag is named as its origin. It checks the value by itself; on an
-// error nothing has changed.
+// Set gives a setting another value, written as in a file. The items of a list are separated by
+// commas. The parameter flag becomes the origin of the value. Set checks the value by itself.
+// After an error the setting has its old value.
 func (c *Config) Set(name, text, flag string) error {
 	k, ok := c.find(name)
 	if !ok {
@@ -198,7 +200,7 @@ func (c *Config) Set(name, text, flag string) error {
 	return nil
 }
 
-// Take gives a setting the value, and the origin, that it has in another configuration.
+// Take copies the value and the origin of a setting from another configuration.
 func (c *Config) Take(from *Config, name string) error {
 	k, ok := c.find(name)
 	o, also := from.find(name)
@@ -213,14 +215,14 @@ func (c *Config) Take(from *Config, name string) error {
 	return nil
 }
 
-// Value returns the value as JSON has it: text, number, boolean or a list of text,
-// numbers in Unit.
+// Value returns the value in a form for JSON: a string, a number, a boolean or a list of strings.
+// A number counts the setting's Unit.
 func (k Key) Value() any { return plain(k.value) }
 
 // Unit returns the unit of a number: tokens, bytes, seconds, or "".
 func (k Key) Unit() string { return kindOf(k.value).unit }
 
-// Unsaid reports whether the value is one with a special meaning, which [Key.Empty] describes.
+// Unsaid reports whether the value has the special meaning that [Key.Empty] describes.
 func (k Key) Unsaid() bool { return k.Empty != "" && isEmpty(k.value) }
 
 // String returns the value as a file has it, without quotes.
@@ -238,8 +240,8 @@ func (k Key) Accepts() string {
 	return noun
 }
 
-// parse sets the setting to the value that a text spells. If "" has a meaning of its own, it need
-// not have the form of the other values.
+// parse sets the setting to the value that a text spells. If "" has a special meaning, parse
+// accepts it for every type.
 func (k Key) parse(text string) error {
 	if text == "" && k.Empty != "" {
 		k.value.SetZero()
@@ -248,8 +250,8 @@ func (k Key) parse(text string) error {
 	return parse(k.value, text)
 }
 
-// check reports whether the value is allowed. Its text is read again, so that a
-// value that was not read from text is held to the same rules.
+// check returns an error if the value is not allowed. It parses the value's text again, so that
+// values set by code follow the same rules as values in files.
 func (k Key) check() error {
 	if k.Unsaid() {
 		return nil

@@ -28,7 +28,8 @@ func (p Path) under(dir string) Path {
 // URL is an http or https address without user and password.
 type URL string
 
-// Set checks the address. An error doesn't repeat it, since it may hold a secret.
+// Set checks the address. Its error doesn't repeat the address, because an address may hold a
+// secret.
 func (u *URL) Set(s string) error {
 	parsed, err := url.Parse(s)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" {
@@ -46,8 +47,8 @@ type EnvName string
 
 var envForm = textutil.LazyRegexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Set checks the name. An error doesn't repeat it: it is likely to be the secret
-// itself, put into the wrong place.
+// Set checks the name. Its error doesn't repeat the text, because people often put the secret
+// itself here.
 func (e *EnvName) Set(s string) error {
 	if !envForm.MatchString(s) {
 		return errors.New("this is not the name of an environment variable; the key itself does not belong here")

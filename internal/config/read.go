@@ -19,7 +19,7 @@ import (
 )
 
 // Load reads a file over the defaults. For a missing file it returns an error that satisfies
-// errors.Is(err, fs.ErrNotExist), for a mistake in the file an [*Error].
+// errors.Is(err, fs.ErrNotExist). For a mistake in the file it returns an [*Error].
 func Load(path string) (*Config, error) {
 	c := Default()
 	if err := c.Over(path, User); err != nil {
@@ -32,15 +32,15 @@ func Load(path string) (*Config, error) {
 type Writer int
 
 const (
-	// User is the person whose machine it is: every setting counts.
+	// User is the owner of the machine. Every setting in the user's file counts.
 	User Writer = iota
 	// Project is the author of the project that the file is in. Its settings count only if they
 	// trust nobody more than the previous settings; see [Config.Ignored].
 	Project
 )
 
-// Over reads a file over the present settings. It returns the errors of [Load]. Callers must not
-// use the settings after an error, unless the file is missing.
+// Over reads a file over the present settings. It returns the same errors as [Load]. Callers must
+// not use the settings after an error, unless the file is missing.
 func (c *Config) Over(path string, by Writer) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -136,8 +136,8 @@ func notText(data []byte) int {
 
 var yamlError = textutil.LazyRegexp(`^yaml: (?:line (\d+): )?(.*)`)
 
-// syntax returns a mistake that the YAML parser found. It leaves out the first line's
-// number, and may name the line before the one that it means.
+// syntax returns a mistake that the YAML parser found. The parser leaves out the number of the
+// first line, and sometimes names the line before the mistake.
 func (f *file) syntax(err error) error {
 	line, text := 1, err.Error()
 	if m := yamlError.FindStringSubmatch(text); m != nil {
@@ -210,7 +210,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	return nil
 }
 
-// line returns the line where a mapping gives a key that value, 0 if it doesn't.
+// line returns the line on which a mapping gives key this value, 0 if there is no such line.
 func line(n *yaml.Node, key, value string) int {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key && target(n.Content[i+1]).Value == value {
@@ -253,7 +253,7 @@ func (f *file) list(key Key, list *[]string, n *yaml.Node) error {
 	return nil
 }
 
-// target follows an alias. It cannot loop: the depth is that of our own tree.
+// target follows an alias. It cannot loop, because the depth of our own tree bounds the reading.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -261,8 +261,8 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// describe names the kind of a file's content. It does not repeat text, since that may be a
-// secret in the wrong place.
+// describe names the kind of a file's content. It does not repeat text, because the text may be a
+// misplaced secret.
 func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -142,7 +142,7 @@ var removed = map[string]string{
 // disabledRule precedes the name of a masking rule in removed.
 const disabledRule = "redact.disable_rules: "
 
-// removedIn returns whether name was removed, and adds a warning for its line if so.
+// removedIn reports whether name was removed. If so, it adds a warning for the line.
 func (f *file) removedIn(line int, name string) bool {
 	full := strings.TrimPrefix(name, Experiments+".")
 	if !server && (strings.HasPrefix(full, "store.") || strings.HasPrefix(full, "index.postgres.")) {
@@ -156,8 +156,8 @@ func (f *file) removedIn(line int, name string) bool {
 	return was
 }
 
-// removedKey returns whether a key of a file was removed, or is a section of which every key
-// was. It adds a warning for each.
+// removedKey reports whether a key of a file was removed, or is a section whose keys were all
+// removed. It adds a warning for each removed key.
 func (f *file) removedKey(k, v *yaml.Node, name string) bool {
 	if f.removedIn(k.Line, name) {
 		return true

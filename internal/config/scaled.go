@@ -16,8 +16,8 @@ type scale struct {
 
 var scaledForm = textutil.LazyRegexp(`^([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?) ?([a-zA-Z]*)$`)
 
-// parseScaled reads a decimal number with one of the units after it, in any case. The product
-// must be whole and at most limit; fractions are exact.
+// parseScaled reads a decimal number followed by a unit in upper or lower case. The product must
+// be a whole number of at most limit. Fractions are exact.
 func parseScaled(s string, scales []scale, limit int64) (int64, bool) {
 	m := scaledForm.FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {

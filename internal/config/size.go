@@ -2,11 +2,11 @@ package config
 
 import "fmt"
 
-// Size is a number of bytes, spelled 32MiB or 32MB: with an i the units are
-// powers of 1024, without one of 1000.
+// Size is a number of bytes, spelled 32MiB or 32MB. Units with an i are powers of 1024. Units
+// without an i are powers of 1000.
 type Size int64
 
-// maxSize keeps sizes exact as floating-point numbers too.
+// maxSize is the largest size. Up to maxSize, floating-point numbers are exact too.
 const maxSize = 1 << 53
 
 var sizeScales = []scale{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},

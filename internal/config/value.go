@@ -13,7 +13,7 @@ import (
 
 // kind is the data that all settings of one Go type share.
 type kind struct {
-	// noun names the values; unit is the unit of their number.
+	// noun names the values. unit is the unit of a number.
 	noun, unit string
 	// tags are the YAML types that are read.
 	tags []string
@@ -54,7 +54,7 @@ func kindOf(v reflect.Value) kind {
 	return kind{"text", "", text}
 }
 
-// setter is met by pointers to the types of this package.
+// setter is implemented by pointers to the types of this package.
 type setter interface{ Set(string) error }
 
 // parse gives v the value that a text spells.
@@ -125,7 +125,7 @@ func number(v reflect.Value) float64 {
 	return v.Float()
 }
 
-// isEmpty reports whether v is the value that "", 0 or [] gives.
+// isEmpty reports whether v is "", 0 or [].
 func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }

@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML returns a file that gives every setting its present value, each with its origin
-// as a comment.
+// YAML returns a file that gives every setting its present value. A comment names the origin of
+// each value.
 func (c *Config) YAML() string {
 	var b strings.Builder
 	tree := c.tree()
@@ -28,8 +28,8 @@ func (c *Config) YAML() string {
 	return b.String()
 }
 
-// Sample returns a file to start from: every section, and every setting with its meaning and its
-// default after a #. As it is, it changes nothing.
+// Sample returns a file to start from. It holds every section, and every setting with its meaning
+// and its default in comments. An unchanged sample changes no setting.
 func Sample() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
@@ -51,7 +51,7 @@ func Sample() string {
 	return b.String()
 }
 
-// write writes a section, its settings by a function.
+// write writes a section. It calls setting to write each setting.
 func (s section) write(b *strings.Builder, setting func(b *strings.Builder, indent string, k Key)) {
 	depth := strings.Count(s.name, ".")
 	indent := strings.Repeat("  ", depth)
@@ -86,7 +86,7 @@ func prose(b *strings.Builder, indent, text string) {
 	b.WriteString(line + "\n")
 }
 
-// comment keeps a text on one line, without characters that a terminal would obey.
+// comment returns a text on one line, without control characters.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -130,7 +130,7 @@ func (k Key) yaml() string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// quoted returns a text that stays on one line and stays a text.
+// quoted returns s as a YAML string on one line.
 func quoted(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)

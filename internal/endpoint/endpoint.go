@@ -1,11 +1,11 @@
-// Package endpoint has the parts that all clients of model servers share: it checks base URLs and
-// keys, reads Retry-After headers, and makes a server's messages fit for an error. It sends
-// nothing.
+// Package endpoint has the parts that all clients of model servers share. It checks base URLs and
+// keys, reads Retry-After headers, and makes a server's messages fit for an error. It sends no
+// requests.
 //
 // A base URL is scheme, host and path. Plain http is refused except to this machine, because
 // anybody on the network could read texts and keys. Errors name the setting by the caller's
-// subject ("embedding", "summary model") and by its name in a configuration file. They never
-// repeat a part that may be a password.
+// subject ("embedding", "summary model") and by the setting's name in a configuration file.
+// Errors never repeat a part that may be a password.
 package endpoint
 
 import (
@@ -50,15 +50,16 @@ func Loopback(u *url.URL) bool {
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Own reports whether a URL is https at a domain or below it, such as eu.api.openai.com for
-// api.openai.com. No URL belongs to the domain "".
+// Own reports whether a URL is an https address at a domain or at a subdomain of it, such as
+// eu.api.openai.com for api.openai.com. No URL belongs to the domain "".
 func Own(u *url.URL, domain string) bool {
 	return domain != "" && u.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(u.Hostname()), "."+domain)
 }
 
-// Key reads a key from the environment; "" if there is none, or env is "". Key removes white
-// space around it, which comes from files. It returns an error for characters that a header can't
-// hold, because the error of net/http would not name the variable.
+// Key reads a key from the environment variable env. It returns "" if the variable is not set or
+// env is "". Key removes white space around the key, which comes from files. It returns an error
+// for characters that a header can't hold, because the error of net/http would not name the
+// variable.
 func Key(env string) (string, error) {
 	if env == "" {
 		return "", nil
@@ -85,9 +86,9 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 // MaxSaidBytes is the limit for a server's message in an error.
 const MaxSaidBytes = 300
 
-// Clean makes a server's message fit for an error: without the key, on one line, without control
-// characters, and short. It removes the key before it shortens the text, because the cut could
-// leave half of the key.
+// Clean makes a server's message fit for an error. The result is short, on one line, and has
+// neither the key nor control characters. Clean removes the key before it shortens the text,
+// because the cut could leave half of the key.
 func Clean(s, key string) string {
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Outside is the content of the files outside that the attempts aim at.
+// Outside is the content of the files outside of the workspace, which the attempts try to reach.
 const Outside = "outside-7c1f4e"
 
 // Paths returns hostile paths that need no files on disk: absolute ones, ones that climb, ones in
@@ -43,14 +43,14 @@ func Names() []string {
 	}
 }
 
-// Plausible are names that are unusual and that nothing is wrong with.
+// Plausible are unusual names that are valid.
 func Plausible() []string {
 	return []string{"یادداشت\u200cها.md", "מזכר.md", "हिन्दी.md", "क्\u200dष.md", "メモ 📝.md", "👩\u200d💻.md", "with space.md", "per%cent#1.md", "quote'\".md", "Straße.md", "e\u0301.md"}
 }
 
-// Plant makes files outside of a workspace, files in it that are no memory, and links to both. It
-// returns the paths of the links and of files with hostile names. It skips files that the system
-// can't make.
+// Plant makes files outside of a workspace, files in the workspace that are not memory, and links
+// to all these files. It returns the paths of the links and of files with hostile names. It skips
+// files that the system can't make.
 func Plant(t testing.TB, workspace string) []string {
 	t.Helper()
 	outside := filepath.Join(t.TempDir(), "outside")

@@ -14,8 +14,8 @@ import (
 var files embed.FS
 
 // The files hold no secret: the characters of tokens are generated from a seed, so that no
-// scanner takes them for a leak. SecretKinds has each kind of secret, MoreSecrets the same kinds
-// in other surroundings, NoSecrets texts that look alike and hold none.
+// scanner takes them for a leak. SecretKinds has each kind of secret. MoreSecrets has the same
+// kinds in other surroundings. NoSecrets has similar texts that hold no secret.
 const (
 	SecretKinds = "kinds.txt"
 	MoreSecrets = "more.txt"
@@ -91,8 +91,8 @@ func Texts(name string, seed uint64) (out []Secretive) {
 	return out
 }
 
-// SecretsLeft returns the secrets of which something can still be read: all of a short one, and
-// any eight bytes of another in a row.
+// SecretsLeft returns the secrets that can still be read in text. A short secret counts if text
+// contains all of it. A longer secret counts if text contains any eight bytes of it in a row.
 func SecretsLeft(text string, secrets []string) (out []string) {
 	for _, v := range secrets {
 		n := min(len(v), 8)

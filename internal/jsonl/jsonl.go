@@ -1,8 +1,8 @@
 // Package jsonl reads files of other programs that hold a JSON object a line. It strips padding
 // around a record (zero bytes, blanks, byte order marks), reads several records in one line one
-// by one, and continues after a torn record with the next one: a whole record is never lost with
-// its neighbour. [NextLine] reads the lines of a client's stream. The package knows no format,
-// and does not read the journals of this program.
+// by one, and continues with the next record after a torn record, so that no whole record is lost
+// because of a torn neighbour. [NextLine] reads the lines of a client's stream. The package knows
+// no format, and does not read the journals of this program.
 package jsonl
 
 import (
@@ -29,15 +29,16 @@ var errNoObject = errors.New("record is not a JSON object")
 // Value is a record, a text that can't be read, or an empty line. Joined in order, Lead, Raw and
 // Tail of all values are the bytes of the file, except for lines over the limit.
 type Value struct {
-	// Line is the 1-based line on which Raw begins. Offset is the byte at which Lead begins.
+	// Line is the 1-based number of the line on which Raw begins. Offset is the byte offset at
+	// which Lead begins.
 	Line   int
 	Offset int64
-	// Lead and Tail are the padding around Raw; the last Tail of a line has its end. Raw is
-	// "" on an empty line.
+	// Lead and Tail are the padding before and after Raw. The last Tail of a line includes the
+	// line end. Raw is "" on an empty line.
 	Lead, Raw, Tail string
 	// Torn reports whether the text before it on its line could not be read.
 	Torn bool
-	// Err is why Raw can't be read, nil if it was.
+	// Err is the reason why Raw can't be read, nil if it can.
 	Err error
 
 	cut bool // Raw breaks off
@@ -87,10 +88,10 @@ func Unpadded(in io.Reader) io.Reader {
 	}
 }
 
-// Values reads a file. It calls read with each record; read must return an error if the value is
-// no record. If a line is torn or holds several records, read may get the same record twice. max
-// bounds the bytes of a line. After an error of the file itself Values yields that error with an
-// empty value and ends.
+// Values reads a file. It calls read with each record. The function read must return an error if
+// the value is not a record. If a line is torn or holds several records, read may get the same
+// record twice. max bounds the bytes of a line. After an error of the file itself Values yields
+// that error with an empty value and ends.
 func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		l := newLines(in, max)
@@ -209,9 +210,10 @@ func whole(text string) (n, fail int, err error) {
 }
 
 // next returns the position of the first whole record after a torn one, whose scan failed at
-// fail. If no record follows, it returns the end of the line. A torn record also holds whole
-// objects, but these end before its scan fails and more of the record follows them. If the tear
-// is where a value could be, the first key and the reader tell a record from such an object.
+// fail. If no record follows, it returns the end of the line. A torn record may also contain
+// whole objects. Such objects end before the scan of the record fails, and more of the record
+// follows them. If a value could begin at the tear, the first key and the reader distinguish a
+// record from such an object.
 func next(line string, from, fail int, read func(*Value) error) int {
 	work := 4*len(line) + 1<<16 // bounds the time for a line of open braces
 	for at := from + 1; work > 0; at++ {
@@ -243,7 +245,7 @@ func firstKey(object string) string {
 }
 
 // Find calls match with the first records of a file until match accepts one, and reports whether
-// it did. It looks at no more than limit lines, and at no more than max bytes of a line.
+// it did. It reads at most limit lines, and at most max bytes of each line.
 func Find(in io.Reader, max, limit int, match func(raw string) bool) bool {
 	for v, err := range Values(in, max, func(v *Value) error {
 		if !match(v.Raw) {

@@ -7,9 +7,9 @@ import (
 
 const chunkBytes = 256 << 10 // 256 KiB
 
-// lines cuts a stream into lines. It reads chunks and turns each into one string, so that a line
-// costs no allocation of its own unless it crosses a chunk; it holds at most one chunk and one
-// line.
+// lines cuts a stream into lines. It reads chunks and turns each chunk into one string, so that a
+// line needs no allocation of its own unless it crosses chunks. It holds at most one chunk and
+// one line.
 type lines struct {
 	r     io.Reader
 	buf   []byte
@@ -40,8 +40,8 @@ func (l *lines) fill() error {
 	return io.ErrNoProgress
 }
 
-// next returns the next line and its line end. It skips a line over the limit: then tooLong is
-// true and raw is "". After the last line err is io.EOF.
+// next returns the next line and its line end. It skips a line over the limit. In this case
+// tooLong is true and raw is "". After the last line err is io.EOF.
 func (l *lines) next() (raw, tail string, tooLong bool, err error) {
 	l.part = l.part[:0]
 	if l.eof {

@@ -5,15 +5,15 @@ import (
 	"bytes"
 )
 
-// byteOrderMark is removed from the start of a line: programs on Windows write it at the
+// byteOrderMark is removed from the start of a line, because programs on Windows write it at the
 // start of a stream.
 var byteOrderMark = []byte("\ufeff")
 
 // NextLine reads the next line of a stream in bounded memory and passes it to take in parts, with
-// its line break. It returns the bytes that it read. If they are more than limit, take got at
-// most limit of them and the rest of the line is skipped, so that callers can continue with the
-// next line. A part is valid until take returns. At the end of the stream the error is io.EOF,
-// also if the last line has no line break.
+// its line break. It returns the number of bytes that it read. If that number is more than limit,
+// NextLine passed at most limit bytes to take and skipped the rest of the line. Callers can then
+// continue with the next line. A part is valid until take returns. At the end of the stream the
+// error is io.EOF, also if the last line has no line break.
 func NextLine(r *bufio.Reader, limit int, take func(part []byte)) (size int, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// Error says why a settings file was not changed, and names the place.
+// Error is the reason why a settings file was not changed, with its place.
 type Error struct {
 	Path string
 	// Line is 1-based, 0 if the error concerns no single line.
@@ -88,9 +88,10 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Write replaces the content before of a file by after, durably and in one step; nil means no
-// file. It keeps the mode of an existing file. If the file no longer holds before when the new
-// content is ready, Write leaves it unchanged and returns [ErrChanged].
+// Write replaces the content of a file, durably and in one step. The parameter before is the old
+// content and after is the new content. nil means no file. Write keeps the mode of an existing
+// file. If the content is no longer equal to before when the new content is ready, Write changes
+// nothing and returns [ErrChanged].
 func Write(path string, before, after []byte) error {
 	if Same(before, after) {
 		return nil

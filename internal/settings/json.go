@@ -25,8 +25,8 @@ type JSON struct {
 var byteOrderMark = []byte("\ufeff")
 
 // ParseJSON reads a file. A missing or blank file is an empty object. ParseJSON returns an error
-// with the line if the file is no object. Comments and commas after the last value are errors too
-// unless comments is set, because some programs don't read them.
+// with the line if the file is no object. Unless the parameter comments is set, comments and
+// commas after a last value are errors too, because some programs can't read them.
 func ParseJSON(path string, data []byte, comments bool) (*JSON, error) {
 	d := &JSON{path: path, indent: "  ", eol: "\n"}
 	if bytes.HasPrefix(data, byteOrderMark) {
@@ -64,7 +64,7 @@ func ParseJSON(path string, data []byte, comments bool) (*JSON, error) {
 	return d, nil
 }
 
-// lineOf returns the line of a mistake, 0 if it has none.
+// lineOf returns the line of a mistake, 0 if the line is not known.
 func lineOf(data []byte, err error) int {
 	offset := int64(-1)
 	var syntax *json.SyntaxError
@@ -149,8 +149,8 @@ func Names(o *hujson.Object) (out []string) {
 	return out
 }
 
-// Load reads a file of JSON with or without comments into the value that to points at. A missing
-// file leaves the value unchanged.
+// Load reads a file of JSON, with or without comments, into the value that the parameter to
+// points at. A missing file leaves the value unchanged.
 func Load(path string, to any) error {
 	data, err := Read(path)
 	if err != nil || data == nil {
@@ -159,7 +159,7 @@ func Load(path string, to any) error {
 	return Unmarshal(path, data, to)
 }
 
-// Unmarshal reads JSON with or without comments; path is for the error.
+// Unmarshal reads JSON with or without comments. The error names path.
 func Unmarshal(path string, data []byte, to any) error {
 	d, err := ParseJSON(path, data, true)
 	if err != nil {
@@ -168,7 +168,8 @@ func Unmarshal(path string, data []byte, to any) error {
 	return Decode(d.root, to)
 }
 
-// Decode reads a part of a file, with or without comments, into the value that to points at.
+// Decode reads a part of a file, with or without comments, into the value that the parameter to
+// points at.
 func Decode(v hujson.Value, to any) error {
 	plain := v.Clone()
 	plain.Standardize()

@@ -22,7 +22,7 @@ var errNoBlob = fmt.Errorf("no such blob: %w", fs.ErrNotExist)
 // errBadHash is returned for a string that is not a sha256 in lower-case hex.
 var errBadHash = errors.New("not a blob hash")
 
-// DamageError reports a blob that does not hold the bytes it should.
+// DamageError reports a blob whose content does not match its hash.
 type DamageError struct {
 	// Hash is the expected hash of the content. Got is its actual hash, or "" if the content
 	// could not be read to its end.
@@ -47,18 +47,17 @@ type BlobInfo struct {
 	Bytes int64
 }
 
-// Blobs are contents named by their hashes, as ab/abcd…, in a store of their own: the
-// masked bytes of large tool results and media, so that a pointer in a prompt can always
-// be followed back to them. Sizes are bytes, hashes are sha256 in lower-case hex.
+// Blobs is a store of contents named by their hashes, as ab/abcd…. It holds the masked bytes of
+// large tool results and media, so that a pointer in a prompt always leads to its content. Sizes
+// are bytes. Hashes are sha256 in lower-case hex.
 //
-// A blob never changes, and content that does not match its hash is never returned:
-// damage is an error that names its place. Nothing is masked here; callers do that
-// before adding. Blobs are safe for concurrent use, also by several processes: they only
-// ever appear whole, and two writers of one blob write the same bytes.
+// A blob never changes. For content that does not match its hash, methods return an error that
+// names the place. Callers must mask content before they add it. Blobs is safe for concurrent
+// use, also by several processes: a blob appears only as a whole, and two writers of a blob write
+// the same bytes.
 type Blobs struct{ in Store }
 
-// BlobsIn returns the blobs in a store. Nothing is read or made before it is needed: a
-// store that is only read leaves no trace.
+// BlobsIn returns the blobs in a store. It does not access the store yet.
 func BlobsIn(s Store) *Blobs { return &Blobs{s} }
 
 // blobName returns the name of a blob within the store.
@@ -83,7 +82,7 @@ func Sum(content []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Has reports whether the blob is there. It does not read it.
+// Has reports whether a blob exists. It does not read the blob.
 func (b *Blobs) Has(hash string) bool {
 	_, err := b.Stat(hash)
 	return err == nil
@@ -157,7 +156,7 @@ func (b *Blobs) damaged(hash, got string) error {
 	}
 }
 
-// Delete removes the blob, durably. One that is not there is no error.
+// Delete removes the blob, durably. A missing blob is no error.
 func (b *Blobs) Delete(hash string) error {
 	if !IsHash(hash) {
 		return fmt.Errorf("delete blob %q: %w", hash, errBadHash)
@@ -172,8 +171,7 @@ func (b *Blobs) Delete(hash string) error {
 	return err
 }
 
-// PutAside takes a damaged blob out of the way and returns where it is then, "" if it
-// was not there.
+// PutAside renames a damaged blob and returns its new name, "" if the blob is missing.
 func (b *Blobs) PutAside(hash string) (string, error) {
 	aside, err := PutAside(b.in, blobName(hash))
 	if aside == "" || err != nil {
@@ -238,8 +236,8 @@ func (b *Blobs) NewBatch() *Batch {
 	return &Batch{b: b, seen: make(map[string]struct{})}
 }
 
-// Add puts content in the batch and returns its hash. The bytes are held, not
-// copied, and must not change before Commit.
+// Add puts content in the batch and returns its hash. Add does not copy content: callers must not
+// change it before Commit.
 func (b *Batch) Add(content []byte) string {
 	h := Sum(content)
 	if _, dup := b.seen[h]; !dup {
@@ -250,7 +248,7 @@ func (b *Batch) Add(content []byte) string {
 	return h
 }
 
-// AddString is Add for a string; nothing is copied.
+// AddString is Add for a string. It does not copy the string.
 func (b *Batch) AddString(content string) string {
 	return b.Add(unsafe.Slice(unsafe.StringData(content), len(content)))
 }
@@ -262,9 +260,9 @@ func (b *Batch) Len() int { return len(b.seen) }
 func (b *Batch) Bytes() int64 { return b.bytes }
 
 // Commit writes the blobs that are not stored yet and makes the whole batch durable. Callers must
-// not hand out a pointer to one of its blobs before Commit returns nil. After an error some blobs
-// may be stored, but none is half written. Commit empties the batch; committing an empty batch
-// touches nothing. Stats.Files counts the new blobs.
+// not hand out a pointer to a blob of the batch before Commit returns nil. After an error some
+// blobs may be stored, but no blob is half written. Commit empties the batch. Commit of an empty
+// batch does nothing. Stats.Files counts the new blobs.
 func (b *Batch) Commit(ctx context.Context) (Stats, error) {
 	docs := b.docs
 	b.docs, b.bytes = nil, 0

@@ -19,30 +19,31 @@ import (
 
 const filePerm, dirPerm = 0o600, 0o700
 
-// files is a store in a folder: a name is a regular file in it, and never a link.
+// files is a store in a folder. A name is a regular file in the folder, never a link.
 type files struct {
 	*known
 	dir statedir.Dir
 }
 
-// known is the knowledge of one folder that all stores in it share, however deep they are.
+// known holds facts about a folder. All stores in the folder and below it share them.
 type known struct {
 	mu sync.Mutex // guards the fields below
-	// durable are the files put Once that survive a power cut. One that another process
-	// has just renamed may not, yet.
+	// durable holds the files that were put Once and survive a power cut. A file that another
+	// process has just renamed may not survive yet.
 	durable map[string]struct{}
-	// staged are the folders for temps that are there, without those of killed processes.
+	// staged holds the existing folders for temps from which the temps of killed processes were
+	// removed.
 	staged map[string]bool
 }
 
-// Files returns the store in a state directory, which need not exist: nothing is made
-// before there is something to keep.
+// Files returns the store in a state directory. The directory need not exist: the first write
+// makes it.
 func Files(dir string) Store {
 	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
 }
 
-// FilesIn returns the store in a folder of a directory that came from elsewhere: a link in
-// its place is refused.
+// FilesIn returns the store in a folder of a directory that came from elsewhere. It refuses a
+// link in place of the folder.
 func FilesIn(dir, name string) (Store, error) {
 	at, err := statedir.At(dir).Check(name)
 	return Files(at), err
@@ -70,13 +71,13 @@ func Narrow(dir string) (n int, err error) {
 }
 
 // Foreign reports whether err says that the file under a name does not belong to the store, such
-// as a link. Nothing that the file leads to was touched.
+// as a link. If so, a link was not followed.
 func Foreign(err error) bool {
 	var link *statedir.LinkError
 	return errors.As(err, &link)
 }
 
-// Unwritable reports whether err is that of a disk that is full or may not be written.
+// Unwritable reports whether err says that a disk is full or may not be written.
 func Unwritable(err error) bool {
 	return errors.Is(err, ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
 }
@@ -248,7 +249,7 @@ func (s files) isDurable(at string) bool {
 	return ok
 }
 
-// prepare makes the folder for temps and clears away those of killed processes, once.
+// prepare makes the folder for temps and removes the temps of killed processes. It does so once.
 func (s files) prepare() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -356,8 +357,8 @@ func fileSize(f *os.File) (int64, error) {
 	return fi.Size(), nil
 }
 
-// fileJournal is a journal in a file. A file open for appending can't be written in place, so
-// that it is open for one or the other.
+// fileJournal is a journal in a file. A file open for appending can't be written in place, so the
+// file is open either for appending or for writing in place.
 type fileJournal struct {
 	dir  statedir.Dir
 	name string
@@ -365,11 +366,11 @@ type fileJournal struct {
 	mu    sync.Mutex
 	f     *os.File // nil if it is not open
 	patch bool     // f is for writing in place
-	// was describes the file that was shut to make room for others, nil if none was. end is the
-	// end of its content.
+	// was describes the file that was shut to make room for other files, nil if no file was shut.
+	// end is the end of the content of that file.
 	was os.FileInfo
 	end []byte
-	// other is set if the name had another file when it was opened again.
+	// other is set if the name referred to another file when the journal was opened again.
 	other bool
 }
 
@@ -455,7 +456,7 @@ func (j *fileJournal) open() error {
 	return nil
 }
 
-// Close closes the file. The next use opens the file that has the name then.
+// Close closes the file. The next use opens the file that has the name at that time.
 func (j *fileJournal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -475,7 +476,7 @@ func (j *fileJournal) close() error {
 	return err
 }
 
-// use calls do with the open file.
+// use opens the file if necessary and calls do.
 func (j *fileJournal) use(do func() error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

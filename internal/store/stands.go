@@ -1,10 +1,10 @@
 package store
 
-// Stands waits until everything that can be read under a lock is as durable as a synced write,
-// whoever wrote it. The caller must hold the lock. A write can be readable before it is durable:
-// for example, a database makes it visible while its standby does not have it yet, because the
-// writer's connection was ended. Callers that report something as already stored should call
-// Stands first. ok is false if the store leaves this to [Journal.Sync].
+// Stands waits until everything that can be read under a lock is as durable as a synced write, no
+// matter which process wrote it. The caller must hold the lock. A write can be readable before it
+// is durable: for example, a database makes it visible while its standby does not have it yet,
+// because the writer's connection was ended. Callers that report something as already stored
+// should call Stands first. ok is false if the store leaves this to [Journal.Sync].
 func Stands(s Store, lock string) (ok bool, err error) {
 	h, ok := s.(interface{ Stands(lock string) error })
 	if ok {

@@ -36,21 +36,21 @@ type Store interface {
 	// Where returns the place of a name, or of the store itself for "", for messages to people.
 	Where(name string) string
 
-	// Get returns the whole content of a name as it was at one moment.
+	// Get returns the whole content of a name, as the content was at one moment.
 	Get(name string) ([]byte, error)
-	// Open opens a name for reading in parts. The reader does not see content that replaces it
-	// later.
+	// Open opens a name for reading in parts. The reader does not see later replacements of the
+	// content.
 	Open(name string) (Reader, error)
-	// Stat describes a document, a journal or a folder; "" is the store itself.
+	// Stat describes a document, a journal or a folder. The name "" is the store itself.
 	Stat(name string) (Info, error)
-	// List returns the entries of a folder, sorted by name; "" is the store itself.
+	// List returns the entries of a folder, sorted by name. The name "" is the store itself.
 	List(folder string) ([]Entry, error)
 
 	// Put gives documents and journals a new content, whether or not they exist. At any instant,
-	// and after a kill at any instant, each has its whole old content or its whole new one. The
-	// same holds after a power cut, unless the document was put Unsynced. how sets the durability
-	// that callers may rely on when Put returns nil. After an error the first few of docs may
-	// have the new content.
+	// and after a kill at any instant, each of them has its whole old content or its whole new
+	// content. The same holds after a power cut, unless the document was put Unsynced. The
+	// parameter how sets the durability that callers may rely on when Put returns nil. After an
+	// error the first few of docs may have the new content.
 	Put(how Durability, docs ...Doc) (Stats, error)
 	// Move renames a document, journal or folder, and replaces a document or journal that has the
 	// new name. A folder keeps its content. Move is atomic. With Synced, the old name cannot come
@@ -66,34 +66,36 @@ type Store interface {
 	// Journal returns the journal of a name for appending. It does not open or make the journal
 	// yet.
 	Journal(name string) Journal
-	// Lock takes a lock among processes, and among callers in this process: alone, or shared with
-	// other sharing holders. It does not wait: if others hold the lock, it returns a
-	// [*LockedError]. The system releases a lock when its process ends. [Wait] waits.
+	// Lock takes a lock among processes and among callers in this process. The parameter share
+	// sets whether the holder shares the lock with other sharing holders. It does not wait: if
+	// others hold the lock, it returns a [*LockedError]. The system releases a lock when its
+	// process ends. Use [Wait] to wait for a lock.
 	Lock(name string, share Share) (release func(), err error)
 }
 
 // Journal is a content that grows at its end. Only one goroutine may use a Journal value, and
 // only one writer may write at a time: callers must hold a lock while they write. There may be
-// many readers. They see whole appends, except that the last one may be there in part.
+// many readers. Readers see whole appends, except that the last append may be there in part.
 //
 // The first use, except Patch, durably makes a missing journal and its folder.
 type Journal interface {
 	// Reader reads the journal's content. Size asks the store each time, so it includes the
 	// appends of others.
 	Reader
-	// Append writes data in one piece after the first off bytes, and durably if sync is set. The
-	// journal must hold exactly off bytes. After a kill it holds all of data, a beginning of it,
-	// or none. After a power cut, data that was appended without sync may have holes. If the
-	// write fails, Append takes it back. If that fails too, Append returns an error that wraps
-	// [ErrTorn], and the caller must read the journal before appending to it again.
+	// Append writes data in one piece after the first off bytes. The write is durable if sync is
+	// set. The journal must hold exactly off bytes. After a kill the journal holds all of data,
+	// the beginning of data, or none of it. After a power cut, data that was appended without
+	// sync may have holes. If the write fails, Append takes it back. If that fails too, Append
+	// returns an error that wraps [ErrTorn], and the caller must read the journal before
+	// appending to it again.
 	Append(off int64, data []byte, sync bool) (Stats, error)
 	// Sync makes earlier appends without sync durable.
 	Sync() (Stats, error)
 	// Cut truncates the journal to size bytes. The next sync makes this durable.
 	Cut(size int64) error
-	// Patch overwrites existing bytes in place and touches no others. It is not atomic: readers
-	// must recognise a patch torn by a crash by its content. After a power cut, the patches
-	// without sync are there up to some moment, and the next one may be torn.
+	// Patch overwrites existing bytes in place and changes no other bytes. It is not atomic:
+	// readers must recognise a patch torn by a crash by its content. After a power cut, only the
+	// earlier ones of the patches without sync may be there, and the next patch may be torn.
 	Patch(off int64, data []byte, sync bool) error
 	// Current reports whether the name still refers to this journal. After a Put, a Move or a
 	// Remove of the name it returns false, and later appends to this journal are lost.
@@ -117,9 +119,9 @@ const (
 	// Unsynced writes survive the end of the process at any instant, in the order of the writes.
 	// A power cut may lose any of them, so callers must be able to make the content again.
 	Unsynced
-	// Once is for names that are derived from their content: a document that already has this
-	// length is left as it is. When the call returns, all documents survive a power cut. Before
-	// that, they become durable in no order.
+	// Once is for names that are derived from their content. A document that already has this
+	// length is not written again. When the call returns, all documents survive a power cut.
+	// Until then, they become durable in any order.
 	Once
 )
 
@@ -148,8 +150,8 @@ type Info struct {
 type Entry struct {
 	Name   string // its last part
 	Folder bool
-	// Info describes the entry. If the entry is gone by then, it returns an error that wraps
-	// fs.ErrNotExist.
+	// Info describes the entry. If the entry is gone when Info is called, Info returns an error
+	// that wraps fs.ErrNotExist.
 	Info func() (Info, error)
 }
 
@@ -158,7 +160,7 @@ type Stats struct {
 	// Files and Bytes count the written files and bytes.
 	Files int
 	Bytes int64
-	// Syncs counts waits for a disk, SyncTime is the time inside them.
+	// Syncs counts the waits for a disk. SyncTime is the total time of these waits.
 	Syncs    int
 	SyncTime time.Duration
 }
@@ -174,15 +176,15 @@ func (s *Stats) Add(o Stats) {
 // ErrTorn is wrapped by the error of an append that could not be taken back.
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
-// ErrOutOfReach is wrapped by the error of a store that can't be asked now. It says nothing about
-// the store's content.
+// ErrOutOfReach is wrapped by the error of a store that can't be reached now. The error says
+// nothing about the store's content.
 var ErrOutOfReach = errors.New("the store can't be asked now")
 
 // OutOfReach reports whether an error says nothing about the content, so that callers must treat
-// it as neither damaged nor missing. This is so if the store can't be asked now, or if the system
-// refuses a file: for a moment (too many open files, no memory), or because of missing rights or
-// a failing disk. Only content that was read can be damaged, and only an error that wraps
-// [fs.ErrNotExist] means that a name is missing.
+// it as neither damaged nor missing. It returns true if the store can't be reached now. It also
+// returns true if the system refuses a file because of too many open files, no memory, missing
+// rights or a failing disk. Only an error that wraps [fs.ErrNotExist] means that a name is
+// missing.
 func OutOfReach(err error) bool {
 	if err == nil || errors.Is(err, ErrOutOfReach) || statedir.Replaced(err) {
 		return err != nil
@@ -200,8 +202,8 @@ var ErrReadOnly = errors.New("nothing can be written")
 
 // LockedError reports a lock that somebody else holds.
 type LockedError struct {
-	// Name is the name of the lock, as [Store.Where] returns it. Holder names its holder, "" if
-	// the store does not know it.
+	// Name is the name of the lock, as [Store.Where] returns it. Holder names the holder of the
+	// lock, "" if the store does not know the holder.
 	Name, Holder string
 }
 
@@ -212,10 +214,11 @@ func (e *LockedError) Error() string {
 	return e.Name + " is held by another process"
 }
 
-// Unwritten returns why writes under a lock are missing although the process lives, or nil if all
-// are there. A store may hold back Unsynced writes, and all writes under a lock with [Defer],
-// until the lock is released, and may fail then. The caller must call Unwritten once, after it
-// released the lock and before anybody in this process takes the lock again.
+// Unwritten returns the error by which writes under a lock were lost although the process lives,
+// or nil if all writes are there. A store may hold back writes until the lock is released, and
+// may fail to write them then. It may do so with Unsynced writes, and with all writes under a
+// lock with [Defer]. The caller must call Unwritten once, after it released the lock and before
+// anybody in this process takes the lock again.
 func Unwritten(s Store, lock string) error {
 	if h, ok := s.(interface{ Unwritten(lock string) error }); ok {
 		return h.Unwritten(lock)
@@ -225,9 +228,9 @@ func Unwritten(s Store, lock string) error {
 
 // Defer lets a store hold back Synced writes, too, in the folder of a lock. The caller must hold
 // the lock alone. The writes become durable together, or not at all, when sync returns nil or
-// when the lock is released, unless [Unwritten] returns an error. The caller must answer nobody
-// before that, and must call sync before it acts elsewhere on its writes. A store that gains
-// nothing by deferring writes as usual.
+// when the lock is released, unless [Unwritten] returns an error. Until then, the caller must not
+// report a result to anybody. The caller must call sync before it does anything elsewhere that
+// depends on its writes. A store that gains nothing from this ignores Defer.
 func Defer(s Store, lock string) (sync func() error) {
 	if h, ok := s.(interface {
 		Defer(lock string) func() error
@@ -237,12 +240,12 @@ func Defer(s Store, lock string) (sync func() error) {
 	return func() error { return nil }
 }
 
-// Resume takes a lock alone that this process released last, without asking whether another
-// process has held it since. The process goes on with its old knowledge of the lock's folder, and
-// others may take the lock meanwhile. The caller must call [Defer] at once, and must answer
-// nobody before it released the lock and [Unwritten] returned nil. If another process held the
-// lock, Unwritten returns an error and none of the writes are there. Resume returns nil if the
-// caller must use [Store.Lock] instead.
+// Resume takes an exclusive lock again after this process released it. It does not check whether
+// another process has held the lock since. The process continues with its old knowledge of the
+// lock's folder, and another process may take the lock meanwhile. The caller must call [Defer] at
+// once, and must not report a result to anybody before it released the lock and [Unwritten]
+// returned nil. If another process held the lock, Unwritten returns an error and the writes are
+// lost. Resume returns nil if the caller must use [Store.Lock] instead.
 func Resume(s Store, lock string) (release func()) {
 	if h, ok := s.(interface{ Resume(lock string) func() }); ok {
 		return h.Resume(lock)
@@ -300,7 +303,7 @@ const asides = 10_000
 
 const asideMark = ".damaged-"
 
-// IsAside reports whether a name is one that [PutAside] gives.
+// IsAside reports whether [PutAside] gave this name.
 func IsAside(name string) bool { return strings.Contains(name, asideMark) }
 
 // AsideName returns the first unused name of NAME.damaged-1, -2, ….
@@ -333,9 +336,9 @@ func PutAside(s Store, name string) (string, error) {
 	return aside, s.Move(Unsynced, name, aside)
 }
 
-// KeepOutOfGit makes git ignore the content of a store. It replaces a link, and an ignore file
-// that lets more through than itself and the configuration, since either may have come with the
-// project.
+// KeepOutOfGit makes git ignore the content of a store. It replaces a link in place of the ignore
+// file, and an ignore file that does not ignore everything except itself and the configuration.
+// Such files may have come with the project.
 func KeepOutOfGit(s Store) error {
 	const name = ".gitignore"
 	data, err := s.Get(name)
@@ -376,8 +379,8 @@ var ErrOvertaken = errors.New("somebody else appended first")
 // is out of reach or overloaded.
 var ErrAgain = errors.New("try again")
 
-// Again reports whether a failed call may be repeated unchanged. Either none of its writes are
-// there, or all are and the repeated call finds them.
+// Again reports whether a failed call may be repeated unchanged. Either all writes of the failed
+// call are there, and the repeated call finds them, or no write is there.
 func Again(err error) bool {
 	return errors.Is(err, ErrAgain) || Overtaken(err) || slices.ContainsFunc(passing, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
@@ -392,8 +395,8 @@ func Overtaken(err error) bool {
 // LostError reports that the holder lost its lock, for example because it was paused for longer
 // than the lease. Its write did not happen.
 type LostError struct {
-	// Name is the name that was to be written, and Lock the lost lock, as [Store.Where] returns
-	// them.
+	// Name is the name that the holder tried to write. Lock is the lost lock. Both are in the
+	// form of [Store.Where].
 	Name, Lock string
 }
 
@@ -404,9 +407,9 @@ func (e *LostError) Error() string {
 // Apart is a store that keeps large contents elsewhere, such as in a bucket.
 type Apart interface {
 	Store
-	// Sweep removes large contents that no name refers to, and returns their number. It spares
-	// recent ones, because their writer may still be at work, unless now is set; that writer then
-	// fails. After an error some are left, which the next Sweep removes.
+	// Sweep removes large contents that no name refers to, and returns their number. Unless now
+	// is set, Sweep keeps recent contents, because a writer may still need them. If now is set,
+	// such a writer fails. After an error some contents are left, which the next Sweep removes.
 	Sweep(ctx context.Context, now bool) (int, error)
 	// Strays calls f for every large content that no name refers to.
 	Strays(ctx context.Context, f func(Stray) error) error
@@ -416,13 +419,13 @@ type Apart interface {
 type Stray struct {
 	Where string
 	Size  int64
-	// Known is set if the store knows of a present or past write or removal of the content, so
-	// that a sweep will remove it in time. Other contents came from elsewhere, or so late that
-	// nobody waited for them any more.
+	// Known is set if the store has a record of a write or a removal of the content. A sweep
+	// removes known contents in time. Other contents came from elsewhere, or arrived after their
+	// writer had given up.
 	Known bool
 }
 
-// Sweep calls [Apart.Sweep] if the store is an [Apart], and else does nothing.
+// Sweep calls [Apart.Sweep] if the store is an [Apart]. Otherwise it does nothing.
 func Sweep(ctx context.Context, s Store, now bool) error {
 	if a, ok := s.(Apart); ok {
 		_, err := a.Sweep(ctx, now)

@@ -11,11 +11,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// maxGlob bounds a glob, in bytes: matching one costs more than its length.
+// maxGlob is the largest length of a glob in bytes. The cost of a match grows faster than this
+// length.
 const maxGlob = 1024
 
-// maxAlternatives bounds the alternatives of a glob and its runs of folders: each may
-// have to be tried with all of the others.
+// maxAlternatives bounds the alternatives of a glob, and its runs of folders. A match may have to
+// try all combinations of them.
 const maxAlternatives = 16
 
 // CheckGlob returns an error that names the fault of a glob, nil for a good one.
@@ -44,13 +45,13 @@ func CheckGlob(text string) error {
 
 // Globs matches a name if at least one of its globs does. The zero value matches nothing.
 //
-// A * matches any characters of one name, ** between slashes any folders, ? one character, [a-z]
-// and [^a-z] one of some, {a,b} either text. A backslash removes the special meaning of the next
-// character. Upper and lower case are the same. A glob that names a folder matches the folder's
-// content.
+// A * matches any characters of one name. ** between slashes matches any folders. ? matches one
+// character. [a-z] and [^a-z] match one character of a set. {a,b} matches either text. A
+// backslash removes the special meaning of the next character. Upper and lower case are the same.
+// A glob that names a folder matches the folder's content.
 //
-// Names that are closed are matched only by a part of a glob that names them: those
-// that begin with a dot by one that does so too, the others by their letters.
+// A closed name is matched only by a part of a glob that names it. For a name that begins with a
+// dot, that part must begin with a dot too. For another name, the part must be exactly the name.
 type Globs struct {
 	all    []glob
 	closed func(name string) bool
@@ -59,12 +60,12 @@ type Globs struct {
 type glob struct {
 	text  string
 	parts []string
-	// across is set if an alternative contains a slash, so that the parts have no meaning.
+	// across is set if an alternative contains a slash. The parts have no meaning then.
 	across bool
 }
 
 // NewGlobs makes globs of texts. A text that [CheckGlob] refuses matches nothing. closed reports
-// which names are closed; nil closes none.
+// whether a name is closed. If closed is nil, no name is.
 func NewGlobs(texts []string, closed func(name string) bool) Globs {
 	g := Globs{closed: closed}
 	for _, t := range texts {
@@ -82,8 +83,8 @@ func NewGlobs(texts []string, closed func(name string) bool) Globs {
 // Empty reports whether there are no globs.
 func (g Globs) Empty() bool { return len(g.all) == 0 }
 
-// Names reports whether a glob matches the path itself by the name of the file, not
-// only by a folder above it or as one of all files.
+// Names reports whether a glob names the file of the path. A glob that matches only a folder
+// above the file, or all files, does not count.
 func (g Globs) Names(p string) bool {
 	p = strings.ToLower(p)
 	return slices.ContainsFunc(g.all, func(o glob) bool {

@@ -9,8 +9,9 @@ import (
 // vendors and kinds are words that people write around the name of a coding agent.
 var vendors, kinds = []string{"anthropic", "openai", "google", "github"}, []string{"cli", "agent", "coding", "code"}
 
-// MeantHost returns the name of the coding agent that typed means, such as "claude" for
-// "claude-code" and "Gemini CLI", and typed itself if it means none of names.
+// MeantHost returns the one of names that the word typed means, such as "claude" for
+// "claude-code" or "gemini" for "Gemini CLI". If typed means none of names, MeantHost returns
+// typed itself.
 func MeantHost(typed string, names []string) string {
 	if slices.Contains(names, typed) {
 		return typed

@@ -11,16 +11,16 @@ import (
 type Ignore struct {
 	// dir is the folder of the file, with its slash; "" for the workspace.
 	dir string
-	// within is the folder, with its slash, that paths are relative to; "" if it is the
-	// same that dir is relative to.
+	// within is the folder, with its slash, that paths are relative to. It is "" if dir is
+	// relative to the same folder.
 	within string
 	rules  []rule
 }
 
 type rule struct {
 	pattern string
-	// name is set if the pattern is matched with the last name of a path. literal is set if the
-	// pattern is that name.
+	// name is set if the pattern is matched with the last name of a path. literal is set if such
+	// a pattern has no wildcards.
 	name, literal bool
 	folder, not   bool
 }
@@ -84,8 +84,8 @@ func trimSpaces(s string) string {
 	return s
 }
 
-// Within returns the rules for paths that are relative to a folder of theirs. Rules that
-// leave out one of the folders in except are dropped.
+// Within returns the rules for paths that are relative to a subfolder. Rules that ignore one of
+// the folders in except are dropped.
 func (ig *Ignore) Within(folder string, except []string) *Ignore {
 	out := &Ignore{dir: ig.dir, within: folder + "/"}
 	for _, r := range ig.rules {

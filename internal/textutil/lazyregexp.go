@@ -15,8 +15,8 @@ var (
 	lazy []*Regexp
 )
 
-// LazyRegexp keeps a pattern for [regexp.MustCompile]. Use it for package variables: the result is
-// kept as long as the process lasts.
+// LazyRegexp keeps a pattern for [regexp.MustCompile]. Use it only for package variables, because
+// the result is never freed.
 func LazyRegexp(pattern string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
 	mu.Lock()
@@ -26,7 +26,7 @@ func LazyRegexp(pattern string) *Regexp {
 }
 
 // CompileAll compiles the patterns of all packages of the program and returns their number. It
-// panics if one is wrong.
+// panics if a pattern is wrong.
 func CompileAll() int {
 	mu.Lock()
 	defer mu.Unlock()

@@ -2,8 +2,8 @@ package textutil
 
 import "strings"
 
-// maxRunes bounds how much of a word is compared: longer ones are compared by their
-// beginnings, and are at least their further length apart.
+// maxRunes is the number of characters of a word that are compared. For longer words, the
+// difference of their further lengths is added.
 const maxRunes = 128
 
 // Distance counts the letters to add, drop, change or swap with their neighbour to make
@@ -35,8 +35,8 @@ func Distance(a, b string) int {
 	return row[len(y)] + max(rest, -rest)
 }
 
-// Nearest returns those of the words that a mistyped one was probably meant to be, at most
-// three: the nearest within a third of its length, then those that begin with it.
+// Nearest returns at most three of words that a mistyped word probably means. The nearest words
+// within a third of its length come first, and then the words that begin with it.
 func Nearest(typed string, words []string) []string {
 	best := (len([]rune(typed)) + 1) / 3
 	var near, begin []string

@@ -10,11 +10,11 @@ import (
 // maxBytes is the longest word that may be a name as it is.
 const maxBytes = 100
 
-// SafeName returns a folder's name for a word that comes from elsewhere: the key of a
-// session, the name of an agent. No two words get one name, also where the disk does not
-// distinguish upper from lower case (macOS, Windows), and no name is one that Windows
-// reserves or changes. The name depends on nothing but the word, so that processes and
-// machines come to the same one.
+// SafeName returns a folder's name for a word that comes from elsewhere, such as the key of a
+// session or the name of an agent. Different words get different names, also on a disk that does
+// not distinguish upper from lower case (macOS, Windows). Windows neither reserves nor changes
+// any of these names. The name depends only on the word, so all processes and machines get the
+// same name.
 //
 //	main              main                           as it is
 //	a/b               a_b-c14cddc033f64b9d           changed: a hash of the word follows
@@ -22,9 +22,8 @@ const maxBytes = 100
 //	aux.txt           _aux.txt-0857d0cb3b4f429f      as it is, Windows reserves it
 //	a_b-c14cddc…      _a_b-c14cddc…-60e8b8f22b6bf5a4 as it is it would meet a/b
 //
-// The name has at most 118 bytes of [A-Za-z0-9._-], and does not
-// end in a dot. Two words share one, compared without case, only if the first 64 bits
-// of their SHA-256 are equal.
+// The name has at most 118 bytes of [A-Za-z0-9._-], and does not end in a dot. Two words share a
+// name, compared without case, only if the first 64 bits of their SHA-256 are equal.
 func SafeName(word string) string {
 	name := SafeNameBefore(word)
 	if reserved(name) || name == word && (word != strings.ToLower(word) || strings.HasSuffix(word, ".") || IsHashedName(word)) {
@@ -65,7 +64,7 @@ func hash(word string) string {
 // byte, consists of dots, or is cut to size.
 var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0-9.-]{100})-[0-9a-f]{16}$`)
 
-// IsHashedName reports whether a word looks like the name of another.
+// IsHashedName reports whether a word looks like a name that SafeName makes with a hash.
 func IsHashedName(word string) bool { return hashed.MatchString(word) }
 
 // IsSafeName reports whether a word may be a name that [SafeName] or [SafeNameBefore] gave.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// sample is how many bytes of a text decide how it is encoded.
+// sample is the number of bytes that decide the encoding of a text.
 const sample = 1024
 
 // UTF8Reader returns a reader of r's text in UTF-8. Text in UTF-16 loses its byte-order mark,
@@ -40,8 +40,9 @@ func IsUTF16(f io.ReaderAt) bool {
 	return ok
 }
 
-// utf16Order reports whether a text is in UTF-16, and the order of its bytes if it has no
-// byte-order mark: then one byte of nearly each pair is zero, and none of the others.
+// utf16Order reports whether a text is in UTF-16, and returns the order of its bytes. In a text
+// without a byte-order mark, the same byte of nearly every pair must be zero, and the other byte
+// must never be zero.
 func utf16Order(s string) (order unicode.Endianness, ok bool) {
 	if strings.HasPrefix(s, "\xff\xfe") || strings.HasPrefix(s, "\xfe\xff") {
 		return unicode.LittleEndian, !strings.HasPrefix(s, "\xff\xfe\x00\x00")

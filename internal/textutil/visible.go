@@ -1,7 +1,7 @@
 // Package textutil holds string functions that several packages use: show foreign text safely on
 // a terminal (Visible), find the word that a typing error meant (Nearest), match paths against
 // globs and .gitignore rules (Globs, Ignore), decode UTF-16 (UTF8), and name folders (SafeName).
-// It knows no file format, and reads no file but the ones it is handed.
+// It knows no file format, and opens no files.
 package textutil
 
 import (
@@ -12,15 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s so that a terminal does nothing but print it: characters that move the
-// cursor, control the terminal, change the order of writing or can't be seen become escapes.
-// Joiners within Arabic, Indic and emoji stay, and so do selectors after a character.
+// Visible returns s in a form that a terminal only prints. Characters that move the cursor,
+// control the terminal, change the order of writing or can't be seen become escapes. Joiners
+// within Arabic, Indic and emoji stay, and so do selectors after a character.
 //
-// It is s with each such character as \u{1b}, and each byte that is no UTF-8 as \x9b.
-// Line feeds, also with a carriage return before them, and tabs stay.
+// Escapes have the form \u{1b} for a character, and \x9b for a byte that is not valid UTF-8. Line
+// feeds, also with a carriage return before them, and tabs stay.
 func Visible(s string) string { return new(VisibleRun).Text(s) }
 
-// VisibleRun is a text that comes in pieces. The zero value is at its beginning.
+// VisibleRun applies Visible to a text that comes in pieces. The zero value is ready for the
+// first piece.
 type VisibleRun struct{ last, base rune } // the character before, and the last that is no mark on another
 
 // Text returns the next piece, as Visible shows it.
@@ -34,8 +35,8 @@ func (c *VisibleRun) Text(s string) string {
 	})
 }
 
-// VisibleJSON returns a JSON document whose strings hold such characters as JSON escapes, and so
-// the same document. Bytes that are no UTF-8 become U+FFFD, as decoders read them.
+// VisibleJSON returns the same JSON document, with JSON escapes for the characters that Visible
+// replaces. Bytes that are not valid UTF-8 become U+FFFD, as decoders read them.
 func VisibleJSON(doc string) string {
 	return new(VisibleRun).replace(doc, func(b *strings.Builder, r rune, _ string) {
 		if hi, lo := utf16.EncodeRune(r); hi != utf8.RuneError {
@@ -120,7 +121,7 @@ func (c *VisibleRun) allows(r rune, rest string) bool {
 	return !unicode.Is(hidden, r)
 }
 
-// seen reports whether the character before can be seen itself.
+// seen reports whether the previous character is visible by itself.
 func (c *VisibleRun) seen() bool {
 	return c.last != '\u200b' && c.last != '\u200c' && c.last != '\u200d' && c.last != '\u180e'
 }
@@ -163,7 +164,7 @@ var joining = []*unicode.RangeTable{
 	{R16: []unicode.Range16{{Lo: 0x0640, Hi: 0x0640, Stride: 1}}}, // the stroke that lengthens Arabic
 }
 
-// spaceless are scripts whose words a space of no width parts.
+// spaceless are scripts that separate words by a zero-width space.
 var spaceless = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Javanese, unicode.Balinese, unicode.Tai_Tham, unicode.Tibetan}
 
 // hidden are characters that turn the order of writing round, part lines or take no

@@ -1,8 +1,8 @@
-// Package storetest tests stores: the contract that every store of package store must fulfil,
-// and a store in memory ([Store]) that fails on demand. SetFault refuses a write, does part of
-// one, or lets the process die in the middle of it; SetUnread refuses reads; Restart returns
-// what the next process finds after a kill, or after a power cut that lost, tore and reordered
-// unsynced bytes.
+// Package storetest has tests of the contract that every store of package store must fulfil, and
+// a store in memory ([Store]) that fails on demand. [Store.SetFault] makes a write fail, makes it
+// write only a part, or simulates the death of the process during the write. [Store.SetUnread]
+// makes reads fail. [Store.Restart] returns the store that the next process finds after a kill or
+// a power cut. A power cut may lose, tear and reorder unsynced bytes.
 package storetest
 
 import (
@@ -25,12 +25,13 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// Kind is a store under test: how one is made, killed at a step, and found again.
+// Kind has the functions that make a store under test, kill it at a step, and open it again.
 type Kind struct {
 	Open func(t *rapid.T) store.Store
-	// Kill lets the process die at its nth write step from now on, after part bytes of that
-	// write. died ends this and reports whether the process died. next returns the store as the
-	// next process finds it. With refused, the process lives and only that step fails.
+	// Kill lets the process die at its nth write step from now on, after the first part bytes of
+	// that write. died ends this mode and reports whether the process died. next returns the
+	// store as the next process finds it. If refused is set, the process lives and only that step
+	// fails.
 	Kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
 }
 
@@ -55,15 +56,15 @@ func Contract(t *testing.T, k Kind) {
 // model is the expected content by name.
 type model map[string]string
 
-// action is a change of a store. While it runs, the content of each touched name must be one of
-// those in may, and after success the last of them.
+// action is a change of a store. While it runs, each touched name must have one of its contents
+// in may. After success the name must have the last of these contents.
 type action struct {
 	what string
 	do   func(s store.Store) error
 	may  map[string][]string
 }
 
-// gone is the content of a name that has none.
+// gone is the content of a missing name in a model.
 const gone = "\x00gone"
 
 func (m model) at(name string) string {
@@ -205,8 +206,8 @@ func (m model) compare(t *rapid.T, got model, what string) {
 	}
 }
 
-// Reads return what was written. A process that dies at any step must leave all finished steps,
-// and of the unfinished one no more than the contract allows.
+// Reads must return the written content. After the process dies at any step, all finished steps
+// must be there, and the unfinished step may be there only as far as the contract allows.
 func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
 	m := model{}
 	for range rapid.IntRange(1, 12).Draw(t, "actions") {
@@ -244,7 +245,7 @@ func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
 // PowerCut tests that a power cut leaves all synced content under its names: whole documents, and
 // journals up to their last sync.
 //
-// cut returns the store as the next process finds it; pick(n) chooses among n outcomes.
+// cut returns the store as the next process finds it. pick(n) chooses one of n outcomes.
 func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pick func(n int) int) store.Store) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, pick := open(), func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }
@@ -343,8 +344,8 @@ func deferred(t *rapid.T, k Kind, s store.Store) {
 	}
 }
 
-// Handles: a replaced journal is no longer current; a reader keeps reading the content that it
-// opened; a patch makes no journal.
+// A replaced journal must not be current. A reader must keep reading the content that it opened.
+// A patch must not make a journal.
 func handles(t *rapid.T, _ Kind, s store.Store) {
 	must := func(err error) {
 		t.Helper()
@@ -447,7 +448,8 @@ func locks(t *rapid.T, _ Kind, s store.Store) {
 	}
 }
 
-// A waiting caller gets a lock when it is released, and stops waiting when its context ends.
+// A waiting caller must get a lock when its holder releases it, and must stop waiting when its
+// context ends.
 func wait(t *rapid.T, _ Kind, s store.Store) {
 	release, err := store.Wait(context.Background(), s, "lock", store.Shared)
 	if err != nil {
@@ -476,8 +478,8 @@ func wait(t *rapid.T, _ Kind, s store.Store) {
 	}
 }
 
-// A step that is refused without a crash must leave the old content or the new one, and nothing
-// half done. The store takes back the steps that it can.
+// A step that fails without a crash must leave either the old content or the new content. The
+// store takes back the steps that it can.
 func refused(t *rapid.T, k Kind, s store.Store) {
 	m := model{}
 	for range rapid.IntRange(1, 8).Draw(t, "actions") {

@@ -56,8 +56,8 @@ var _ store.Store = (*Store)(nil)
 type core struct {
 	mu    sync.Mutex // guards all that follows
 	names map[string]*node
-	// disk holds the names that a power cut leaves; changes are the later changes to them, in
-	// order.
+	// disk holds the names that survive a power cut. changes are the later changes to these
+	// names, in order.
 	disk    map[string]*node
 	changes []change
 	locks   map[string]int // how many share it, -1 for one who holds it alone
@@ -67,15 +67,16 @@ type core struct {
 	last    time.Time
 }
 
-// change gives names a content, or nil, in one step.
+// change gives names new contents in one step. A nil content removes the name.
 type change struct{ set map[string]*node }
 
 // node is a content.
 type node struct {
 	data []byte
 	time time.Time
-	// The first firm bytes survive a power cut, except for later patches: old has the bytes
-	// before those. ghost was cut off after the firm bytes and may come back.
+	// The first firm bytes survive a power cut, except that later patches may be lost. old has
+	// the bytes before these patches. ghost has bytes that were cut off after the firm bytes and
+	// may come back.
 	firm  int
 	old   []piece
 	ghost []byte
@@ -91,15 +92,16 @@ func New() *Store {
 	return &Store{core: &core{names: map[string]*node{}, disk: map[string]*node{}, locks: map[string]int{}}}
 }
 
-// SetFault makes every later step call f and fail with its error. With nil, all steps succeed.
+// SetFault makes every later step call f and fail with the error of f. With nil, all steps
+// succeed.
 func (c *core) SetFault(f fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault, c.dead = f, false
 }
 
-// SetUnread makes every later read of a content, a description or a list call f with the name,
-// and return its error. With nil, all reads succeed.
+// SetUnread makes every later Get, Stat, List or other read call f with the name, and return the
+// error of f. With nil, all reads succeed.
 func (c *core) SetUnread(f func(name string) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +153,7 @@ func (c *core) rename(set map[string]*node) {
 	c.changes = append(c.changes, change{set})
 }
 
-// syncNames makes the changes in a folder durable, and all changes before them.
+// syncNames makes the changes in a folder durable, and all earlier changes.
 func (c *core) syncNames(folder string, st *store.Stats) error {
 	if err := c.step(Names, folder); err != nil {
 		return err
@@ -182,9 +184,10 @@ func apply(names map[string]*node, changes []change) {
 	}
 }
 
-// Restart returns the store as the next process finds it: after a kill, which leaves contents that were
-// not synced for a power cut to take, and names as they are, or, if pick is not nil, after a power
-// cut, for which pick(n) chooses among n outcomes. The locks of the old process are gone.
+// Restart returns the store as the next process finds it, without the locks of the old process.
+// If pick is nil, this is after a kill: all names and contents are there, and a later power cut
+// may still take unsynced contents. Otherwise it is after a power cut, and pick(n) chooses one of
+// n outcomes.
 func (s *Store) Restart(pick func(n int) int) *Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +222,7 @@ func (v *node) afterCut(pick func(n int) int) []byte {
 	case pick(2) == 1:
 		data = append(data, v.ghost...)
 	}
-	// Patches reached the disk up to a moment; the next may be torn.
+	// The disk has the patches up to a moment. The next patch may be torn.
 	kept := pick(len(v.old) + 1)
 	for i := len(v.old) - 1; i >= kept; i-- {
 		p, done := v.old[i], 0
@@ -449,7 +452,7 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 	return st, nil
 }
 
-// Tidy implements [store.Store]: nothing is ever left half done here.
+// Tidy implements [store.Store]. It does nothing, because this store leaves no unfinished files.
 func (s *Store) Tidy(...string) error { return nil }
 
 // Lock implements [store.Store].

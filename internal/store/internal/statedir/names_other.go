@@ -4,6 +4,6 @@ package statedir
 
 import "io/fs"
 
-// names returns how many names a file has. Windows reports that of open files only; the
-// state of a repository comes without hard links, since git keeps none.
+// names returns how many names a file has. Windows reports the number of open files only. The
+// state in a repository has no hard links, because git does not keep them.
 func names(fs.FileInfo) int { return 1 }

@@ -1,15 +1,14 @@
 // Package statedir is the one way to the files of a state directory.
 //
-// A state directory may come with somebody's repository, so nothing in it is
-// believed: a name that leads through a symbolic link, as a file or as a folder, or
-// to anything but a regular file is refused by a [*LinkError], before a byte is read
-// or written. A file that has other names too (hard links) is given an inode of its
-// own before it is appended to, so that what the other names show does not change.
-// The folders above the state directory are the user's and may be links.
+// A state directory may come with somebody's repository, so the package does not trust its
+// content. For a name that leads through a symbolic link, or to anything but a regular file,
+// methods return a [*LinkError] before they read or write a byte. A file with several names (hard
+// links) gets an inode of its own before an append, so that the content under the other names
+// does not change. The folders above the state directory are the user's and may be links.
 //
-// Reads go through [os.Root]; writes go through internal/atomicfile, once the name has been
-// looked at. The package interprets no content, follows no link, and never removes a file that it
-// was not asked to remove by name.
+// Reads go through [os.Root]. Writes go through internal/atomicfile after the name is checked.
+// The package interprets no content, follows no link, and never removes a file that it was not
+// asked to remove by name.
 package statedir
 
 import (
@@ -28,7 +27,7 @@ import (
 )
 
 // Dir is a state directory or a folder in it. Names are relative to it, with slashes. A Dir is a
-// plain value: making one opens and creates nothing.
+// plain value. Making a Dir opens and creates nothing.
 type Dir struct {
 	base string // the state directory
 	rel  string // the folder in it, "." for itself
@@ -40,13 +39,14 @@ func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
 // Sub returns a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
-// Path returns the path of a name, for messages and for references from elsewhere; "" is the
-// folder itself. Callers that open the file must use [Dir.Check].
+// Path returns the path of a name, for messages and for references from elsewhere. The name "" is
+// the folder itself. Callers that open the file must use [Dir.Check].
 func (d Dir) Path(name string) string {
 	return filepath.Join(d.base, filepath.FromSlash(path.Join(d.rel, name)))
 }
 
-// LinkError reports a state file, or a folder above it, that is something else.
+// LinkError reports that the path of a state file, or of a folder above it, leads to a link or
+// another kind of file.
 type LinkError struct {
 	// Path is the path that was refused. Is describes the file found there.
 	Path, Is string
@@ -96,7 +96,7 @@ func (d Dir) look(name string) (fs.FileInfo, error) {
 	return fi, nil
 }
 
-// rename gives an error of os.Root the whole path, so that a reader knows the file.
+// rename replaces the path in an error of os.Root by the whole path.
 func (d Dir) rename(err error, rel string) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -200,7 +200,7 @@ func (d Dir) ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ReadDir lists a folder, "" for d itself.
+// ReadDir lists a folder. The name "" is d itself.
 func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	fi, err := d.look(name)
 	if err != nil {
@@ -256,7 +256,7 @@ func (d Dir) WriteFile(name string, data []byte, perm fs.FileMode) (atomicfile.S
 	return atomicfile.WriteFileStats(at, data, perm)
 }
 
-// MkdirAll makes a folder in d, "" for d itself, and the missing folders above it.
+// MkdirAll makes a folder in d and the missing folders above it. The name "" is d itself.
 func (d Dir) MkdirAll(name string, perm fs.FileMode) (atomicfile.Stats, error) {
 	at, err := d.Check(name)
 	if err != nil {
