@@ -16,11 +16,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// orphanAge is the age from which a blob that no page holds is reported: a younger one may
+// orphanAge is the age from which a blob that no page holds is reported. A younger blob may
 // belong to a line that is just being written.
 const orphanAge = time.Hour
 
-// Kept returns an audit's checks of the state that is kept next to memory.
+// Kept returns an audit's checks of the state next to memory.
 func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
 	kept := map[health.Code]consolidation.Kept{}
 	for code, find := range auditState {
@@ -29,8 +29,8 @@ func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
 	return kept
 }
 
-// Resolves reports whether pages that memory names can be read. It looks when it is
-// first asked.
+// Resolves returns a function that reports whether a page that memory names can be read. The
+// function looks at the sessions when it is first called.
 func (in *Inspector) Resolves(ctx context.Context) func(id string) bool {
 	readable := sync.OnceValue(func() map[string]bool { return readable(ctx, in) })
 	return func(id string) bool { return readable()[id] }
@@ -41,8 +41,8 @@ var auditState = map[health.Code]func(context.Context, *Inspector, *health.Repor
 	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
 }
 
-// readable returns the pages that memory names and that can be read in a session. Each session is
-// opened once, and none if memory names no page.
+// readable returns the pages that memory names and that can be read in a session. It opens each
+// session once. If memory names no page, it opens no session.
 func readable(ctx context.Context, in *Inspector) map[string]bool {
 	out := map[string]bool{}
 	snap, err := in.Upkeep.ReadAll(ctx)
@@ -91,8 +91,7 @@ func anyBlob(in *Inspector) bool {
 	return false
 }
 
-// auditBlobs reports the blobs of no page together: one by one their names
-// say nothing.
+// auditBlobs reports all blobs without a page together, because their names are only hashes.
 func auditBlobs(ctx context.Context, in *Inspector, r *health.Report, now time.Time) error {
 	if !anyBlob(in) {
 		return nil // no journal needs to be read

@@ -24,21 +24,21 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// stored are the checks of the state folder, in the order in which they are run.
+// stored are the checks of the state folder, in the order in which they run.
 var stored = []health.Check[*Inspector]{
 	{Code: health.Journals, Title: "journals and pages are whole", Run: checkSessions},
 	{Code: health.Blobs, Title: "every blob is what its name says", Run: checkBlobs},
 	{Code: health.Backups, Title: "every backup is what its name says", Run: checkBackups},
 }
 
-// checked are the checks of all that is kept.
+// checked are the checks of everything that is kept.
 var checked = append(slices.Clip(stored), health.Check[*Inspector]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
 
 // Check verifies every invariant of the state directory. Every journal must be readable from end
 // to end. Every page must restore to the content that its hash names, and every blob and backup
 // must have the content that its name says. No projection may show a page that can't be restored,
-// show one twice, or show one below its floor. The index, if there is one, must be whole. It
-// writes nothing.
+// show a page twice, or show a page below its floor. The index, if there is one, must be whole.
+// It writes nothing.
 func (in *Inspector) Check(ctx context.Context) ([]health.Finding, error) {
 	return found(ctx, in, checked)
 }
@@ -137,8 +137,8 @@ func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.R
 	return nil
 }
 
-// checkIndex verifies the index. That there is none, or an older one that the next
-// reindex replaces, is nothing wrong.
+// checkIndex verifies the index. A missing index is no problem, nor is an older index that the
+// next reindex replaces.
 func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
 	if in.Memory == nil {
 		return nil
@@ -176,8 +176,8 @@ func auditIndex(ctx context.Context, in *Inspector, r *health.Report, _ time.Tim
 	return nil
 }
 
-// wholeIndex is the way out of an index that is damaged inside: a reindex that is not full
-// makes it anew only if the file or its texts are not whole.
+// wholeIndex is the remedy for an index that is damaged inside. A reindex that is not full
+// rebuilds the index only if the file or its texts are not whole.
 const wholeIndex = "run 'memkernel reindex --full', which makes it anew; nothing is lost"
 
 // ofIndex returns the finding for an error of the index.

@@ -22,7 +22,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// maxAlike is how many symptoms of one sort are reported one by one.
+// maxAlike is the number of symptoms of one sort that are reported one by one.
 const maxAlike = 5
 
 // maxBookAge is the age from which prices are doubted.
@@ -34,7 +34,7 @@ func (in *Inspector) Doctor(ctx context.Context, r *health.Report, o health.Doct
 	return health.Run(ctx, r, looks(), &doctor{ctx: ctx, Report: r, alike: map[string]int{}, opts: o, in: in})
 }
 
-// looks returns a doctor's checks, in order. Rows of a check that are well are findings too.
+// looks returns a doctor's checks, in order. A check's rows without a problem are findings, too.
 func looks() []health.Check[*doctor] {
 	look := func(code health.Code, title string, at func(*doctor)) health.Check[*doctor] {
 		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
@@ -54,15 +54,15 @@ func looks() []health.Check[*doctor] {
 	}
 }
 
-// doctor is a look at a workspace and its state folder.
+// doctor is one examination of a workspace and its state folder.
 type doctor struct {
 	*health.Report
 	ctx  context.Context
 	opts health.DoctorOptions
 	in   *Inspector
-	// alike counts the symptoms of one sort, sorts are in the order of their
-	// first.
+	// alike counts the symptoms of each sort.
 	alike map[string]int
+	// sorts are the sorts of symptoms, in the order of their first symptoms.
 	sorts []health.Finding
 }
 
@@ -125,7 +125,7 @@ func (d *doctor) files() {
 		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
 	}
 	if markdownstore.IsRemote(m.Private) {
-		return // the rest concerns its state, which is at the same place
+		return // the other checks concern its state, which is in the same place
 	}
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
@@ -227,7 +227,7 @@ var unsearchable = map[api.IndexState]health.Finding{
 	api.IndexFailed:  {Severity: health.Error, Hint: "see that the file can be read and nobody else holds it"},
 }
 
-// vectors compares the vectors with the embedder that is configured.
+// vectors compares the index's vectors with the configured embedder.
 func (d *doctor) vectors(st *api.IndexStatus) {
 	p := d.in.Embedder
 	switch {
@@ -289,7 +289,7 @@ func (d *doctor) embedding() {
 	d.vectorLength(p, len(v))
 }
 
-// vectorLength compares the model's vectors with those of the index.
+// vectorLength compares the length of the model's vectors with the length of the index's vectors.
 func (d *doctor) vectorLength(p embed.Provider, length int) {
 	ix, err := d.in.Memory.Index(d.ctx)
 	if err != nil {

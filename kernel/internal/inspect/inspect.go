@@ -1,6 +1,7 @@
-// Package inspect reports on a kernel's state: where everything is and how big (status), whether
-// it is whole (check), a doctor's findings, and the state directory's part in an audit of memory.
-// It opens sessions for reading, and never writes, mends or removes anything.
+// Package inspect reports on a kernel's state. Status reports the places and sizes of everything
+// that is kept. Check verifies that the state is whole. Doctor reports findings, and Kept has the
+// state directory's part in an audit of memory. The package opens sessions for reading, and never
+// writes, mends or removes anything.
 package inspect
 
 import (
@@ -27,15 +28,17 @@ type Inspector struct {
 	Upkeep              *upkeep.Keeper
 	Prices              *cachelayout.Book
 	Now                 func() time.Time
-	// Memory is nil if it is off. Set holds its settings, which the findings complete. IndexPath
-	// is the file of its index. Embedder makes its vectors and may be nil.
-	Memory    *memory.Memory
-	Set       api.MemoryStatus
+	// Memory is nil if memory is off.
+	Memory *memory.Memory
+	// Set holds the settings of memory, which the findings complete.
+	Set api.MemoryStatus
+	// IndexPath is the file of memory's index.
 	IndexPath string
-	Embedder  embed.Provider
+	// Embedder makes the vectors of memory. It may be nil.
+	Embedder embed.Provider
 	// StateFile and Buffer say which records of the working state are kept.
 	StateFile, Buffer bool
-	// NoSession is the error for a session that is not there.
+	// NoSession returns the error for a missing session.
 	NoSession func(key string) error
 }
 

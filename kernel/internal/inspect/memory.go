@@ -8,13 +8,13 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// MemoryStatus reads the state of memory: its settings, and its index.
+// MemoryStatus reads the settings and the index of memory.
 func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	st, m := in.Set, in.Memory
 	if m == nil {
 		return st
 	}
-	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // the index reports itself that it can't be read
+	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // IndexStatus reports an index that can't be read
 	st.Index = in.IndexStatus(ctx)
 	watching, last := m.Sync.Status()
 	st.Sync.Watch, st.Sync.Last = api.WatchStatus(watching), (*api.SyncRun)(last)
@@ -30,7 +30,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	return st
 }
 
-// survey counts the workspace's files that are searched, and those that are not.
+// survey counts the workspace's files that are searched, and the files that are not.
 func (in *Inspector) survey(ctx context.Context, st *api.MemoryStatus) (err error) {
 	if in.Memory == nil {
 		return nil
@@ -53,7 +53,7 @@ var indexStates = []struct {
 	{index.ErrOlder, api.IndexOlder}, {index.ErrDamaged, api.IndexDamaged},
 }
 
-// IndexStatus reads the content of the index, and how much of memory it still lacks.
+// IndexStatus reads the content of the index, and how much of memory the index still lacks.
 func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 	st, m := in.Set.Index, in.Memory
 	if m == nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Status reads where everything is and how big. It writes nothing. For a session that is not
-// there it returns the error of [Inspector.NoSession].
+// Status reports the places and sizes of everything that is kept. It writes nothing. For a
+// missing session it returns the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
 	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
 	if err := in.survey(ctx, &st.Memory); err != nil {
@@ -79,8 +79,8 @@ func (in *Inspector) Session(s *session.Session) api.SessionStatus {
 	return sessionStatus(s, in.Now())
 }
 
-// folders returns the folders of the sessions to read, and a report on the others that needs no
-// file opened.
+// folders returns the folders of the sessions to read. For the other sessions it returns a report
+// that needs no file opened.
 func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.OtherSession, err error) {
 	all, err := folder.All(in.State)
 	if err != nil || o.All {
@@ -131,7 +131,7 @@ func sessionStatus(s *session.Session, now time.Time) api.SessionStatus {
 	return st
 }
 
-// shown returns the size of a file, 0 if it is unknown: it decides nothing.
+// shown returns the size of a file, or 0 if the size is unknown.
 func shown(dir store.Store, name string) int64 {
 	n, _ := folder.Size(dir, name)
 	return n
@@ -269,7 +269,7 @@ func modelSummaries(s *session.Session) []api.ModelSummary {
 	return out
 }
 
-// cooldowns returns those of all models that were asked, by name.
+// cooldowns returns the cool-downs of all models that were asked, by name.
 func cooldowns(state store.Store) []api.Cooldown {
 	out := []api.Cooldown{}
 	for _, c := range notes.OpenCooldowns(state).All() {
@@ -278,8 +278,8 @@ func cooldowns(state store.Store) []api.Cooldown {
 	return out
 }
 
-// spiral warns of too many compactions within a short time, the cuts of a projection among
-// them; "" if there are few.
+// spiral returns a warning if there were too many compactions within a short time, and ""
+// otherwise. The cuts of a projection count as compactions.
 func spiral(s *session.Session, p *pagevm.Projection, now time.Time) string {
 	return plan.Spiral(s.Account.Compacted, p, now)
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// leastRare is how long a word is, in bytes, that an answer takes from an entry, and
-// namedShare the share of these that it has to hold to have named it.
 const (
-	leastRare  = 5
+	// leastRare is the least length, in bytes, of a long word of an entry.
+	leastRare = 5
+	// namedShare is the share of an entry's long words that an answer must hold to have named
+	// the entry.
 	namedShare = 0.5
 )
 
-// Use counts how often a text of memory was recalled, in the sessions that are kept, and how
-// often the agent then named it: an answer of the same turn holds half of its long words or more.
-// Turns that were forgotten or removed by retention do not count.
+// Use counts how often a text of memory was recalled in the kept sessions, and how often the
+// agent then named the text. The agent named a text if an answer of the same turn holds at least
+// half of the text's long words. Turns that were forgotten or removed by retention do not count.
 func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 	var u api.Use
 	key := consolidation.Key(text)
