@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// endSessions finds the sessions that are over and, with req.Apply, ends them. It notes in gone
-// the folders of the sessions that go, or would go.
+// endSessions finds the sessions that are over and, with req.Apply, ends them. It adds to gone
+// the folders of the sessions that are removed, or would be removed with req.Apply.
 func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited, gone map[string]bool) error {
 	if req.Sessions <= 0 {
 		return nil
@@ -51,8 +51,8 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 	return nil
 }
 
-// over reports whether a session was not used since a time, and nothing that is kept
-// names pages of it.
+// over reports whether a session was not used since before, and no kept data names a page of the
+// session.
 func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *api.Retained) (*api.EndedSession, bool, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, false)
 	if err != nil {
@@ -90,13 +90,13 @@ func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, n
 func (k *Keeper) endSession(ctx context.Context, name string, e *api.EndedSession, before, now time.Time) (bool, error) {
 	unlock, ok := k.Sessions.TakeUnread(name)
 	if !ok {
-		return false, nil // a call has it, or had it meanwhile
+		return false, nil // a call has the session, or had it meanwhile
 	}
 	defer unlock()
 	return folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
 }
 
-// mentioned returns the pages that memory names: those that are cited, and those that the
+// mentioned returns the pages that memory names: the cited pages, and the pages that the
 // workspace's files mention.
 func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
 	out := map[string]bool{}

@@ -22,13 +22,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// leastWords is the shortest text, in characters, that is looked for everywhere: a shorter one
+// leastWords is the shortest text, in characters, that is looked for everywhere. A shorter text
 // occurs in nearly every file.
 const leastWords = 4
 
 // Everywhere forgets words wherever they occur: in all sessions, in the workspace's memory, in
-// the backups of its files and in the index. Then it looks for them in every file that memkernel
-// keeps.
+// the backups of its files and in the index. Then it looks for the words in every file that
+// memkernel keeps.
 func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
 	if req.Now.IsZero() {
 		req.Now = k.Now()
@@ -84,10 +84,11 @@ func (k *Keeper) wholeSession(ctx context.Context, req *api.EverywhereRequest, o
 	return k.scan(ctx, said, req.Apply, out)
 }
 
-// mostSaid is how many messages of a forgotten session are looked for. longSaid is the shortest
-// of them in characters, because others say shorter ones, too.
 const (
+	// mostSaid is the number of messages of a forgotten session that are looked for.
 	mostSaid = 64
+	// longSaid is the least length, in characters, of a message that is looked for. Shorter
+	// messages occur in other sessions, too.
 	longSaid = 60
 )
 
@@ -120,8 +121,8 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 	return out, nil
 }
 
-// forgetWords forgets the pages of a session that hold words, or the whole session if other data
-// of it holds them.
+// forgetWords forgets the pages of a session that hold the words. If other data of the session
+// holds them, it forgets the whole session.
 func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *api.EverywhereRequest, out *api.Everywhere) error {
 	key, ids, err := k.holding(ctx, name, w)
 	if err != nil {
@@ -171,7 +172,7 @@ func held(s *session.Session, p *pagevm.Page, w *words) bool {
 }
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that are
-// closed. It leaves notes to their author; the scan names them.
+// closed. It does not change notes, which belong to their author. The scan names them.
 func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
@@ -182,7 +183,7 @@ func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api
 		}
 		l, err := k.Memory.Private.ReadFile(f.Path)
 		if err != nil {
-			continue // it is named by the scan
+			continue // the scan names the file
 		}
 		gone := w.lines(l.Text)
 		if len(gone) == 0 {
@@ -206,8 +207,8 @@ func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api
 	return nil
 }
 
-// forgetCopies takes words out of the backups of memory's files, the facts that were made of
-// them, and the index.
+// forgetCopies removes words from the backups of memory's files, from the facts that were made of
+// these files, and from the index.
 func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
 	clean := func(s string) string {
 		if w.in(s) {
@@ -229,8 +230,8 @@ func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *ap
 	return k.reindexed(ctx, out)
 }
 
-// reindexed makes the index anew, if there is one, because a deleted row stays in a database's
-// file for long.
+// reindexed rebuilds an existing index, because a deleted row stays in a database's file for
+// long.
 func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
@@ -253,7 +254,7 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 			out.Files, out.Bytes = out.Files+1, out.Bytes+n
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
+		case errors.Is(err, fs.ErrNotExist): // the file was removed meanwhile
 		case err != nil:
 			out.Left = append(out.Left, api.LeftPlace{Path: where, Why: "it can't be read: " + err.Error()})
 		case found && applied:
@@ -310,10 +311,11 @@ func (k *Keeper) whyLeft(name string) string {
 	return "remove the file: it is derived, and made anew"
 }
 
-// words is the text to look for: letters in lower case, blanks as one.
+// words is the text to look for. Its letters are in lower case, and each run of blanks is one
+// blank.
 type words struct {
 	folded string
-	// forms are the ways in which a file may spell them.
+	// forms are the ways in which a file may spell the words.
 	forms [][]byte
 }
 
@@ -357,8 +359,8 @@ func (w *words) without(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// lines returns the numbers, from 0, of the lines by which a text holds the words: one line each,
-// or several that hold them together.
+// lines returns the numbers, from 0, of the lines of a text that hold the words. Several lines
+// may hold one occurrence together.
 func (w *words) lines(text string) (out []int) {
 	lines := strings.Split(text, "\n")
 	const together = 4
@@ -420,7 +422,7 @@ func fold(s string) string {
 // scanChunk is how much of a file is looked at together, in bytes.
 const scanChunk = 4 << 20
 
-// scanned reads all of a file and reports whether it holds any of some words.
+// scanned reads all of a file and reports whether the file holds any of the words.
 func scanned(ctx context.Context, r io.Reader, of []words) (n int64, found bool, err error) {
 	longest := 0
 	for i := range of {

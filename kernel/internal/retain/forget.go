@@ -23,10 +23,10 @@ import (
 )
 
 // Forget removes pages, spans, blobs or a whole session from all that is kept, and keeps
-// tombstones. Get then answers FORGOTTEN. If the host sends the same message again, it does not
-// come back, and a prompt says so in its place. The next plan of the session begins its
-// projection anew, at the price of a cache miss. It does not touch the host's own data or the
-// workspace's files.
+// tombstones. Get then answers FORGOTTEN. If the host sends a forgotten message again, the
+// message stays forgotten, and the prompt shows a notice in its place. The next plan of the
+// session builds a new projection, which costs a cache miss. Forget does not touch the host's own
+// data or the workspace's files.
 func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
 	if req.Session == (len(req.IDs) > 0) {
 		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
@@ -156,8 +156,8 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.Forget
 }
 
 // forgetImported removes from memory's files the texts that a session imported from another
-// program's memory. It must run before the promise: once that is kept, the session has forgotten
-// which texts it imported.
+// program's memory. It must run before the promise is made. Once the promise is carried out, the
+// session no longer knows which texts it imported.
 func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *api.Forgotten) error {
 	if k.Memory == nil {
 		return nil
@@ -193,7 +193,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 	return nil
 }
 
-// splitBlobs separates the blobs to remove from those that other pages need.
+// splitBlobs separates the blobs to remove from the blobs that other pages need.
 func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[string]bool, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
@@ -250,8 +250,9 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	return out
 }
 
-// forgetPast forgets the conversations of a session, or reports which would be. It must run
-// before the rest of the session is removed, since nothing finds them afterwards.
+// forgetPast forgets the conversations of a session, or reports which ones it would forget. It
+// must run before the rest of the session is removed, because the conversations can't be found
+// afterwards.
 func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *api.Forgotten) error {
 	m := k.Memory
 	out.Transcripts = []sessions.Forgotten{}
@@ -308,8 +309,8 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 	return m.Past.ForgetTurns(ctx, turns)
 }
 
-// dropPast removes forgotten documents from the index now. If that can't be done now, searches
-// leave them out until it is.
+// dropPast removes forgotten documents from the index. If the removal fails now, searches leave
+// the documents out until it is done.
 func (k *Keeper) dropPast(ctx context.Context, out *api.Forgotten) {
 	m := k.Memory
 	if m == nil {

@@ -24,13 +24,12 @@ type Keeper struct {
 	Upkeep   *upkeep.Keeper
 	Masker   *mask.Masker
 	Now      func() time.Time
-	// Memory is the workspace's Markdown, nil if it is off. Past: the words of other sessions are
-	// searched.
+	// Memory is the workspace's Markdown, nil if memory is off.
 	Memory *memory.Memory
-	Past   bool
+	// Past reports that the words of other sessions are searched.
+	Past bool
 	// Shared reads the pages that all sessions share.
 	Shared func(context.Context) ([]journal.StoredPage, error)
-	// NoSession is the error for a session that is not there, which wraps
-	// [folder.ErrNone].
+	// NoSession returns the error for a missing session. The error wraps [folder.ErrNone].
 	NoSession func(key string) error
 }

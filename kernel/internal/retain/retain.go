@@ -26,10 +26,10 @@ func empty(r *api.RetainedSession) bool {
 // state. A holder who lost it while paused has later writes refused.
 const retainLock = "retain.lock"
 
-// Retain removes contents that are older than they have to be kept, and blobs that no page holds,
-// by one process at a time. It never breaks a pointer in a prompt or in memory: it keeps the
-// pages that a valid projection shows or names, and those that a committed update of any page
-// cites. Like forgetting, it is promised in the journal first.
+// Retain removes contents that are older than they have to be kept, and blobs that no page holds.
+// Only one process runs it at a time. It never breaks a pointer in a prompt or in memory: it
+// keeps every page that a valid projection shows or names, and every page that a committed update
+// cites. Each removal is first promised in the journal, as in Forget.
 func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retained, error) {
 	there, err := store.Find(k.State, "")
 	if err != nil {
@@ -67,7 +67,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	var read []string
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		if gone[f] {
-			continue // it would have ended
+			continue // with req.Apply the session would have ended
 		}
 		row, err := k.retainSession(ctx, f, &req, cited, gone)
 		if ctx.Err() != nil {
@@ -149,7 +149,7 @@ func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSessio
 	return b
 }
 
-// lastStart returns when one of some conversations was last planned.
+// lastStart returns the time of the newest plan of any of the conversations.
 func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	for _, l := range lines {
 		if t := l.Ledger.LastStart; t.After(last) {
@@ -159,7 +159,7 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	return last
 }
 
-// countBlobs counts the blobs that go with pages, and those that nothing holds.
+// countBlobs counts the blobs that are removed with pages, and the blobs that no page holds.
 func (k *Keeper) countBlobs(ctx context.Context, out *api.Retained, held, gone map[string]bool) error {
 	needed, err := erasure.Needed(ctx, k.State, gone)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 )
 
 // Salvage reports the sound and the lost parts of a session whose files are damaged. With Apply
-// the journal continues with its sound part: all damaged files are put aside, prompts are made
-// anew at the price of a cache miss, and messages that the host hands in again are ingested
-// again. A session that is not there is an error that wraps [folder.ErrNone].
+// the journal continues with its sound part, and all damaged files are put aside. Prompts are
+// then built again, which costs a cache miss, and messages that the host hands in again are
+// ingested again. For a missing session Salvage returns an error that wraps [folder.ErrNone].
 func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
 	key, name := req.SessionKey, ""
 	if req.Project {
@@ -109,7 +109,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		if err := aside(j.Apply()); err != nil {
 			return out, err
 		}
-		// Contents that prompts showed may depend on lost ones.
+		// Contents that prompts showed may depend on lost contents.
 		derived = append(derived, folder.DamagedFile{Name: folder.RecordsFile})
 	}
 	if err := aside(points.PutAside(states)); err != nil {
@@ -136,8 +136,8 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	return out, nil
 }
 
-// countSalvaged reads the sound part as the session would be read, and returns the blobs of its
-// pages that are damaged.
+// countSalvaged reads the sound part like the session itself, and returns the damaged blobs of
+// its pages.
 func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, out *api.Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.Invalidate()
 	err = s.ReadSalvaged(j)
