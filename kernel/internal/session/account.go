@@ -19,17 +19,19 @@ import (
 type Turn struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model,omitempty"`
-	// Last is the key of the turn's last message, Chain the hash over its
-	// messages.
-	Last  string `json:"last"`
+	// Last is the key of the turn's last message.
+	Last string `json:"last"`
+	// Chain is the hash over the turn's messages.
 	Chain string `json:"chain"`
-	// Captured: the working state was captured with it.
+	// Captured reports that the working state was captured with the turn.
 	Captured bool `json:"captured,omitempty"`
-	// Over: the host called it over while a call was open. First is the key of the first message
-	// of that turn, and of the turn that Completes it with the later messages.
-	Over      bool   `json:"over,omitempty"`
-	Completes bool   `json:"completes,omitempty"`
-	First     string `json:"first,omitempty"`
+	// Over reports that the host ended the turn while a call was open.
+	Over bool `json:"over,omitempty"`
+	// Completes reports that the turn adds the later messages of a turn with Over.
+	Completes bool `json:"completes,omitempty"`
+	// First is the key of the first message of the turn with Over. The turn that completes it has
+	// the same First.
+	First string `json:"first,omitempty"`
 }
 
 // oldTurn is a committed turn as the journal had it before turns were written back.
@@ -48,38 +50,40 @@ type Boundary struct {
 	// Last is the newest message that had been taken in.
 	Last string    `json:"last,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Pending: the conversation was not known, so the next plan must cut.
+	// Pending reports that the conversation was not known, so the next plan must cut.
 	Pending bool `json:"pending,omitempty"`
 }
 
 // Account is the journal's record of a session's turns, boundaries and summaries. It knows the
 // journal and the folder's name, and nothing else of the session.
 type Account struct {
-	// Over has the first messages of turns that were called over while a call was open.
+	// Over has the keys of the first messages of turns that the host ended while a call was open.
 	Over map[string]bool
-	// Captured: the working state of a turn was captured, and is in the folder.
+	// Captured reports that the working state of a turn was captured, and is in the folder.
 	Captured bool
-	// Committed counts the turns, Chains are their contents by key, staged the turn whose
-	// commit has not been read yet.
+	// Committed counts the committed turns.
 	Committed int
-	Chains    map[string]string
-	staged    *oldTurn
+	// Chains has the hash over the messages of each committed turn, by key.
+	Chains map[string]string
+	// staged is the turn whose commit has not been read yet.
+	staged *oldTurn
 	// Observed is the summary of all observed turns, used from the next cut on.
 	Observed map[string]summary.State
 
 	seq               int // writebacks that were read
 	turns, boundaries int // entries that were read
-	// Epoch counts resets: summaries and projections belong to one.
+	// Epoch counts resets. Every summary and every projection belongs to one epoch.
 	Epoch int
-	// Compactions counts the host's since the last reset.
+	// Compactions counts the host's compactions since the last reset.
 	Compactions int
-	// Compacted are the times of the newest of them, Pending which boundary, counted
-	// from 1, asked last for a cut that a plan has to make, by branch.
+	// Compacted has the times of the host's newest compactions.
 	Compacted []time.Time
-	Pending   map[string]int
-	// Boundaries are those that were passed, by key, counted from 1.
+	// Pending has, by branch, the number of the last boundary that requested a cut which a plan
+	// has to make. Boundaries are counted from 1.
+	Pending map[string]int
+	// Boundaries has the number of each passed boundary, counted from 1, by the boundary's key.
 	Boundaries map[string]int
-	// summaries are the versions of the pages of summaries that were read.
+	// summaries has the version of each summary page that was read.
 	summaries map[string]int
 }
 
@@ -87,7 +91,7 @@ func newAccount() Account {
 	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
 }
 
-// recallAccount takes over the journal's new records of turns, boundaries and summaries.
+// recallAccount adds the journal's new records of turns, boundaries and summaries to the account.
 func (s *Session) recallAccount() error {
 	if s.Journal == nil {
 		return nil
@@ -128,7 +132,7 @@ func (a *Account) recall(store *journal.State, name string) error {
 	return nil
 }
 
-// keepTurn takes over a turn that was committed before turns were written back.
+// keepTurn adds a turn that was committed before turns were written back.
 func (a *Account) keepTurn(key string, b *oldTurn) {
 	a.Committed++
 	a.Chains[key] = b.Chain
@@ -177,7 +181,7 @@ func (a *Account) recallBoundaries(store *journal.State, page journal.Address) e
 	return nil
 }
 
-// keptTimes is how many compactions are remembered by their times.
+// keptTimes is the number of compactions whose times are kept.
 const keptTimes = 16
 
 // compaction takes note of a compaction, the nth boundary of the session.
@@ -221,9 +225,9 @@ func (a *Account) recallSummary(store *journal.State, branch string, p journal.S
 	return nil
 }
 
-// summaryUpdate returns the update that brings a branch's summary in the journal up to st. The
-// journal is that of the session in the folder name, nil if there is none yet. ok is false if the
-// summary is already up to date.
+// summaryUpdate returns the update that brings a branch's summary in the journal up to st. j is
+// the journal of the session in the folder name, or nil if the session has no journal yet. ok is
+// false if the summary is already up to date.
 func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
@@ -236,7 +240,7 @@ func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summ
 		if j != nil {
 			known, _ = j.Store().Entry(addressIn(name, page), membersField, member)
 		}
-		// An entry that left its list is only no longer named by it.
+		// An entry that left its list stays in the journal, but the list no longer names it.
 		if !bytes.Equal(known.Value, next[member]) {
 			items = append(items, mapItem{ID: member, Version: known.Version, Value: next[member]})
 		}
@@ -253,8 +257,8 @@ type mapItem struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// Furthest returns the summary that covers most of a branch, among those of its conversations and
-// of the observed turns.
+// Furthest returns the summary that covers most of a branch. It compares the summaries of the
+// branch's conversations and of the observed turns.
 func (a *Account) Furthest(l *branch.State) summary.State {
 	st := a.Observed[l.Branch]
 	if l.Summary.Offset.Messages > st.Offset.Messages {

@@ -8,13 +8,15 @@ import (
 
 // Branches are the conversations of a session.
 type Branches struct {
-	// All are those that were planned. The holder of the session may replace one.
+	// All are the conversations that were planned. The holder of the session may replace a
+	// conversation.
 	All map[branch.Key]*branch.State
 
-	session string                       // its key
+	session string                       // the session's key
 	heard   map[branch.Key]*ingest.Heard // the observed part of conversations that are not planned here
-	// cut are those that were cut, lost is why no projection could be read.
-	cut  map[branch.Key]bool
+	// cut has the conversations that were cut.
+	cut map[branch.Key]bool
+	// lost is the reason why no projection could be read.
 	lost error
 }
 
@@ -29,14 +31,15 @@ func (b *Branches) drop() {
 	b.All, b.heard = map[branch.Key]*branch.State{}, map[branch.Key]*ingest.Heard{}
 }
 
-// lose forgets all states: their file is damaged or gone. The next plan shows everything
-// anew, at the price of a cache miss, and puts the file aside.
+// lose forgets the states of all conversations, because their file is damaged or gone. The next
+// plan puts the file aside and builds a new projection, which costs a cache miss.
 func (b *Branches) lose(cause error) {
 	b.lost = cause
 	b.drop()
 }
 
-// Of returns the state of a conversation, a new one if there is none yet.
+// Of returns the state of a conversation. It returns a new state if the conversation has none
+// yet.
 func (b *Branches) Of(name, model string) *branch.State {
 	if l := b.All[branch.Key{Branch: name, Model: model}]; l != nil {
 		return l
@@ -44,8 +47,8 @@ func (b *Branches) Of(name, model string) *branch.State {
 	return branch.New(b.session, name, model)
 }
 
-// Switched returns the conversation of a branch that had the newest request, if a model has had
-// none and that was another one's; nil otherwise.
+// Switched returns the conversation of a branch that had the newest request, if that request went
+// to another model and model has had no request. Otherwise it returns nil.
 func (b *Branches) Switched(name, model string) *branch.State {
 	if b.All[branch.Key{Branch: name, Model: model}] != nil {
 		return nil
@@ -59,7 +62,8 @@ func (b *Branches) Switched(name, model string) *branch.State {
 	return last
 }
 
-// Newest returns the conversation of a branch; without a model, the one that got furthest.
+// Newest returns the conversation of a branch with a model. If model is "", it returns the
+// branch's most advanced conversation.
 func (b *Branches) Newest(name, model string) *branch.State {
 	if model != "" {
 		return b.Of(name, model)
@@ -73,8 +77,9 @@ func (b *Branches) Newest(name, model string) *branch.State {
 	return best
 }
 
-// Hearing returns the conversation that a turn continues: that of a plan, or the part that was
-// heard of it. The latter is taken out of the session until the turn is in; see [Branches.Hear].
+// Hearing returns the conversation that a turn continues: a planned conversation, or the observed
+// part of a conversation that is not planned here. An observed part is taken out of the session
+// until the turn is in; see [Branches.Hear].
 func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	key := branch.Key{Branch: name, Model: model}
 	on, h := b.All[key], b.heard[key]
@@ -93,7 +98,8 @@ func (b *Branches) Hear(name, model string, h *ingest.Heard) {
 	b.heard[branch.Key{Branch: name, Model: model}] = h
 }
 
-// Lost returns why a conversation has no projection though it should have one, "" if all is well.
+// Lost returns why a conversation lacks the projection that it should have, or "" if nothing is
+// lost.
 func (b *Branches) Lost(key branch.Key) string {
 	switch {
 	case b.lost != nil:

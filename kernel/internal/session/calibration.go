@@ -8,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Calibrations are the real token counts learned for each model. The file is derived: a damaged
-// one is started anew.
+// Calibrations are the real token counts learned for each model. The file is derived data. A
+// damaged file is replaced by an empty one.
 type Calibrations struct {
 	state store.Store
 
 	mu     sync.Mutex // guards the fields below
 	loaded bool
-	newer  bool // a newer version wrote the file: it is left alone
+	newer  bool // a newer version wrote the file, which is left alone
 	models map[string]budget.Calibration
 }
 
@@ -27,8 +27,8 @@ type calibrationFile struct {
 	Models  map[string]budget.Calibration `json:"models"`
 }
 
-// Of returns the calibration of a model, the zero Calibration if there is none. It returns an
-// error if the file can't be read now.
+// Of returns the calibration of a model, or the zero Calibration if the model has none. It
+// returns an error if the file can't be read now.
 func (c *Calibrations) Of(model string) (budget.Calibration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 		if err != nil {
 			return w, err
 		}
-		defer s.done(unlock) // until a journal line names the blobs, no process may remove them
+		defer s.done(unlock) // until a journal line names the blobs, no process may remove the blobs
 	}
 	batch := s.Blobs.NewBatch()
 	for _, b := range pages.Blobs {
@@ -83,8 +83,8 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]jour
 	return recs, nil
 }
 
-// CommitPlan appends the changes of a plan to projection.jsonl, synced if the plan promised
-// something. next is the conversation from then on.
+// CommitPlan appends the changes of a plan to projection.jsonl. It syncs the file if the plan
+// promised something. next becomes the state of the conversation.
 func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) (journal.Stats, error) {
 	if err := s.openRecords(); err != nil {
 		return journal.Stats{}, err
@@ -174,8 +174,8 @@ func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch st
 	return r, s.recallAccount()
 }
 
-// listUpdate appends one entry to a list of the page of the session whose folder has a
-// name.
+// listUpdate returns the update that appends one entry to a list. The list is on the page of the
+// session whose folder is name.
 func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 	value, err := json.Marshal([]struct {
 		ID    string `json:"id"`
@@ -186,8 +186,8 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 }
 
 // Stands waits until the data that was read of the session survives a power cut and a failover to
-// a standby. A caller must wait for it before it names or repeats the result of an earlier call,
-// which may have been killed before it answered.
+// a standby. Callers must call Stands before they name or repeat the result of an earlier call.
+// The earlier call may have been killed before it answered.
 func (s *Session) Stands() error {
 	if s.unlocked != nil || s.files == nil {
 		return s.unlocked
@@ -211,7 +211,7 @@ func (s *Session) openJournal() error {
 	return openFile(&s.Journal, s.Files, folder.JournalFile)
 }
 
-// openRecords opens projection.jsonl for writing. A damaged one is put aside.
+// openRecords opens projection.jsonl for writing. It puts a damaged file aside.
 func (s *Session) openRecords() error {
 	if s.unlocked != nil {
 		return s.unlocked

@@ -9,20 +9,23 @@ import (
 // end.
 type Deferral struct {
 	files store.Store // the session's folder, nil if its lock is not held
-	// sync writes the waiting data. lost is called at the end if some of it is not there. after
-	// is called last.
-	sync  func() error
-	lost  func(error)
+	// sync writes the delayed data.
+	sync func() error
+	// lost is called at the end of the call if some of that data was not written.
+	lost func(error)
+	// after is called last.
 	after []func()
-	// Resumed: the lock was resumed, and its holder learned nothing of other processes' writes.
+	// Resumed reports that the lock was resumed. Its holder has not checked for other processes'
+	// writes.
 	Resumed bool
-	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
-	// its journals may have been opened to be written before.
+	// unlocked is the reason why the session's holder has no lock among processes. The holder
+	// then writes nothing, even if the journals were opened for writing before.
 	unlocked error
 }
 
-// Defer makes the call's writes to the session wait for its end, if the store can do them in one
-// go. At the end it calls lost if they are not there, so the caller must not answer before.
+// Defer delays the call's writes to the session until the end of the call, if the store can do
+// all of them at once. If the writes fail then, Defer calls lost. The caller must not answer
+// before the end.
 func (d *Deferral) Defer(lost func(error)) {
 	d.lost = lost
 	if d.files != nil {
@@ -30,8 +33,8 @@ func (d *Deferral) Defer(lost func(error)) {
 	}
 }
 
-// Sync makes the session's writes durable. A caller must call it before it writes elsewhere
-// anything that follows from them.
+// Sync makes the session's writes durable. A caller must call Sync before it writes anything
+// elsewhere that depends on them.
 func (d *Deferral) Sync() error {
 	if d.sync == nil {
 		return nil

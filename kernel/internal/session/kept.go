@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// kept is a session for whom keeps its working state.
+// kept is a session, as the keeper of its working state uses it.
 type kept struct{ s *Session }
 
 func (r kept) Key() string                  { return r.s.Key }

@@ -2,7 +2,7 @@ package session
 
 import "context"
 
-// lock is a mutex that is waited for no longer than a context lasts.
+// lock is a mutex. Waiting for it ends with a context.
 type lock struct{ slot chan struct{} }
 
 func newLock() lock { return lock{make(chan struct{}, 1)} }
@@ -20,8 +20,8 @@ func (l lock) TryLock() bool {
 	}
 }
 
-// LockContext is Lock, but returns the error of a context that ends first. It takes a free lock
-// even if the context has ended.
+// LockContext locks l like Lock. If ctx ends first, it returns the error of ctx. It takes a free
+// lock even if ctx has ended.
 func (l lock) LockContext(ctx context.Context) error {
 	if l.TryLock() {
 		return nil

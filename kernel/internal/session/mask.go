@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Masked checks that updates are of one scope and of types that are not the kernel's own, assigns
-// each an id, and masks secrets.
+// Masked assigns each update an id and masks its secrets. It first checks that all updates have
+// one scope and that no update has one of the kernel's own types.
 func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Scope, error) {
 	var scope memkernel.Scope
 	out := make([]journal.Update, len(in))
@@ -32,8 +32,8 @@ func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Sc
 	return out, scope, nil
 }
 
-// maskJSON masks the secrets in a JSON value, those that its names tell first. Text that is no
-// JSON is masked as text, and the journal refuses it.
+// maskJSON masks the secrets in a JSON value. It begins with the secrets that the value's names
+// reveal. Invalid JSON is masked as text, and the journal refuses it.
 func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
 	masked, n := m.Mask(string(raw))
 	if n == 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Memory is written by a validated append to one page of the session's journal: the
-// commit is the promise, and the file is brought up to it when the session is next
-// opened to be written.
+// Memory is written by a validated append to one page of the session's journal: the commit is the
+// promise, and the promised text is added to the file when the session is next opened for
+// writing.
 const (
 	memoryType  pagevm.Type = "memory"
 	memoryKey   string      = "memory"
@@ -32,8 +32,8 @@ const (
 // stop a host in a loop, and are far above any real use.
 const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
 
-// UnwrittenError is an entry that the journal keeps and its file does not have yet, since
-// that can't be written.
+// UnwrittenError reports an entry that the journal keeps but its file lacks, because the file
+// can't be written.
 type UnwrittenError struct {
 	ID, Path string
 	Err      error
@@ -60,12 +60,13 @@ func Appendable(store *markdownstore.Store, path string) error {
 
 // Memories are the entries of memory that the session promised.
 type Memories struct {
-	// Entries are all of them, by id.
+	// Entries has all promised entries, by id.
 	Entries map[string]workstate.Entry
-	// unwritten are those that their file may not have yet, written those that it has.
+	// unwritten has the entries that their file may still lack. written has the entries that
+	// are in their file.
 	unwritten, written map[string]bool
 	flushed            map[string]bool // the entries that a flush has written, by hash
-	read               int             // how many of the journal's page are in Entries
+	read               int             // number of entries that were read from the journal's page
 }
 
 func newMemories() Memories {
@@ -103,9 +104,9 @@ func (m *Memories) recall(store *journal.State, page journal.Address) error {
 	return nil
 }
 
-// Remember promises an entry in the journal, for evidence, which is the session itself
-// where there is none, and appends it to its file. An entry that the file can't take now
-// is an [UnwrittenError].
+// Remember promises an entry in the journal and appends it to its file. The entry cites evidence,
+// or the session itself if evidence is "". If the file can't be written now, Remember returns an
+// [UnwrittenError].
 func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, evidence string, now time.Time) (markdownstore.Appended, error) {
 	if before, ok := s.Memories.Entries[id]; ok && !before.Same(&e) {
 		return markdownstore.Appended{}, fmt.Errorf("entry %s was remembered with another text or in another file", id)
@@ -146,7 +147,7 @@ func (s *Session) promise(id string, e workstate.Entry, evidence string, now tim
 	return err
 }
 
-// MemoryUpdate promises an entry of memory when it is committed.
+// MemoryUpdate returns the update that promises an entry of memory when the update is committed.
 func MemoryUpdate(id string, e workstate.Entry, evidence string) (journal.Update, error) {
 	value, err := json.Marshal([]struct {
 		ID    string          `json:"id"`
@@ -163,8 +164,8 @@ func (s *Session) Promised() []journal.Entry {
 	return f.Entries
 }
 
-// write adds the promised entry to its file. The entry is looked for by its id, so it is never
-// there twice.
+// write adds the promised entry to its file. It searches the file for the entry's id, so the file
+// never has the entry twice.
 func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (markdownstore.Appended, error) {
 	if err := s.Sync(); err != nil {
 		return markdownstore.Appended{}, err

@@ -15,8 +15,8 @@ func (s *Session) Erasable() erasure.Held {
 	return erasure.Held{Pages: s.Pages, Spans: s.Spans, Gone: &s.Graves}
 }
 
-// PromiseErasure durably records the contents to remove. From here on they are gone for every
-// reader.
+// PromiseErasure durably records the contents to remove. After it returns, no reader gets these
+// contents.
 func (s *Session) PromiseErasure(b *erasure.Promise, now time.Time) error {
 	rec, err := b.Record(s.Name, now)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Session) PromiseErasure(b *erasure.Promise, now time.Time) error {
 // Recover completes work that a kill interrupted, in a session that is opened for writing. It
 // removes half-written files, erases promised contents, writes promised entries of memory to
 // their files, and finishes runs over memory's files. Work that can't be done now stays promised.
-// It returns an error if the session can't be read anew; the session is then invalid.
+// If the session can't be read again, Recover returns an error, and the session is invalid.
 func (s *Session) Recover(ctx context.Context) error {
 	if s.untidy {
 		// Files that can't be removed are left to the next call.
@@ -62,7 +62,7 @@ func owes(s *Session) bool {
 	return s.untidy || s.Name == folder.Project || s.Graves.Owes() || s.o.Memory != nil && len(s.Memories.unwritten) > 0
 }
 
-// eraseAll removes promised contents, if there are any, and reads the session again. Contents
+// eraseAll removes all contents whose erasure was promised, and reads the session again. Contents
 // that can't be removed now stay promised, with the reason in EraseErr.
 func (s *Session) eraseAll(ctx context.Context) error {
 	s.EraseErr = nil
@@ -83,7 +83,7 @@ func erasedOf(s *Session) erasure.Session {
 }
 
 // Censor removes words from the journal's records, pages excepted, and reports whether it did.
-// clean returns a text without them. The session is read anew.
+// clean returns a text without the words. Censor reads the session again.
 func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, error) {
 	if err := s.openJournal(); err != nil {
 		return false, err

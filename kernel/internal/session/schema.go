@@ -16,7 +16,7 @@ import (
 const (
 	sessionType pagevm.Type = "session"
 	sessionKey  string      = "session"
-	// turnsField has an entry per committed turn, boundariesField one per boundary.
+	// turnsField has an entry per committed turn. boundariesField has an entry per boundary.
 	turnsField      = "turns"
 	boundariesField = "boundaries"
 
@@ -29,7 +29,7 @@ func bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
-// schemaOf has the page types of pagevm, those of the host, and the kernel's own.
+// schemaOf returns the page types of pagevm, of the host, and of the kernel itself.
 func schemaOf(host journal.Schema) (journal.Schema, error) {
 	all := journal.DefaultSchema()
 	for t, spec := range host {
@@ -56,8 +56,8 @@ type Contract struct {
 	policies []journal.Policy
 }
 
-// NewContract returns the contract with the host's page types, those of pagevm and the kernel's
-// own, and the host's rules.
+// NewContract returns the contract with the host's rules, and with the page types of the host, of
+// pagevm and of the kernel itself.
 func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
 	schema, err := schemaOf(host)
 	if err != nil {
@@ -70,9 +70,9 @@ func NewContract(host journal.Schema, policies []journal.Policy) (Contract, erro
 	return c, nil
 }
 
-// hostPolicy asks a rule of the host's about everything but the kernel's account of turns:
-// refusing that would lose it. The rule is asked about entries to remember and about a model's
-// notes.
+// hostPolicy asks one of the host's rules about every update except the kernel's account of
+// turns. A refused account would be lost. The rule is also asked about entries to remember and
+// about a model's notes.
 type hostPolicy struct{ journal.Policy }
 
 func (p hostPolicy) Refuse(q journal.Proposal) string {
@@ -84,12 +84,12 @@ func (p hostPolicy) Refuse(q journal.Proposal) string {
 }
 
 // Writeback commits a transaction to the session's journal under the contract and the caller's
-// own policies. Its citations must be of the session.
+// own policies. The transaction may cite only this session.
 func (s *Session) Writeback(tx journal.Transaction, own ...journal.Policy) (journal.Receipt, error) {
 	return s.WritebackFrom(tx, s, own...)
 }
 
-// WritebackFrom is Writeback of a transaction that cites another session.
+// WritebackFrom is Writeback for a transaction that cites another session.
 func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
 	c := &s.o.Contract
 	rules, err := journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...)

@@ -34,7 +34,7 @@ import (
 type Options struct {
 	State    store.Store // the state directory
 	Blobs    *store.Blobs
-	Masker   *mask.Masker // takes secrets out of all that is kept
+	Masker   *mask.Masker // removes secrets from everything that is kept
 	Prices   *cachelayout.Book
 	Contract Contract       // the rules for all writes
 	Memory   *memory.Memory // the workspace's Markdown, nil if it is off
@@ -42,7 +42,7 @@ type Options struct {
 	Life     workstate.Options
 	Tracer   func(dir store.Store) *trace.Writer // returns nil to have no trace
 	Now      func() time.Time
-	// Keep is how many sessions stay in memory.
+	// Keep is the number of sessions that stay in memory.
 	Keep int
 }
 
@@ -58,16 +58,17 @@ type Session struct {
 	o     *Options
 	owner folder.Owner
 	mu    lock // held while the session is planned or observed
-	// held is set while a part of it is in memory. used is the time of the last use, in
-	// nanoseconds of the system's time; see [Table.ReleaseIdle].
-	held    atomic.Bool
+	// held is set while a part of the session is in memory.
+	held atomic.Bool
+	// used is the time of the last use, in nanoseconds of the system's time; see
+	// [Table.ReleaseIdle].
 	used    atomic.Int64
-	Journal *journal.Journal // nil until there is something to write
+	Journal *journal.Journal // nil until the first write
 	records *journal.Journal // projection.jsonl
-	Tracer  *trace.Writer    // trace.jsonl, nil if there is none
+	Tracer  *trace.Writer    // trace.jsonl, nil without a trace
 
 	Pages        map[string]*pagevm.Page
-	Releveled    int               // pages that got other representations than they had
+	Releveled    int               // pages whose representation changed
 	Texts        map[string]string // representations and kernel blocks by hash
 	Branches     Branches
 	Spans        map[string]branch.Span
@@ -77,19 +78,19 @@ type Session struct {
 	// Life keeps the working state.
 	Life     *workstate.Keeper
 	Memories Memories
-	// Billed are the calls that usage.jsonl has; nil until somebody asks.
+	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
 	Graves erasure.Ledger
-	// EraseErr is why a promised erasure is not done yet. upkeepErr is why a run over memory's
-	// files is not finished yet.
+	// EraseErr is the reason why a promised erasure is not done yet. upkeepErr is the reason why
+	// a run over memory's files is not finished yet.
 	EraseErr, upkeepErr error
-	// Upkept: the journal ends with a record of retention or forgetting.
+	// Upkept reports that the journal ends with a record of retention or forgetting.
 	Upkept bool
 	Deferral
 	servers servers
-	// readOnly: the journals were opened for reading. writing: the holder may write. untidy:
-	// nobody has written since it was read.
+	// readOnly reports that the journals were opened for reading. writing reports that the holder
+	// may write. untidy reports that the session was read and not written since.
 	readOnly, writing, untidy bool
 }
 
@@ -118,7 +119,7 @@ func (s *Session) init() {
 	s.owner.Unread()
 }
 
-// Invalidate drops the data read, so that the next use reads it again.
+// Invalidate drops the data that was read, so that the next use reads the session again.
 func (s *Session) Invalidate() {
 	closeFile(&s.Journal)
 	closeFile(&s.records)
@@ -153,7 +154,7 @@ func refresh(s *Session, write bool) error {
 	case errors.Is(err, journal.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
 		return err
 	case known && s.Journal != nil && errors.As(err, new(*journal.DamageError)):
-		// This process may hold data that it failed to write, so all is read anew.
+		// This process may hold data that it failed to write, so it reads the session again.
 		return err
 	default:
 		closeFile(&s.records)
@@ -165,7 +166,7 @@ func refresh(s *Session, write bool) error {
 	return nil
 }
 
-// closeFile closes a journal, so that it is read again.
+// closeFile closes a journal, so that the next use reads the journal again.
 func closeFile(j **journal.Journal) {
 	if *j != nil {
 		(*j).Close()

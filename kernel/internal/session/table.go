@@ -18,12 +18,11 @@ import (
 // errInUse is returned for a session that somebody else holds.
 var errInUse = errors.New("the session is in use")
 
-// Table is the sessions that this process has had to do with, by folder. It is safe for
-// concurrent use.
+// Table holds the sessions that this process has used, by folder. It is safe for concurrent use.
 type Table struct {
 	o Options
 
-	mu     sync.Mutex // it is never held while waiting for a session
+	mu     sync.Mutex // never held while waiting for a session
 	all    map[string]*Session
 	closed bool
 }
@@ -31,14 +30,13 @@ type Table struct {
 // NewTable makes a table without sessions.
 func NewTable(o Options) *Table { return &Table{o: o, all: map[string]*Session{}} }
 
-// journalLooks is how often a journal is read anew that another process may be
-// rewriting.
+// journalLooks is how many times a journal is read again if another process may be rewriting it.
 const journalLooks = 4
 
 // Open returns the session of a folder, and reads the data on disk that this process has not
 // seen. No other caller has the session until unlock is called. If key is "", the folder names
-// it. With write it is locked among processes, too; if nothing can be written, it is opened for
-// reading. It repairs nothing: [Table.Use] does.
+// it. If write is true, the session is locked among processes, too. If nothing can be written,
+// the session is opened for reading. Open repairs nothing, unlike [Table.Use].
 func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
 	if !write {
 		return t.open(ctx, key, name, nil)
@@ -46,7 +44,8 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	return t.open(ctx, key, name, lockFolder)
 }
 
-// open is Open with a function to lock the folder; nil opens it for reading.
+// open is Open with a function that locks the folder. If lock is nil, the folder is opened for
+// reading.
 func (t *Table) open(ctx context.Context, key, name string, lock func(context.Context, *Session) (release func(), err error)) (s *Session, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -61,7 +60,7 @@ func (t *Table) open(ctx context.Context, key, name string, lock func(context.Co
 	s.used.Store(time.Now().UnixNano())
 	unlock = func() {
 		if s.servers.changed(s.Files) {
-			s.Invalidate() // it was read of two
+			s.Invalidate() // the data came from two servers
 		}
 		s.mu.Unlock()
 	}
@@ -97,19 +96,19 @@ func (t *Table) open(ctx context.Context, key, name string, lock func(context.Co
 	return s, unlock, nil
 }
 
-// servers counts those that have answered for a session's files.
+// servers counts the servers that have answered for a session's files.
 type servers struct{ n int64 }
 
-// changed reports whether another server answers than at the last call. The data in memory may
-// then be missing there.
+// changed reports whether the answering server differs from the server of the last call. The new
+// server may lack the data in memory.
 func (v *servers) changed(files store.Store) bool {
 	was := v.n
 	v.n = store.Takeovers(files)
 	return v.n != was
 }
 
-// ended reports whether all writes of a call are there, now that the lock is released. If some
-// are not, the session is read anew.
+// ended takes the result of a call's deferred writes after the lock is released. If some writes
+// are missing, the session is read again.
 func ended(s *Session, err error) {
 	for _, f := range s.after {
 		f()
@@ -153,10 +152,10 @@ func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session
 	return s, unlock, nil
 }
 
-// UseDeferred is Use to write for a call whose writes wait for its end, as [Deferral.Defer] says.
-// With resume it does not ask before the end, either, whether another machine has written to the
-// session since this one did. If so, it calls lost, and the caller must repeat the call without
-// resume.
+// UseDeferred is Use for writing, with the writes delayed until the end of the call; see
+// [Deferral.Defer]. If resume is true, UseDeferred also delays the check whether another machine
+// has written to the session since this machine did. If another machine has, UseDeferred calls
+// lost, and the caller must repeat the call without resume.
 func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost func(error)) (*Session, func(), error) {
 	key = KeyOr(key)
 	name, err := folder.Of(t.o.State, key)
@@ -193,7 +192,8 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	}
 	err = look()
 	for range journalLooks {
-		// Another process may have compacted or ended it: it reads well from the beginning.
+		// Another process may have compacted or ended the journal, which can then be read from
+		// its beginning.
 		d := (*journal.DamageError)(nil)
 		if replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil; !replaced {
 			break
@@ -237,8 +237,8 @@ func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, f
 	return s, func() { s.Invalidate(); unlock() }, nil
 }
 
-// Hold returns a session with its locks and without reading it. The data that this process had of
-// it is dropped, before and after.
+// Hold returns a session with its locks and without reading it. This process's data of the
+// session is dropped before and after the call.
 func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
 	s, err := t.take(key, name)
 	if err != nil {
@@ -260,8 +260,8 @@ func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Sessio
 	return s, func() { release(); unlock() }, nil
 }
 
-// TakeUnread takes a session of which nothing is in memory, so that no other caller can read it.
-// ok is false if another caller has it, or if this process does not know it.
+// TakeUnread takes a session that has no data in memory, so that no other caller can read it. ok
+// is false if another caller has it, or if this process does not know it.
 func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
 	s := t.find(name)
 	if s == nil || !s.mu.TryLock() {
@@ -274,7 +274,7 @@ func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
 	return s.mu.Unlock, true
 }
 
-// take returns a session, made if it is new.
+// take returns a session. It makes a new session if this process does not know it.
 func (t *Table) take(key, name string) (*Session, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -302,8 +302,8 @@ func (t *Table) Holds(name string) bool {
 	return s != nil && s.held.Load()
 }
 
-// Keeps reports whether a session has anything in memory that was said in it. It waits for the
-// holder of the session.
+// Keeps reports whether any content of a session is in memory. It waits for the holder of the
+// session.
 func (t *Table) Keeps(name string) bool {
 	s := t.find(name)
 	if s == nil || !s.held.Load() {
@@ -314,7 +314,7 @@ func (t *Table) Keeps(name string) bool {
 	return s.Keeps()
 }
 
-// Len returns how many sessions are in memory.
+// Len returns the number of sessions in memory.
 func (t *Table) Len() int { return len(t.held()) }
 
 // held lists the sessions of which something was read.
@@ -357,7 +357,7 @@ func (t *Table) Release(name string) {
 	}
 }
 
-// ReleaseIdle releases the sessions that were unused for so long, and returns their number.
+// ReleaseIdle releases the sessions that were unused for idle, and returns their number.
 func (t *Table) ReleaseIdle(idle time.Duration) (n int) {
 	for _, s := range t.held() {
 		if time.Since(time.Unix(0, s.used.Load())) >= idle && s.release() {
@@ -367,7 +367,7 @@ func (t *Table) ReleaseIdle(idle time.Duration) (n int) {
 	return n
 }
 
-// release drops the data read, unless a call uses it.
+// release drops a session's data from memory, unless a call uses the session.
 func (s *Session) release() bool {
 	if !s.mu.TryLock() {
 		return false
@@ -378,8 +378,8 @@ func (s *Session) release() bool {
 	return was
 }
 
-// Close closes the sessions and ends the table. It is idempotent; was reports whether it had
-// ended before.
+// Close closes the sessions and ends the table. It is idempotent. was reports whether the table
+// had ended before.
 func (t *Table) Close() (was bool, err error) {
 	t.mu.Lock()
 	all := t.all
