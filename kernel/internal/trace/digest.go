@@ -10,8 +10,8 @@ import (
 )
 
 // projectionDigest hashes projections of one conversation. Their lists are hashed in blocks, and
-// blocks that the previous projection had are not hashed again: neither growing nor a change near
-// the end costs more than its own part.
+// blocks that the previous projection had are not hashed again. So growth, or a change near the
+// end, costs only the hashing of the changed part.
 type projectionDigest struct {
 	seen, items []blockHash
 	buf         []byte
@@ -19,12 +19,12 @@ type projectionDigest struct {
 
 type blockHash = [sha256.Size]byte
 
-// digestBlock is how many entries of a list are hashed together. Another number changes the
-// hashes, so it needs a new journal.TraceFormat.
+// digestBlock is the number of list entries that are hashed together. A change of this number
+// changes the hashes and needs a new journal.TraceFormat.
 const digestBlock = 16
 
-// sum returns the hash of all that decides a prompt's bytes. keepSeen and keepItems count the
-// entries that are unchanged since the projection summed before.
+// sum returns the hash of everything that decides a prompt's bytes. keepSeen and keepItems count
+// the entries that are unchanged since the previous projection.
 func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) string {
 	all := sha256.New()
 	d.seen = d.list(all, d.seen, keepSeen, len(p.Seen), func(i int) {
@@ -41,7 +41,7 @@ func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) st
 }
 
 // list writes the hashes of a list's blocks to all. known are those of the previous list, whose
-// first keep entries are unchanged. It returns those of n entries that fill their block.
+// first keep entries are unchanged. It returns the hashes of the full blocks among the n entries.
 func (d *projectionDigest) list(all hash.Hash, known []blockHash, keep, n int, entry func(int)) []blockHash {
 	whole := min(keep/digestBlock, len(known))
 	known = known[:whole:whole]

@@ -17,8 +17,8 @@ import (
 type line struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
-	// After is the plan that the line continues. A line without one is complete by itself, and
-	// Before is the whole projection that was planned on.
+	// After is the plan that the line continues. A line without After is complete by itself. Its
+	// Before is the whole projection that the plan started from.
 	After  string             `json:"after,omitempty"`
 	Before *pagevm.Projection `json:"before,omitempty"`
 	// KeepHost and KeepPlaces count the unchanged entries of the previous line. Host and Places
@@ -29,14 +29,15 @@ type line struct {
 	Places     []pagevm.Place       `json:"places,omitempty"`
 	Align      pagevm.Alignment     `json:"align"`
 	Steps      []step               `json:"steps"`
-	// Chosen is the step whose projection is the plan's; Generation and Projection
-	// are its, the latter a hash.
-	Chosen     int    `json:"chosen"`
-	Generation int    `json:"generation"`
+	// Chosen is the step whose projection became the plan's.
+	Chosen int `json:"chosen"`
+	// Generation is the generation of that projection.
+	Generation int `json:"generation"`
+	// Projection is the hash of that projection.
 	Projection string `json:"projection"`
 }
 
-// step is one call of a decider: In is its input, Out its decision.
+// step is one call of a decider. In is the decider's input. Out is its decision.
 type step struct {
 	Decider string          `json:"decider"`
 	In      json.RawMessage `json:"in"`
@@ -46,12 +47,12 @@ type step struct {
 // cutIn is the input of the cut planner: the fields that differ from its previous call.
 type cutIn = fields
 
-// selectIn is the input of the selector. It has the messages, their places and the ones that left
-// as Next has them, except Segments. Fields holds the rest.
+// selectIn is the input of the selector. The messages, their places and the messages that left
+// are as in the input of Next, except Segments. Fields holds the rest.
 type selectIn struct {
 	Fields   fields         `json:"fields"`
 	Segments []segmentPatch `json:"segments,omitempty"`
-	// Seen is there only if it differs from the result of the first Next.
+	// Seen is set only if it differs from the result of the first Next.
 	Seen []pagevm.Seen `json:"seen,omitempty"`
 }
 
@@ -65,7 +66,7 @@ type segmentPatch struct {
 // nextIn is the input of Next, apart from the projection and the conversation.
 type nextIn struct {
 	Wishes pagevm.Wishes `json:"wishes"`
-	// Selected: the selector's newest wish was passed on, for Reason.
+	// Selected reports that the selector's newest wish was passed on, for Reason.
 	Selected bool             `json:"selected,omitempty"`
 	Reason   pagevm.CutReason `json:"reason,omitempty"`
 	Cache    pagevm.Cache     `json:"cache"`
@@ -132,8 +133,8 @@ func (b *base) follow(l *line) error {
 	return nil
 }
 
-// lineOf writes a plan against the trace's last state of the conversation, nil if that is of no
-// use. It returns the line and the new state.
+// lineOf returns the line of a plan, as the differences from before, and the new state. before is
+// the trace's last state of the conversation, or nil if no usable state is known.
 func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
 	after := &traced{plan: p.ID}
@@ -246,8 +247,8 @@ func nextInOf(d *plan.NextStep, wish *pagevm.CutWish) nextIn {
 	return in
 }
 
-// sameHosts counts the leading messages that are the same. Those of a line and the
-// line before share their segments, so looking at them is rarely needed.
+// sameHosts counts the equal leading messages of a and b. Messages of consecutive lines share
+// their segments, so their segments are rarely compared.
 func sameHosts(a, b []pagevm.HostMessage) int {
 	n := 0
 	for n < len(a) && n < len(b) && sameHost(&a[n], &b[n]) {

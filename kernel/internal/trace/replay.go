@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Replay decides again all recorded decisions of the decision trace in r, and compares. Errors
-// name the file as name; an error that wraps [journal.ErrNoTrace] means that it is no trace.
+// Replay repeats all recorded decisions of the decision trace in r, and compares the results.
+// Errors name the file as name. If the file is not a trace, the error wraps [journal.ErrNoTrace].
 func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 	t, err := journal.ReadTrace(name, r)
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *replay) file(l journal.TraceLine, a *planAgain, d *api.TraceDifference)
 	}
 }
 
-// base returns the state that a line continues, with the line's own conversation laid over it;
-// nil if that state could not be decided again.
+// base returns the state that a line continues, updated by the line's own conversation. It
+// returns nil if that state could not be decided again.
 func (p *replay) base(key conversation, rec *line) (*base, error) {
 	b := base{proj: rec.Before}
 	if rec.Before == nil {
@@ -121,15 +121,16 @@ func (p *replay) base(key conversation, rec *line) (*base, error) {
 // planAgain decides one plan again.
 type planAgain struct {
 	rec  *line
-	base base // the state before the plan and, once it was run, after it
+	base base // the state before the plan, and after run the state after the plan
 
 	align pagevm.Alignment
 	grown *pagevm.Projection // the result of the first Next
 	proj  *pagevm.Projection // the result of the chosen Next
 	wish  *pagevm.CutWish    // the selector's newest, as recorded
-	// others are the decisions of other versions that differ now. foreign: one of them is the
-	// reason why the plan can't be decided to its end.
-	others  []*api.TraceDifference
+	// others are the decisions of other versions that differ now.
+	others []*api.TraceDifference
+	// foreign reports that a decision in others is the reason why the plan can't be decided to
+	// its end.
 	foreign bool
 }
 
@@ -153,7 +154,7 @@ func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 			if a.otherwise(s.Decider, d, other); !a.foreign || s.Decider == stepNext {
 				return d, nil
 			}
-			a.foreign = false // its decision is in the trace
+			a.foreign = false // the decision is in the trace
 		}
 	}
 	return a.finish(other)

@@ -5,12 +5,12 @@
 // while it is made ([plan.Step]), a [Writer] makes a line of them, and [Replay] decides again and
 // compares.
 //
-// Inputs of a function are written as differences from those before them in the trace, field by
-// field, so a field that is added to an input is recorded without a change here.
+// The inputs of a function are written field by field, as differences from the function's
+// previous inputs in the trace. A new field of an input is therefore recorded without a change
+// here.
 //
-// The package never decides anything by itself and never holds a plan up: the functions that
-// decide are called as they are. Nothing of a conversation's content is written: keys, hashes,
-// sizes and levels.
+// The package makes no decisions and never delays a plan. It writes keys, hashes, sizes and
+// levels, and no content of a conversation.
 package trace
 
 import (
@@ -25,15 +25,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// File is the trace in a session's folder, OldFile the one before.
+// File is the trace in a session's folder. OldFile is the previous trace.
 const (
 	File    = "trace.jsonl"
 	OldFile = "trace.1.jsonl"
 )
 
 // deciders are the functions that decide, with the version of their decisions. The version must
-// go up when equal inputs no longer give equal decisions. Replay then tells a decision of another
-// version from a faulty record.
+// go up when equal inputs no longer give equal decisions. Replay can then distinguish a decision
+// of another version from a faulty record.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
 	stepPlanCut: 3, // cachelayout.PlanCut
@@ -58,10 +58,11 @@ type Plan struct {
 	Time time.Time
 	// Branch and Model name the conversation.
 	Branch, Model string
-	// Before is the projection that was planned on, and On is its plan. After is this plan's
-	// projection. KeepSeen and KeepItems count the entries that After shares with Before.
-	On                  string
-	Before, After       *pagevm.Projection
+	// On names the plan of Before.
+	On string
+	// Before is the projection from which the plan started. After is the plan's own projection.
+	Before, After *pagevm.Projection
+	// KeepSeen and KeepItems count the entries that After shares with Before.
 	KeepSeen, KeepItems int
 	// Host, Places and Align are common inputs of all steps of the trail.
 	Host   []pagevm.HostMessage
@@ -71,10 +72,10 @@ type Plan struct {
 	Trail []plan.Step
 }
 
-// conversation names one of a session's.
+// conversation names a conversation of a session.
 type conversation struct{ branch, model string }
 
-// Writer writes a session's trace. A nil Writer writes none.
+// Writer writes a session's trace. A nil Writer writes nothing.
 type Writer struct {
 	file *journal.Trace
 	// lines holds each conversation as the newest line of the file describes it. The next line is
@@ -87,8 +88,8 @@ type traced struct {
 	base
 	plan   string
 	digest projectionDigest
-	// sum is the projection's hash. A line of another process has no more of it: proj is nil
-	// then, and digest empty.
+	// sum is the projection's hash. For a line of another process only the hash is known: proj is
+	// nil, and digest is empty.
 	sum string
 }
 
@@ -101,15 +102,15 @@ type base struct {
 }
 
 // NewWriter prepares the trace of the session in dir, and reads and writes nothing. program is
-// the version of the writing program. From maxBytes on, or four times its first line if that is
-// more, the file is put aside and begun anew.
+// the version of the writing program. When the file reaches maxBytes, or four times the size of
+// its first line if that is more, it is put aside, and a new file is begun.
 func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
 	head := journal.TraceHeader{Program: program, Deciders: deciders}
 	return &Writer{file: journal.NewTrace(dir, File, head, maxBytes), lines: map[conversation]*traced{}}
 }
 
 // Write records how a plan was decided, and returns the size of the written line in bytes. After
-// an error the next line needs none before it.
+// an error the next line is complete by itself.
 func (t *Writer) Write(p *Plan) (n int, err error) {
 	if t == nil {
 		return 0, nil
@@ -121,8 +122,8 @@ func (t *Writer) Write(p *Plan) (n int, err error) {
 }
 
 func (t *Writer) write(p *Plan) (int, error) {
-	// Records of other processes are read unless they are much longer than a line that needs
-	// none of them.
+	// Records of other processes are read, unless they are much longer than a line that is
+	// complete by itself.
 	others, fresh, err := t.file.Begin(mostTaken + 2*messageBytes*int64(len(p.Host)))
 	if err != nil {
 		return 0, err
@@ -153,9 +154,9 @@ func (t *Writer) write(p *Plan) (int, error) {
 	return len(body), nil
 }
 
-// mostTaken is how many bytes of other processes' writes are read in any case: with a database
-// that much comes with the session's lock. messageBytes is about the size of a message in a line
-// that is complete by itself.
+// mostTaken is how many bytes of other processes' writes are read in any case. A database
+// delivers this amount with the session's lock. messageBytes is about the size of a message in a
+// line that is complete by itself.
 const mostTaken, messageBytes = 56 << 10, 800
 
 // take applies a record of another process. If the record does not continue the known state, its
@@ -163,7 +164,7 @@ const mostTaken, messageBytes = 56 << 10, 800
 func (t *Writer) take(raw json.RawMessage) {
 	var r record
 	if err := strictly(raw, &r); err != nil || r.Op != opDecided {
-		clear(t.lines) // it may have been any conversation's
+		clear(t.lines) // the record may belong to any conversation
 		return
 	}
 	l := &r.Body
@@ -183,8 +184,8 @@ func (t *Writer) take(raw json.RawMessage) {
 	t.lines[key] = &traced{base: b, plan: r.ID, sum: l.Projection}
 }
 
-// leadsTo reports whether the known state is the one that a plan was made on, which may have been
-// read anew.
+// leadsTo reports whether a plan was made on the known state. The plan's own copy of the state
+// may have been read from disk again.
 func (t *traced) leadsTo(p *Plan) bool {
 	if t.proj != p.Before && t.plan == p.On && t.digest.sum(p.Before, 0, 0) == t.sum {
 		t.proj = p.Before
@@ -192,7 +193,7 @@ func (t *traced) leadsTo(p *Plan) bool {
 	return t.proj == p.Before
 }
 
-// Forget makes the next line need none before it.
+// Forget makes the next line complete by itself.
 func (t *Writer) Forget() {
 	if t != nil {
 		t.file.Close()

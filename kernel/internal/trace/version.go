@@ -11,8 +11,9 @@ var Version = sync.OnceValue(func() string {
 	return versionIn(info)
 })
 
-// versionIn returns the version of this module in a program, "devel" for one that was built from
-// a folder: as the program's own module, or as the replacement of a required one.
+// versionIn returns the version of this module in a program. The module may be the program's own
+// module or the replacement of a required module. For a module that was built from a folder,
+// versionIn returns "devel".
 func versionIn(info *debug.BuildInfo) string {
 	const path = "github.com/memkernel/memkernel"
 	if info == nil {
