@@ -33,8 +33,9 @@ type bill struct {
 	news []memkernel.Message
 }
 
-// billsOf returns the bills of the conversation's messages, and the delivery's own if it has no
-// plan. newest is the last call's, for which a plan may have been made.
+// billsOf returns the bills of the conversation's messages. If the delivery has no plan, they
+// include the delivery's own bill. newest is the bill of the last call, for which a plan may have
+// been made.
 func billsOf(t *api.Turn) (out []bill, newest bill) {
 	ends, start, from := transcript.TurnEnds(t.Messages), 0, 0
 	last := -1
@@ -85,8 +86,8 @@ func callID(m *memkernel.Message, i int) string {
 	return fmt.Sprintf("%s %d", m.Time.UTC().Format(time.RFC3339Nano), m.Usage.InputTotal())
 }
 
-// takeBill learns from the bills: that of the plan's call, and once each those of all calls in
-// the delivery. The turn is committed whether or not that succeeds.
+// takeBill learns from the bill of the plan's call and, once each, from the bills of all calls in
+// the delivery. The turn is committed even if takeBill fails.
 func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery has all bills
@@ -198,7 +199,7 @@ func (b *bill) row(prices *cachelayout.Book, t *api.Turn) billing.Call {
 	return r
 }
 
-// The ways in which a call without a plan of its own went out.
+// A call without a plan of its own went out in one of these ways.
 const (
 	sentFlush = "flush" // a flush turn of memkernel's
 )
@@ -219,8 +220,8 @@ func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Cal
 	return &row
 }
 
-// plausible reports whether a prompt that we counted may have been so large. It may
-// well be larger: some hosts do not show us their system prompt and tools.
+// plausible reports whether our count of a prompt fits the measured size actual. The measured
+// size may well be larger, because some hosts do not show us their system prompt and tools.
 func plausible(actual, counted int) bool {
 	const maxHidden = 200_000
 	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden

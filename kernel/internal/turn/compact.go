@@ -89,8 +89,8 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b bou
 	return p, nil
 }
 
-// nextCall returns the call that a compaction makes room for: the host's request, completed from
-// the last plan's. known is false if the conversation is unknown.
+// nextCall returns the call that a compaction makes room for. It is the host's request, completed
+// from the request of the last plan. known is false if the conversation is unknown.
 func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.PlanRequest, known bool) {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	req = nextRequest(l, call)
@@ -133,7 +133,7 @@ func nextRequest(l *branch.State, o *api.PlanRequest) api.PlanRequest {
 	return req
 }
 
-// cutOnDemand plans without a call and records the cut, if one was made.
+// cutOnDemand plans without a call and records the cut, if the plan made one.
 func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passed, req api.PlanRequest, demand *plan.Demand, known bool) (*api.Compaction, error) {
 	l := s.Branches.Of(req.Branch, req.Model)
 	if !known {
@@ -159,8 +159,8 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 	return d.compaction(w), nil
 }
 
-// compactedBefore returns the answer that the boundary's cut was made when it was first passed,
-// by a call whose answer was lost.
+// compactedBefore returns the answer for a boundary that was passed before, by a call whose
+// answer was lost. That first call made the cut.
 func compactedBefore(l *branch.State) *api.Compaction {
 	c := newCompaction(api.CompactOK, "the cut was made before, when this boundary was passed")
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
@@ -179,7 +179,8 @@ func compactLater(s *session.Session, l *branch.State) *api.Compaction {
 	return c
 }
 
-// uncut turns errors of a plan that concern the request into answers; it returns nil for others.
+// uncut turns the errors of a plan that concern the request into answers. It returns nil for
+// other errors.
 func uncut(err error) *api.Compaction {
 	var large *budget.TooSmallError
 	var refused *api.OverflowError
@@ -203,8 +204,8 @@ func newCompaction(r api.CompactReason, detail string) *api.Compaction {
 	return &api.Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
 }
 
-// fillTexts fills in the texts for the host: the summary as it is in the journal and the text to
-// continue from.
+// fillTexts fills in the texts for the host: the journal's summary, and the text to continue
+// from.
 func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
@@ -216,7 +217,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b bo
 		window = max(c.ContextWindow, l.LastCall().ContextWindow)
 	}
 	if window == 0 {
-		window = 200_000 // of a conversation that was never planned: the common size
+		window = 200_000 // the common size, for a conversation that was never planned
 	}
 	model := cmp.Or(b.Model, l.Model)
 	price, _ := prices.Lookup(model, b.Now)

@@ -32,7 +32,7 @@ func editor(d *Desk, ctx context.Context, key string, private bool, now time.Tim
 	return upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now}, unlock, nil
 }
 
-// EditPassage replaces a passage of a file of memory, or takes it out.
+// EditPassage replaces or removes a passage of a file of memory.
 func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.Edited, error) {
 	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
 	if err != nil {

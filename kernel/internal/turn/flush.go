@@ -131,7 +131,8 @@ func flushLine(f *api.Flushed) string {
 	return "flush: nothing new to keep"
 }
 
-// billFlush records the bill of a flush turn. Without memkernel it would have cost nothing.
+// billFlush records the bill of a flush turn. Without memkernel there would be no such turn, and
+// no cost.
 func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, error) {
 	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
 	m, _ := d.Prices.Lookup(r.Model, r.Now)

@@ -19,9 +19,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// shortener asks the host's compressor. All that it makes for one plan or
-// observation has one stretch of time, so that a first plan over a long session
-// does not take a call's time for each of its results.
+// shortener asks the host's compressor. All requests for one plan or observation share one time
+// limit, so that a first plan over a long session does not wait for each of its results.
 type shortener struct {
 	ctx   context.Context
 	opt   *represent.Options
@@ -36,7 +35,8 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 	return represent.Recompress(ctx, in, reps, s.opt)
 }
 
-// newMaker makes pages for a session. Its pages must be on disk before they are used.
+// newMaker returns a maker of pages for a session. The pages must be on disk before they are
+// used.
 func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, d.Counts)
 	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: d.Represent,
@@ -47,8 +47,8 @@ func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Mo
 	return g, err
 }
 
-// intake is a turn as the host handed it in, or the messages of a boundary, made valid and into
-// pages.
+// intake holds a turn as the host handed it in, or the messages of a boundary. The messages are
+// made valid and divided into pages.
 type intake struct {
 	*ingest.Batch
 	turn   *api.Turn

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// takeNotes starts to ask the model about the messages since its last look, if that is due. The
-// caller must hold the session's lock. Nothing here waits for anybody.
+// takeNotes starts to ask the model about the messages since the last request, if a request is
+// due. The caller must hold the session's lock. takeNotes does not wait for the model.
 func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Observation) {
 	if o.Outcome == api.Conflict || d.Notes.Busy(s.Files) {
 		return
@@ -27,8 +27,8 @@ func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Obser
 	}
 }
 
-// noteJob takes the delta up to a summary, if it is large or old enough, or it is the
-// last.
+// noteJob takes the delta up to a summary, if the delta is large or old enough, or is the last
+// one.
 func (d *Desk) noteJob(s *session.Session, w *intake, t api.Turn, st summary.State, last bool) *notes.Job {
 	all, err := NotesOf(s, t.Branch)
 	if err != nil {
@@ -44,7 +44,7 @@ type noted struct {
 	key, name string
 }
 
-// Current looks whether another process was faster.
+// Current reports whether no other process was faster.
 func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
 	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, false)
 	if err != nil {
@@ -60,10 +60,10 @@ func upToDate(s *session.Session, job *notes.Job) bool {
 	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version
 }
 
-// Commit writes a model's answer: one transaction of the mark, the operations, and the facts to
-// remember. Then it adds these facts to the daily log.
+// Commit writes a model's answer. One transaction holds the mark, the operations, and the facts
+// to remember. Commit then adds the facts to the daily log.
 func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
-	// Not the request's context, which may have ended: an answer that was paid for is kept.
+	// The request's context may have ended, but an answer that was paid for is kept.
 	ctx := context.Background()
 	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, true)
 	if errors.Is(err, api.ErrClosed) {
@@ -129,8 +129,8 @@ func notesOn(s *session.Session, page string) (summary.Notes, error) {
 	return summary.ReadNotes(p)
 }
 
-// boundaryNotes returns the delta up to a boundary, however small; nil if there is none, or no
-// model.
+// boundaryNotes returns the delta up to a boundary, however small. It returns nil if there is no
+// delta, or no model.
 func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, st summary.State) *notes.Job {
 	if w == nil || b.Reason == StartReason || d.Notes.Busy(s.Files) {
 		return nil
@@ -146,7 +146,7 @@ func (d *Desk) stateFacts(written int, now time.Time) {
 	}
 }
 
-// askAtBoundary asks about it in the background, and no caller waits.
+// askAtBoundary asks the model about a boundary's delta in the background. No caller waits.
 func (d *Desk) askAtBoundary(s *session.Session, job *notes.Job, ended bool) {
 	if job == nil {
 		return

@@ -18,20 +18,20 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Observe commits a turn: its pages, its usage, and the summary brought up to date.
+// Observe commits a turn: its pages, its usage, and the updated summary.
 func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return whole(func(try attempt) (*api.Observation, error) { return observeOnce(ctx, d, t, try) })
 }
 
-// attempt is one attempt to take a turn in. lost is called at its end if its writes are not
-// there. resume says that the session's lock may be resumed.
+// attempt is one attempt to take a turn in.
 type attempt struct {
-	resume bool
-	lost   func(error)
+	resume bool // the session's lock may be resumed
+	// lost is called at the end of the attempt if its writes are missing.
+	lost func(error)
 }
 
-// whole takes in a turn that must be there when its call ends. If another machine wrote to the
-// session meanwhile, the turn is taken in anew, after those writes.
+// whole takes in a turn that must be stored when its call ends. If another machine wrote to the
+// session meanwhile, whole takes the turn in again, after the other machine's writes.
 func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, error) {
 	for first := true; ; first = false {
 		var lost error
@@ -64,8 +64,8 @@ func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Ob
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid. If the attempt
-// has a lost function, writes wait for the end of the call, when lost is called if they are not
-// there.
+// has a lost function, its writes wait for the end of the call. The lost function is then called
+// if the writes were lost.
 func (d *Desk) openTurn(ctx context.Context, t *api.Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
 	if try.lost != nil {
 		s, unlock, err = d.Sessions.UseDeferred(ctx, t.SessionKey, try.resume, try.lost)
@@ -126,8 +126,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 		return o, nil
 	}
 	if !stands && t.Branch == "" {
-		// This comes before the turn is committed: delivered again after a kill it would be a
-		// duplicate.
+		// This must happen before the turn is committed: delivered again after a kill, the turn
+		// would be a duplicate.
 		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
 	}
 	if !stands {
@@ -152,8 +152,9 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	return o, nil
 }
 
-// commitTurn writes the turn to the journal, unless it is there. The same key with other messages
-// is a conflict. Other parts of a delivery (usage, plan) do not count for that.
+// commitTurn writes the turn to the journal, unless the journal has the turn already. The same
+// key with other messages is a conflict. A difference in another part of the delivery, such as
+// the usage or the plan, is none.
 func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs []memkernel.Message, t api.Turn) error {
 	there := func() bool {
 		chain, ok := s.Account.Chains[o.AdvancementKey]
@@ -191,8 +192,8 @@ func turnStart(msgs []memkernel.Message, end int) int {
 	return 0
 }
 
-// turnEnd returns the number of leading messages that belong to ended turns: a turn has ended
-// when the assistant spoke without calling a tool. 0 if none has.
+// turnEnd returns the number of leading messages that belong to ended turns. A turn has ended
+// when the assistant spoke without calling a tool.
 func turnEnd(msgs []memkernel.Message) int {
 	for i := len(msgs); i > 0; i-- {
 		m := &msgs[i-1]
@@ -212,7 +213,7 @@ func hasCalls(m *memkernel.Message) bool {
 	return false
 }
 
-// advance updates a summary by those of msgs that it does not cover.
+// advance updates a summary by the messages of msgs that the summary does not cover.
 func advance(s *session.Session, st summary.State, msgs []memkernel.Message) summary.State {
 	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
 }

@@ -68,8 +68,8 @@ func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	}
 }
 
-// noteHabits keeps a pause that the session made, for the agent's next one to be planned by. A
-// pause that can't be kept is lost: it is no part of the plan.
+// noteHabits keeps a pause of the session, to plan the agent's next session. A pause that can't
+// be kept is lost, because it is not part of the plan.
 func (d *Desk) noteHabits(pl *Planned) {
 	if pl.Request().Branch != "" {
 		return
@@ -81,8 +81,8 @@ func (d *Desk) noteHabits(pl *Planned) {
 	_ = d.Habits.Note(pl.Request().Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
 }
 
-// planCounted plans once more after the provider counted a plan and found it too
-// large: the line is anchored on that count now.
+// planCounted plans once more after the provider counted a plan and found it too large. The line
+// is now anchored on the provider's count.
 func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	pl, err := d.plan(ctx, s, req, how{})
 	if err != nil {
@@ -96,8 +96,8 @@ func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.Pla
 }
 
 // Unrecorded plans when nothing can be written (a full or read-only disk): a model call should
-// not fail for that. Content that is not durable stays in full. If that does not fit, the reason
-// why nothing could be written is the error.
+// not fail for that. Content that is not durable stays in full. If the full content does not fit,
+// Unrecorded returns the error that prevented the writing.
 func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.PlanRequest, cause error) (*Planned, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func (d *Desk) Peek(ctx context.Context, s *session.Session, req *api.PlanReques
 	return d.plan(ctx, s, req, how{peek: true})
 }
 
-// Planned is a plan that was made, and the additions of recording it. Its contents are read from
-// the session, so only the session's holder may use it.
+// Planned is a finished plan, with the results of recording it. It refers to data of the session,
+// so only the session's holder may use it.
 type Planned struct {
 	*plan.Result
 	Session        *session.Session
@@ -128,14 +128,14 @@ type Planned struct {
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld
 
-	demand bool // there is no call
+	demand bool // a compaction on demand, without a call
 }
 
 // how configures how a plan is made.
 type how struct {
-	// peek: the index is not to be written.
+	// peek forbids writing the index.
 	peek bool
-	// unwritten: pages ingested now will not be on disk before the plan is used.
+	// unwritten reports that pages ingested now will not be on disk before the plan is used.
 	unwritten bool
 	// demand is a compaction on demand, nil for a plan.
 	demand *plan.Demand
@@ -221,8 +221,8 @@ func (r sessionReader) Neighbour() *plan.Neighbour {
 	return Neighbour(r.state, r.s.Life.Private, r.s.Key, r.req.Now)
 }
 
-// Neighbour returns the session that SESSION-STATE.md shows, other than that of a key. It
-// returns nil if there is none, or if the workspace's file can't be read.
+// Neighbour returns the session that SESSION-STATE.md shows, except the session of key. It
+// returns nil if the file shows no other session, or if the workspace's file can't be read.
 func Neighbour(state store.Store, private *markdownstore.Store, key string, now time.Time) *plan.Neighbour {
 	other, at := workstate.Newest(private, key)
 	if other == "" {
@@ -262,7 +262,7 @@ func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm
 	return spans, faults
 }
 
-// file reads a file of the workspace; ok is false if there is none.
+// file reads a file of the workspace. ok is false if the file does not exist.
 func file(m *memory.Memory, private bool, path string) (src plan.File, ok bool, err error) {
 	f, ok, err := m.File(private, path)
 	return plan.File{Path: f.Path, Type: pagevm.Type(f.Type), Text: f.Text, Hash: f.Hash, Lines: f.Lines}, ok, err

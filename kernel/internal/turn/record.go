@@ -17,9 +17,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// record makes a plan durable in the order that a kill at any instant survives: blobs, then the
-// journal line that names them, then the projection that shows them. Captured state is committed
-// even if the last step fails.
+// record makes a plan durable in an order that survives a kill at any instant: first blobs, then
+// the journal line that names the blobs, then the projection that shows them. Captured state is
+// committed even if the last step fails.
 func record(ctx context.Context, s *session.Session, pl *Planned) error {
 	if err := recordPlan(ctx, s, pl); err != nil {
 		return fmt.Errorf("record plan of session %s: %w", s.Key, err)
@@ -93,8 +93,8 @@ func nextPlanID(s *session.Session, pl *Planned) string {
 		pl.Request().Now.UTC().Format(time.RFC3339Nano))
 }
 
-// commitCut makes the summary of the messages that a cut removes durable before the cut is: an
-// eviction, or a downgrade if all messages stay.
+// commitCut makes the summary of the messages that a cut removes durable, before the cut itself
+// is durable. The summary is recorded as an eviction, or as a downgrade if all messages stay.
 func commitCut(s *session.Session, pl *Planned) error {
 	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.Request().Branch].Offset.Messages {
 		return nil
@@ -141,8 +141,8 @@ func learnForGood(s *session.Session, pl *Planned) {
 	}
 }
 
-// writeTrace records how a recorded plan was decided. If that fails, the plan reports it and the
-// next line needs none before it.
+// writeTrace records how a recorded plan was decided. If writing fails, the plan reports the
+// failure, and the next line of the trace is complete by itself.
 func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	if s.Tracer == nil {
 		return

@@ -22,8 +22,8 @@ func heard(t *api.Turn) workstate.Heard {
 	return h
 }
 
-// markdownAfter has the Markdown records brought up to date after a turn, or in the middle
-// of one where the window fills.
+// markdownAfter updates the Markdown records after a turn, or in the middle of a turn when the
+// window fills.
 func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Turn, o *api.Observation) []fault.Fault {
 	if t.More || o.Outcome == api.Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
 		return nil
@@ -37,8 +37,9 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Tur
 	return s.Life.AfterTurn(ctx, &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended, Reading: reading, Now: t.Now})
 }
 
-// readingAfter returns the least size of the next call: the bill of the last one, with its answer
-// and the later messages, else the plan's size and the later messages.
+// readingAfter returns the least size of the next call. This is the billed size of the last call
+// plus its answer and the later messages. Without a bill it is the plan's size plus the later
+// messages.
 func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}

@@ -1,8 +1,8 @@
-// Package turn walks a session through its moments: a call is planned and the plan recorded, a
-// turn is observed, a boundary passed, the prompt cut on demand. It has the session read and
-// locked, takes in new messages, and has the session written in the order that a kill survives.
-// Package plan decides the content of a prompt, and the caller decides how much of it to report
-// to a host.
+// Package turn walks a session through its moments: a call is planned, the plan is recorded, a
+// turn is observed, a boundary is passed, or the prompt is cut on demand. It has the session read
+// and locked, takes in new messages, and has the session written in an order that survives a
+// kill. Package plan decides the content of a prompt, and the caller decides how much of it to
+// report to a host.
 package turn
 
 import (
@@ -35,18 +35,19 @@ type Desk struct {
 	Counter   Counter // nil counts nothing
 	Represent *represent.Options
 	Memory    *memory.Memory    // nil if it is off
-	Carry     plan.Memory       // the part of it that prompts show
-	Life      plan.Life         // the working state, as plans look at it,
-	Keeping   workstate.Options // and as it is kept
+	Carry     plan.Memory       // the part of Memory that prompts show
+	Life      plan.Life         // the plans' view of the working state
+	Keeping   workstate.Options // settings for keeping the working state
 	Notes     *notes.Taker      // nil without a model
-	// Facts asks that model for facts of the logs at a moment; it may take long. It may be nil.
+	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
+	// Facts may be nil.
 	Facts    func(ctx context.Context, now time.Time)
 	Habits   *habit.Book    // pauses of agents' sessions
 	Upkeep   *upkeep.Keeper // records the authors of lines in memory's files
 	Edits    api.EditRule   // the changes that agents may make to them
 	Masker   *mask.Masker
 	LowWater int
-	// Economy is that of calls that name none.
+	// Economy is the default for calls that name no economy.
 	Economy cachelayout.Economy
 	Now     func() time.Time
 	// Recalled is called for the searches that plans make. It may be nil.
@@ -58,15 +59,15 @@ type Counter interface {
 	CountPrompt(ctx context.Context, model string, body []byte) (int, error)
 }
 
-// boundary is a boundary on its way through the desk.
+// boundary is a boundary that the desk is processing.
 type boundary struct {
 	api.Boundary
 	pending bool                // the next plan must cut
 	ending  func(summary.State) // called when all messages are taken in, before the commit
 }
 
-// StartReason is why the journal has a flush where a session began: nothing is destroyed
-// by a beginning.
+// StartReason is the reason that the journal gives for a flush at the start of a session. The
+// start of a session destroys nothing.
 const StartReason = "session_start"
 
 // turn returns the boundary as an observed turn.

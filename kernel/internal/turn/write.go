@@ -127,8 +127,8 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 }
 
 // remembered returns the author of a text to remember: the agent, unless it says that the user
-// asked for it. Nobody may change the log of a day, so it returns no lines for one. It leaves out
-// lines that are already in the file: repeating a line does not make one its author.
+// asked for it. Nobody may change the log of a day, so it returns no lines for one. Lines that
+// are already in the file are left out, because whoever repeats a line is not its author.
 func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {

@@ -19,8 +19,9 @@ import (
 )
 
 // hearWrites records the lines that the calls of a turn wrote into memory's files. It must run
-// before the turn is committed: delivered again after a kill the turn would be a duplicate. A
-// line that can't be recorded is a fault: it is taken for a person's.
+// before the turn is committed: delivered again after a kill, the turn would be a duplicate. A
+// line that can't be recorded is reported as a fault. It is then taken for a line that a person
+// wrote.
 func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t api.Turn) []fault.Fault {
 	if d.Memory == nil {
 		return nil
@@ -67,7 +68,7 @@ func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 	return nil
 }
 
-// memoryPath returns the path of a call as memory has it, "" if it is none of memory's.
+// memoryPath returns the path of a call as memory has it, "" if the path is not in memory.
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
 	if files.Dir() == "" {
@@ -112,7 +113,7 @@ func (d *Desk) heard(s *session.Session, before []memkernel.Message, c *memkerne
 type evidence struct {
 	typed, tools, stood []string
 	words               []string // typed, as keys
-	read                bool     // the file was read or written anew before
+	read                bool     // the file was read or fully written before
 }
 
 // evidence sorts the earlier messages by author. A result of a tool that searches memory or reads
@@ -160,8 +161,8 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 	return e
 }
 
-// origin returns the author of a line, by its key; "" if the line may have been there already, or
-// is too short to tell.
+// origin returns the author of the line with a key. It returns "" if the line may have been in
+// the file already, or is too short to tell its author.
 func (e *evidence) origin(key string) consolidation.Origin {
 	plain, _ := consolidation.CutTags(key)
 	words := consolidation.Key(plain)
