@@ -1,5 +1,5 @@
-// Package usage holds the bills of calls next to their plans: the rows of a session's
-// usage.jsonl, which is a report and no state.
+// Package usage makes and reads the rows of a session's usage.jsonl. A row holds the bill of a
+// call next to its plan. The file is a report, and nothing depends on it.
 package usage
 
 import (
@@ -54,7 +54,8 @@ func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.C
 
 // Extend makes the row of a call that was sent with a conversation's last plan and the new
 // messages. The messages that the plan kept out of the host's prompt were kept out of this call,
-// too: they would have been read if the cache was warm, else written.
+// too. Without the plan they would have been read from a warm cache, or else written to the
+// cache.
 func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
 	Price(&row, m)
@@ -84,9 +85,9 @@ func price(u memkernel.Usage, m cachelayout.Model) *float64 {
 	return m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
 }
 
-// without returns the bill of a prompt of whole tokens, of which read are read, in the
-// place of a call that was billed u: the rest is written for as long as that call wrote,
-// and as much of it is uncached as of that call's prompt.
+// without returns the bill that a prompt of whole tokens would have had instead of the call that
+// was billed as u. read is the number of tokens that the prompt reads from the cache. The other
+// tokens are written or uncached in the same way as those of the call.
 func without(u memkernel.Usage, whole, read int) memkernel.Usage {
 	rest := whole - read
 	out := memkernel.Usage{CacheReadTokens: read, InputTokens: rest, OutputTokens: u.OutputTokens}
@@ -126,8 +127,8 @@ func add(a, b *float64) *float64 {
 }
 
 // Read reads a usage.jsonl. It leaves out a torn last line, and torn reports that there was one.
-// Rows that another process logged again count once: a plan by its last row, a call by that of
-// its plan.
+// Rows that another process logged again count once: the last row of a plan counts, and for a
+// call the row of its plan.
 func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
@@ -166,9 +167,9 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 	return once(rows), j.Torn() > 0, nil
 }
 
-// once returns rows with each call once. If a door sent a call and the host's own log has it as
-// well, the door's row stays. The two are known by equal bills of the input: logs often have a
-// part of the output alone.
+// once returns rows with each call once. If a door sent a call that is also in the host's own
+// log, the door's row stays. The two rows are matched by equal bills of the input, because logs
+// often have only a part of the output.
 func once(rows []billing.Call) []billing.Call {
 	sent := map[billing.Tokens]int{}
 	for i := range rows {
@@ -185,7 +186,7 @@ func once(rows []billing.Call) []billing.Call {
 	})
 }
 
-// read takes figures as they were written, by whatever version.
+// read reads the figures of a row that any version wrote.
 func read(r *billing.Call, body []byte) error {
 	type figures memkernel.Usage // without the checks that hosts' figures get
 	type plain billing.Call
@@ -232,8 +233,9 @@ func Log(dir store.Store, rows []billing.Call) error {
 	return errors.Join(err, j.Close())
 }
 
-// All reads the bills for the calls of all sessions, or of one. It writes nothing. A damaged line
-// is an error that names file and line. none returns the error for a session that is not there.
+// All reads the bills for the calls of all sessions, or of one. It writes nothing. For a damaged
+// line it returns an error that names the file and the line. none returns the error for a missing
+// session.
 func All(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
 	folders, err := folder.All(state)
 	if err != nil {
