@@ -2,23 +2,23 @@ package pagevm
 
 import "github.com/memkernel/memkernel"
 
-// Rewrite names how a host's request differs from the one before.
+// Rewrite names how a host's request differs from its previous request.
 type Rewrite string
 
 const (
-	// RewriteNone: the request extends the one before.
+	// RewriteNone: the request extends the previous one.
 	RewriteNone Rewrite = ""
-	// RewriteUnder: only messages that had left the prompt changed; every byte
-	// sent is kept.
+	// RewriteUnder: only messages that had left the prompt changed. Every byte that was sent is
+	// kept.
 	RewriteUnder Rewrite = "host_rewrite_under_cut"
-	// RewriteBehind: a message that is in the prompt was edited, replaced or
-	// compacted away; the prompt is replaced from there on.
+	// RewriteBehind: a message that is in the prompt was edited, replaced or compacted away. The
+	// prompt is replaced from that message on.
 	RewriteBehind Rewrite = "host_rewrite"
 	// RewriteRewind: the host took back messages at the end (a retry or undo).
 	RewriteRewind Rewrite = "host_rewind"
 )
 
-// Alignment is how a request's host messages lie over a projection.
+// Alignment describes how a request's host messages match a projection.
 type Alignment struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Seen is the new sequence up to Keep, with Gone flags carried over.
@@ -31,14 +31,14 @@ type Alignment struct {
 	// First is the index of the first host message that differs, for the report.
 	First int `json:"first"`
 	// Stale reports whether the segments that had left the prompt are no longer the past of the
-	// current ones. The carry block must then be made again.
+	// current ones. The caller must then make the carry block again.
 	Stale bool `json:"stale,omitempty"`
 }
 
-// Align lays host over p. Messages are compared by key and content hash; the longest common
-// prefix is kept. After the prefix, three changes are possible, each with its own name: the host
-// changed only messages that had left the prompt (every byte is kept), it took messages back, or
-// it changed messages in the prompt.
+// Align compares host with the messages that p has seen, by key and content hash. It keeps the
+// longest common prefix. The Rewrite of the result says what the host did after the prefix: it
+// changed only messages that had left the prompt, it took messages back, or it changed messages
+// in the prompt. In the first case every byte of the prompt is kept.
 func Align(p *Projection, host []HostMessage) Alignment {
 	lcp := 0
 	for lcp < len(p.Seen) && lcp < len(host) && same(p.Seen[lcp], &host[lcp]) {
@@ -62,9 +62,9 @@ func Align(p *Projection, host []HostMessage) Alignment {
 
 func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Hash }
 
-// truncate keeps the first n host messages and the items that belong to them. If the turn at
-// their end had left the prompt, it comes back, from its first user message on: a question that
-// waits for an answer must stay.
+// truncate keeps the first n host messages and the items that belong to them. If the last turn
+// among them had left the prompt, that turn comes back from its first user message on, since a
+// question that waits for an answer must stay.
 func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	at := n
 	if n == len(host) || !host[n].plainUser() {
@@ -114,7 +114,8 @@ func anyGone(seen []Seen) bool {
 // differences only where messages had left. It returns the new sequence and where in host the new
 // messages begin.
 func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
-	// The prefix may end in the middle of a run that left: start at the run.
+	// The prefix may end in the middle of a run of messages that left. Start at the beginning of
+	// the run.
 	h := lcp
 	seen := append(make([]Seen, 0, len(host)), p.Seen[:lcp]...)
 	for i := lcp; i < len(p.Seen); {

@@ -1,14 +1,15 @@
 package pagevm
 
-// Step is one step up of one entry of a selection: more of it is shown.
+// Step raises one entry of a selection to a higher level, which shows more of the entry.
 type Step struct {
 	// Rank is the utility that the step adds per token that it costs.
 	Rank float64
 	Cost int
-	// Entry is the climbing entry, by its place in the order of ties. To is the level that it
-	// reaches.
+	// Entry is the number of the entry that climbs. Of two equal steps the one with the smaller
+	// number comes first.
 	Entry int32
-	To    Level
+	// To is the level that the entry reaches.
+	To Level
 }
 
 // Climber owns the entries of a selection.
@@ -16,7 +17,7 @@ type Climber interface {
 	// Next returns the next step of an entry that costs at most room tokens, false if
 	// there is none.
 	Next(entry int32, room int) (Step, bool)
-	// Take makes a step, or returns why not.
+	// Take makes a step, or returns the reason why it did not.
 	Take(Step) Taken
 }
 
@@ -24,20 +25,20 @@ type Climber interface {
 type Taken uint8
 
 const (
-	// Made: the entry is where the step led.
+	// Made: the entry reached the step's level.
 	Made Taken = iota
 	// Barred: the entry stays at its level for the rest of the climb.
 	Barred
-	// Faded: other steps have made this one worth less; it is ranked anew.
+	// Faded: other steps have made this one worth less. Climb ranks it again.
 	Faded
 )
 
 // Climb spends room tokens on the steps of n entries, best rank first, and returns the tokens
-// left (Listing 1 of the ClawVM paper, second phase). An entry's next step is only reached
-// through the one before, so if no entry's steps gain in rank, Climb visits all of them in sorted
-// order without making or sorting those that are never reached. Ties go to the smaller entry,
-// then to the lower level. Buf is room for the heap. Callers should pass the returned, grown
-// buffer to the next call, which then allocates nothing in the long run.
+// left (Listing 1 of the ClawVM paper, second phase). Climb asks for an entry's next step only
+// after it took the entry's previous step. If the ranks of every entry's steps fall, Climb visits
+// the steps in sorted order and never makes the steps that it does not reach. Ties go to the
+// smaller entry, then to the lower level. The heap uses buf. Callers should pass the returned
+// buffer to the next call, so that repeated calls stop allocating.
 func Climb(c Climber, n, room int, buf []Step) (left int, grown []Step) {
 	h := steps(buf[:0])
 	for i := range int32(n) {

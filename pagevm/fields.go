@@ -11,13 +11,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// FieldsVersion is the format version of [Fields] in JSON. A reader takes every
-// version up to its own; of a newer one it knows the names that it knows.
+// FieldsVersion is the format version of [Fields] in JSON. A reader accepts every version. Of a
+// version newer than its own it reads only the names that it knows.
 const FieldsVersion = 1
 
-// Fields is the content of a structured representation, as data. One of the members is set, by
-// the type of the page. They are sufficient: [Fields.Text] makes the text from them and nothing
-// else, and verbatim text in them is valid UTF-8, so that both survive JSON unchanged.
+// Fields is the content of a structured representation, as data. Exactly one of the members is
+// set. The type of the page decides which one. [Fields.Text] makes the text from the fields
+// alone. All text in the fields is valid UTF-8, so that fields and text survive JSON unchanged.
 type Fields struct {
 	Version      int                 `json:"v"`
 	Bootstrap    *BootstrapFields    `json:"bootstrap,omitempty"`
@@ -32,7 +32,7 @@ type Fields struct {
 type Quote struct {
 	// Line is the number of the line in the full content, from 1.
 	Line int `json:"line"`
-	// At is where in its line a part begins, in bytes; 0 for its beginning.
+	// At is the offset in bytes at which the quoted part begins in its line.
 	At int `json:"at,omitempty"`
 	// Text has no line break.
 	Text string `json:"text"`
@@ -44,18 +44,18 @@ type BootstrapFields struct {
 	Sections []Outline `json:"sections"`
 }
 
-// Outline is a section of a Markdown text: its heading and those of its lines
-// that command something.
+// Outline is a section of a Markdown text: its heading and the lines of the section that command
+// something.
 type Outline struct {
-	// Heading is the heading's line, verbatim, "" in front of the first.
+	// Heading is the heading's line, verbatim. It is "" for the text before the first heading.
 	Heading string `json:"heading,omitempty"`
 	// Role is RoleStartup or RoleRedLines for a section that is shown whole.
 	Role string `json:"role,omitempty"`
-	// Whole is the text of such a section and of those below it, verbatim.
+	// Whole is the verbatim text of a section with a Role, including its subsections.
 	Whole string `json:"whole,omitempty"`
-	// Commands are the commanding lines of any other section, verbatim.
+	// Commands are the commanding lines, verbatim, of a section without a Role.
 	Commands []string `json:"commands,omitempty"`
-	// Left counts the lines that are left out.
+	// Left is the number of lines that were left out.
 	Left int `json:"left,omitempty"`
 }
 
@@ -69,30 +69,35 @@ const (
 type EvidenceFields struct {
 	Page string `json:"page,omitempty"`
 	Tool string `json:"tool,omitempty"`
-	// Args are the call's canonical arguments on one line, at most 240 bytes;
-	// "…" at the end marks that there was more.
+	// Args are the call's canonical arguments on one line, at most 240 bytes. A "…" at the end
+	// marks that arguments were cut off.
 	Args string `json:"args,omitempty"`
-	// Status is "ok" or "error"; ExitCode is nil where the result names none.
-	Status   string `json:"status"`
-	ExitCode *int   `json:"exit_code,omitempty"`
-	// Kind is the kind of the content, see ContentKind. Shape lists the keys and types of JSON.
-	Kind  string `json:"kind"`
+	// Status is "ok" or "error".
+	Status string `json:"status"`
+	// ExitCode is nil if the result names no exit code.
+	ExitCode *int `json:"exit_code,omitempty"`
+	// Kind is the kind of the content, see ContentKind.
+	Kind string `json:"kind"`
+	// Shape lists the keys and types of JSON content.
 	Shape string `json:"shape,omitempty"`
-	// Lines counts the lines that are not blank. Bytes is the size of the stored content.
-	// PathCount counts its distinct paths. ErrorCount counts the lines that name errors.
-	Lines      int   `json:"lines"`
-	Bytes      int64 `json:"bytes"`
-	PathCount  int   `json:"path_count,omitempty"`
-	ErrorCount int   `json:"error_count,omitempty"`
-	Masked     int   `json:"masked,omitempty"`
-	// Paths are the most frequent of those paths that no quote shows.
+	// Lines is the number of lines that are not blank.
+	Lines int `json:"lines"`
+	// Bytes is the size of the stored content.
+	Bytes int64 `json:"bytes"`
+	// PathCount is the number of distinct paths in the content.
+	PathCount int `json:"path_count,omitempty"`
+	// ErrorCount is the number of lines that name errors.
+	ErrorCount int `json:"error_count,omitempty"`
+	Masked     int `json:"masked,omitempty"`
+	// Paths are the most frequent paths in the content that no quote shows.
 	Paths []string `json:"paths,omitempty"`
-	// First, Last, Errors and Telling are quotes; no line is in two of them.
+	// First, Last, Errors and Telling are quotes. No line is quoted twice.
 	First   *Quote  `json:"first,omitempty"`
 	Last    *Quote  `json:"last,omitempty"`
 	Errors  []Quote `json:"errors,omitempty"`
 	Telling []Quote `json:"telling,omitempty"`
-	// Numbered reports whether the lines carry numbers of their own, as a file read's.
+	// Numbered reports whether the content numbers its own lines, as the result of a file read
+	// may.
 	Numbered bool   `json:"numbered,omitempty"`
 	Resolver string `json:"resolver,omitempty"`
 }
@@ -105,7 +110,7 @@ type ConstraintFields struct {
 // PreferenceFields are the fields of a remembered preference.
 type PreferenceFields struct {
 	Page string `json:"page,omitempty"`
-	// Source is its provenance: file and lines.
+	// Source is the provenance of the preference: file and lines.
 	Source   string  `json:"source"`
 	Telling  []Quote `json:"telling,omitempty"`
 	Resolver string  `json:"resolver,omitempty"`
@@ -114,14 +119,16 @@ type PreferenceFields struct {
 // ConversationFields are the fields of a span of dialogue.
 type ConversationFields struct {
 	Span string `json:"span"`
-	// From and To are the first and the last known time, in UTC; zero if none
-	// is known.
+	// From is the first known time of the span, in UTC. It is zero if no time is known.
 	From time.Time `json:"from,omitzero"`
-	To   time.Time `json:"to,omitzero"`
-	// Messages and Calls are counts. Bytes is the size of the whole.
+	// To is the last known time of the span, in UTC. It is zero if no time is known.
+	To time.Time `json:"to,omitzero"`
+	// Messages is the number of messages in the span.
 	Messages int `json:"messages"`
-	Calls    int `json:"calls,omitempty"`
-	Bytes    int `json:"bytes"`
+	// Calls is the number of tool calls in the span.
+	Calls int `json:"calls,omitempty"`
+	// Bytes is the size of the whole span.
+	Bytes int `json:"bytes"`
 	// Gist is the first line that the user wrote.
 	Gist string `json:"gist,omitempty"`
 	// Entities are paths and identifiers that no quote shows.
@@ -155,8 +162,8 @@ func (f *Fields) Text() string {
 	return ""
 }
 
-// AppendJSON appends the fields as JSON, without the escapes for HTML of encoding/json, which
-// make quoted code longer and decode to the same text.
+// AppendJSON appends the fields as JSON. It leaves out the escapes for HTML that encoding/json
+// writes, since they make quoted code longer.
 func (f *Fields) AppendJSON(dst []byte) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	e := json.NewEncoder(b)
@@ -167,9 +174,9 @@ func (f *Fields) AppendJSON(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// quotes writes quotes in order, one on each line. With numbers each is preceded by where
-// it is: "12: " is line 12, "12+381: " a part of it from byte 381 on.
-// Without, a mark shows where lines are missing in between.
+// quotes writes quotes in order, one on each line. If numbers is set, each quote is preceded by
+// its place: "12: " is line 12, and "12+381: " is the part of line 12 from byte 381 on. If
+// numbers is not set, a mark shows where lines between two quotes are missing.
 func quotes(b []byte, qs []Quote, numbers bool) []byte {
 	for i, q := range qs {
 		switch {
@@ -187,7 +194,7 @@ func quotes(b []byte, qs []Quote, numbers bool) []byte {
 	return b
 }
 
-// apart reports whether something is between p and q, which follows it.
+// apart reports whether text is missing between p and its successor q.
 func (q Quote) apart(p Quote) bool {
 	if q.Line == p.Line {
 		return q.At > p.At+len(p.Text)

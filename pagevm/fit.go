@@ -4,14 +4,14 @@ package pagevm
 type Fit struct {
 	// Tokens is the cost of each level, 0 for a level that the page does not have.
 	Tokens [Full + 1]int
-	// Floor is the lowest level that it may take.
+	// Floor is the lowest level that the page may take.
 	Floor Level
 }
 
-// FitLevels chooses a level for each page so that together they cost at most room,
-// as far as their floors let them. Pages are given in the order of their
-// importance: the last is lowered as far as it goes before the one in front of it
-// loses anything. It also returns how far the result is over, 0 if it fits.
+// FitLevels chooses a level for each page so that together they cost at most room, as far as
+// their floors let them. Callers must give the pages with the most important one first. The last
+// page is lowered as far as its floor before the page in front of it loses anything. FitLevels
+// also returns by how many tokens the result exceeds room, 0 if it fits.
 func FitLevels(pages []Fit, room int) (levels []Level, over int) {
 	levels = make([]Level, len(pages))
 	for i := range pages {

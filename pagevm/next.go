@@ -26,8 +26,8 @@ const (
 	ruleRecalled       = "recalled_this_turn"
 )
 
-// Delta is the host's input: its whole conversation, the place of each message, and its alignment
-// with the projection.
+// Delta is the host's input: the whole conversation, the place of each message, and the alignment
+// of the conversation with the projection.
 type Delta struct {
 	Host   []HostMessage
 	Places []Place
@@ -73,9 +73,9 @@ func appendSeen(seen []Seen, fresh []HostMessage) []Seen {
 	return out
 }
 
-// unbound lists the messages that were there when the last cut was made and come
-// back after a rewrite by the host: their thinking belongs to a prefix that is
-// gone. Nil if there are none.
+// unbound lists the messages that the last cut covered and that come back after a rewrite by the
+// host. Their thinking belongs to a prefix that is gone. It returns nil if there are no such
+// messages.
 func unbound(p *Projection, a Alignment, c Cache) map[string]string {
 	if !c.StripThinking || len(p.Cuts) == 0 || a.At >= len(p.Seen) {
 		return nil
@@ -87,9 +87,10 @@ func unbound(p *Projection, a Alignment, c Cache) map[string]string {
 	return hashes
 }
 
-// leaveUnboundOut takes out the thinking that the model produced after another prefix than it
-// has in q: a carry block that is new or another one, or, in a conversation that was not
-// planned before and that the model saw as the host wrote it, a message that is shown shorter.
+// leaveUnboundOut takes out the thinking that the model produced after another prefix than q has.
+// The prefix differs if the carry block is new or changed. In a conversation that was not planned
+// before, the model saw every message as the host wrote it. There the prefix also differs from
+// the first message on that q shows shorter.
 func leaveUnboundOut(p, q *Projection, host []HostMessage) {
 	broken, first := !equalItems(p.Carry, q.Carry), len(p.Seen) == 0
 	if !broken && !first {
@@ -113,7 +114,7 @@ func leaveUnboundOut(p, q *Projection, host []HostMessage) {
 	}
 }
 
-// segment finds the segment that a page is of; nil if none is.
+// segment returns the segment of m that belongs to page, nil if there is none.
 func (m *HostMessage) segment(page string) *Segment {
 	for i := range m.Segments {
 		if m.Segments[i].Page == page {
@@ -123,7 +124,7 @@ func (m *HostMessage) segment(page string) *Segment {
 	return nil
 }
 
-// appendHost appends fresh messages, those in bare without their thinking.
+// appendHost appends fresh messages. It shows the messages in bare without their thinking.
 func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item {
 	n := len(old)
 	for i := range fresh {
@@ -145,8 +146,8 @@ func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item 
 	return items
 }
 
-// appendBlocks puts kernel blocks after the newest host message except the last ahead ones, which
-// are new, each page once.
+// appendBlocks puts kernel blocks in front of the last ahead host messages, which are new. It
+// shows each page once.
 func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) {
 	newest := len(host) - 1 - ahead
 	if len(blocks) == 0 || newest < 0 {
@@ -256,9 +257,9 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	*q = r
 }
 
-// permit returns the rule that forbids the cut as a whole, "" if none does. In a cold cache an
-// open loop blocks our own cuts. It blocks neither a cut that the host asks for nor a new carry
-// block, which drops nothing.
+// permit returns the rule that forbids the cut as a whole, "" if no rule forbids it. In a cold
+// cache an open loop blocks our own cuts. An open loop does not block a cut that the host
+// requests. It does not block a new carry block either, which drops nothing.
 func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {
 	case CutCold:
@@ -320,7 +321,8 @@ func (b *builder) leave(seen []Seen) []Seen {
 	return out
 }
 
-// refusedAtoms names, for every atom that is wished away and must stay, the rule.
+// refusedAtoms returns, for every atom that w.Leave names and that must stay, the rule that keeps
+// it.
 func (b *builder) refusedAtoms() map[int]string {
 	refused := map[int]string{}
 	for i, pl := range b.d.Places {
@@ -356,7 +358,8 @@ func (b *builder) mayLeave(i int) string {
 }
 
 // items renders all remaining messages. It keeps the kernel blocks of the open loop at their
-// places, of the recalled ones only the newest. The others have done their work and go.
+// places, except that only the newest recalled block stays. All other kernel blocks have served
+// their purpose and are dropped.
 func (b *builder) items(seen []Seen, old []Item) []Item {
 	extra := kernelBlocks(old, b.p.Recall.Page, b.drop)
 	items := make([]Item, 0, len(old))
@@ -413,7 +416,7 @@ func kernelBlocks(items []Item, recalled string, drop map[string]bool) map[strin
 	return m
 }
 
-// level grants the wished level of a segment, or keeps the one it has.
+// level grants the wished level of a segment, or keeps its present level.
 func (b *builder) level(s *Segment, pl Place) Level {
 	now, standing := b.levels[s.Page]
 	if !standing {
@@ -482,8 +485,8 @@ func commonItems(p, q *Projection) int {
 	}
 }
 
-// Chain is the hash over the keys and contents of host messages in order, by
-// which cut points and turns show how far they reach.
+// Chain returns a hash over the keys and contents of host messages in order. Cut points and turns
+// use it to show which messages they cover.
 func Chain(seen []Seen) string {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<10)

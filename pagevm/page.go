@@ -69,12 +69,14 @@ type Rep struct {
 	// Fields is the content of a structured representation, as data; nil at every
 	// other level.
 	Fields *Fields `json:"fields,omitempty"`
-	// Maker names the host's compressor that made the text, "" for our own. Refused is the reason
-	// why its text was not taken, "" if it was not asked.
-	Maker   string `json:"maker,omitempty"`
+	// Maker names the host's compressor that made the text. It is "" for text that this module
+	// made.
+	Maker string `json:"maker,omitempty"`
+	// Refused is the reason why the host's compressor's text was not used. It is "" if the
+	// compressor was not asked or its text was used.
 	Refused string `json:"refused,omitempty"`
-	// Door is the kind of content for which this text is the one that the model sees first, "" if
-	// it sees the whole first.
+	// Door is the kind of content that the model first sees as this text. It is "" if the model
+	// first sees the whole content.
 	Door string `json:"door,omitempty"`
 }
 
@@ -92,27 +94,28 @@ type Page struct {
 	ID    string          `json:"id"`
 	Type  Type            `json:"type"`
 	Scope memkernel.Scope `json:"scope"`
-	// MessageKey is the host message that holds the content; CallID the tool
-	// call, for evidence.
+	// MessageKey is the key of the host message that holds the content.
 	MessageKey string `json:"message_key,omitempty"`
-	CallID     string `json:"call_id,omitempty"`
-	// Tool and Path describe evidence: the tool's name and the canonical path
-	// that its call names, if any.
+	// CallID is the id of the tool call, for evidence.
+	CallID string `json:"call_id,omitempty"`
+	// Tool is the tool's name, for evidence.
 	Tool string `json:"tool,omitempty"`
+	// Path is the canonical path that the tool call names, "" if it names no path.
 	Path string `json:"path,omitempty"`
-	// Hash is the sha256 of the page's masked full content; Blob is the same
-	// once that content is durable in the blob store, "" before.
-	Hash  string `json:"hash"`
+	// Hash is the sha256 of the page's masked full content.
+	Hash string `json:"hash"`
+	// Blob equals Hash once the content is durable in the blob store. Before that it is "".
 	Blob  string `json:"blob,omitempty"`
 	Bytes int64  `json:"bytes"`
 	// Masked counts the secrets that were masked before hashing.
 	Masked int `json:"masked,omitempty"`
-	// MaskedBy counts them by rule; pages of older versions have none.
+	// MaskedBy counts the masked secrets by rule. It is empty in pages of older versions.
 	MaskedBy mask.Secrets `json:"masked_by,omitempty"`
-	// Role is the speaker's role. Media are images and documents next to the text.
-	Role  string  `json:"role,omitempty"`
+	// Role is the speaker's role.
+	Role string `json:"role,omitempty"`
+	// Media are the images and documents next to the text.
 	Media []Media `json:"media,omitempty"`
-	// Untyped: no person typed it, though a user's message holds it.
+	// Untyped: no person typed the content, although a user's message holds it.
 	Untyped bool `json:"untyped,omitempty"`
 	// Resolver is the tool that the pointer representation names.
 	Resolver string `json:"resolver,omitempty"`
@@ -140,8 +143,8 @@ func (p *Page) Speaker() string {
 	return p.Role
 }
 
-// Door returns the kind of content for which the model sees the page shortened first, "" if it
-// sees the whole first.
+// Door returns the kind of content because of which the model first sees the page shortened. It
+// returns "" if the model first sees the whole page.
 func (p *Page) Door() string {
 	if len(p.Reps) == 0 {
 		return ""
@@ -149,9 +152,9 @@ func (p *Page) Door() string {
 	return p.Reps[0].Door
 }
 
-// Floor returns the lowest level at which a page of type t may ever be shown, given
-// that the request names a resolver (a tool by which the model can follow a
-// pointer) or not. Without one nothing may go below Structured.
+// Floor returns the lowest level at which a page of type t may ever be shown, where resolver
+// reports whether the request names a tool by which the model can follow a pointer. Without such
+// a tool no page may go below Structured.
 func Floor(t Type, resolver bool) Level {
 	switch t {
 	case Bootstrap, Constraint:

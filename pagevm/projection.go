@@ -11,7 +11,7 @@ import (
 //	1: first format
 const ProjectionVersion = 1
 
-// ItemKind is which part of a prompt an item is.
+// ItemKind names the part of the prompt that an item belongs to.
 type ItemKind string
 
 const (
@@ -32,7 +32,8 @@ const (
 // Item is one entry of the prompt, in order.
 type Item struct {
 	Kind ItemKind `json:"kind"`
-	// Key is the host message; for a kernel block the message it follows.
+	// Key is the key of the host message. For a kernel block it is the key of the message that
+	// the block follows.
 	Key string `json:"key,omitempty"`
 	// Part and Parts are the run of the message's parts that the item shows.
 	Part  int `json:"part,omitempty"`
@@ -43,13 +44,14 @@ type Item struct {
 	// Hash is the content hash of the bytes shown, without cache markers.
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
-	// Positions, Markable and Image are the facts about the rendered blocks that the cache layout
-	// needs: how many look-back positions they count for, whether the last may carry a marker,
-	// whether an image is among them.
-	Positions int            `json:"positions,omitempty"`
-	Markable  bool           `json:"markable,omitempty"`
-	Image     bool           `json:"image,omitempty"`
-	Role      memkernel.Role `json:"role,omitempty"`
+	// Positions is the number of look-back positions that the rendered blocks count for in the
+	// cache layout.
+	Positions int `json:"positions,omitempty"`
+	// Markable reports whether the last rendered block may carry a cache marker.
+	Markable bool `json:"markable,omitempty"`
+	// Image reports whether an image is among the rendered blocks.
+	Image bool           `json:"image,omitempty"`
+	Role  memkernel.Role `json:"role,omitempty"`
 	// Bare: the run is sent without its thinking, which a cut made invalid.
 	Bare bool `json:"bare,omitempty"`
 	// Lead: see [HostMessage.Lead].
@@ -69,16 +71,17 @@ type Seen struct {
 type CutPoint struct {
 	Generation int    `json:"generation"`
 	Reason     string `json:"reason"`
-	// Covers counts the host messages seen when the cut was made; Chain is the
-	// hash chain over their keys and contents.
-	Covers int    `json:"covers"`
-	Chain  string `json:"chain"`
+	// Covers is the number of host messages seen when the cut was made.
+	Covers int `json:"covers"`
+	// Chain is the hash chain over the keys and contents of these messages.
+	Chain string `json:"chain"`
 	// Event names the cold event that the cut used up, "" for a warm cut.
 	Event string    `json:"event,omitempty"`
 	Time  time.Time `json:"time,omitzero"`
-	// Before and After are the tokens of all items around the cut.
+	// Before is the number of tokens of all items before the cut.
 	Before int `json:"before"`
-	After  int `json:"after"`
+	// After is the number of tokens of all items after the cut.
+	After int `json:"after"`
 }
 
 // Projection is the only record of a prompt's content. A value never changes: [Next] returns a
@@ -89,33 +92,33 @@ type Projection struct {
 	Branch     string `json:"branch,omitempty"`
 	Model      string `json:"model"`
 	Generation int    `json:"generation"`
-	// Seen are all host messages of the branch in the host's order.
+	// Seen lists all host messages of the branch in the host's order.
 	Seen []Seen `json:"seen"`
 	// Items are the messages. Carry precedes them, except for a provider's compaction at the
 	// beginning of the host's conversation; see [Projection.At].
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
 	Cuts  []CutPoint `json:"cuts"`
-	// Recall is the newest outcome of retrieval.
+	// Recall is the outcome of the newest retrieval.
 	Recall Recall `json:"recall,omitzero"`
 }
 
 // Recall is the outcome of retrieval for one user turn.
 type Recall struct {
-	// Turn is the key of the user message that opened the turn; "" if retrieval
-	// never ran.
+	// Turn is the key of the user message that opened the turn. It is "" if retrieval never ran.
 	Turn string `json:"turn"`
 	// Page is the block that shows the recalled text, "" if there is none.
 	Page string `json:"page,omitempty"`
-	// Reason says how the search ended, and Mode by which means it searched. Detail says why it
-	// found nothing or less than it could.
+	// Reason says how the search ended.
 	Reason string `json:"reason"`
-	Mode   string `json:"mode,omitempty"`
+	// Mode names the means by which the search ran.
+	Mode string `json:"mode,omitempty"`
+	// Detail says why the search found nothing, or less than it could.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Recalled returns the newest outcome of retrieval that is under an alignment: if
-// the host took back the messages that it followed, it counts as never run.
+// Recalled returns the outcome of the newest retrieval as of an alignment. If the host took back
+// the messages that the retrieval followed, the retrieval counts as never run.
 func (p *Projection) Recalled(a Alignment) Recall {
 	if a.Items == len(p.Items) || p.Recall.Page == "" {
 		return p.Recall
@@ -157,7 +160,7 @@ func (p *Projection) At(i int) *Item {
 	}
 }
 
-// Place returns where in the prompt Items[i] is; see [Projection.At].
+// Place returns the place of Items[i] in the prompt, as [Projection.At] counts.
 func (p *Projection) Place(i int) int {
 	if i < p.lead() {
 		return i
@@ -176,7 +179,8 @@ func (p *Projection) lead() int {
 	return n
 }
 
-// LastEvent returns the cold event that the newest cold cut used, "" if none.
+// LastEvent returns the cold event that the newest cold cut used. It returns "" if there was no
+// cold cut.
 func (p *Projection) LastEvent() string {
 	for i := len(p.Cuts) - 1; i >= 0; i-- {
 		if p.Cuts[i].Event != "" {
@@ -195,13 +199,13 @@ type Segment struct {
 	Type  Type     `json:"type"`
 	// Committed reports whether the page's content is durable.
 	Committed bool `json:"committed,omitempty"`
-	// At holds the content of each level; a level that the page does not have has an empty hash.
-	// At[Full] is the host's own content.
+	// At holds the content of each level. The hash is empty for a level that the page does not
+	// have. At[Full] is the host's own content.
 	At [Full + 1]Shown `json:"at"`
-	// Bare is the run without its thinking; an empty hash if it has none.
+	// Bare is the run without its thinking. Its hash is empty if the run has no thinking.
 	Bare Shown `json:"bare,omitzero"`
-	// First is the level at which the page is appended: Full, or lower for a page that is too
-	// large to be shown and for content that a model sees shortened first ([Rep.Door]).
+	// First is the level at which the page is appended. It is lower than Full for a page that is
+	// too large to be shown, and for content that a model first sees shortened ([Rep.Door]).
 	First Level `json:"first"`
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.
@@ -225,23 +229,24 @@ type HostMessage struct {
 	Segments []Segment      `json:"segments"`
 	// Held reports whether the message holds content that only the provider understands.
 	Held bool `json:"held,omitempty"`
-	// Lead: it is a provider's compaction, which must precede everything in a prompt.
+	// Lead: the message is a provider's compaction, which must precede everything in a prompt.
 	Lead bool `json:"lead,omitempty"`
 }
 
-// apart reports whether a held message stays when the rest of its atom leaves: a harness's
-// item, which is no part of anybody's turn.
+// apart reports whether a held message stays when the rest of its atom leaves. This is so for a
+// harness's item, which belongs to nobody's turn.
 func (m *HostMessage) apart() bool { return m.Held && m.Role == memkernel.RoleDeveloper }
 
-// Place describes the position of a host message in the conversation. It changes as the
-// conversation grows, so callers must give it with the messages, one for each.
+// Place describes the position of a host message in the conversation. The position changes as the
+// conversation grows, so callers must give one Place for each message.
 type Place struct {
 	// Atom numbers the atom that the message belongs to, from 0.
 	Atom int `json:"atom"`
 	// Closed: all results of the atom are in and a later assistant message exists.
 	Closed bool `json:"closed,omitempty"`
-	// InLoop: the message is part of the open tool loop; Opener: it opened it.
+	// InLoop: the message is part of the open tool loop.
 	InLoop bool `json:"in_loop,omitempty"`
+	// Opener: the message opened the tool loop.
 	Opener bool `json:"opener,omitempty"`
 }
 

@@ -8,32 +8,32 @@ type SelectInput struct {
 	Places []Place
 	// Seen carries the Gone flags, one per host message.
 	Seen []Seen
-	// Traits are the known facts about each segment, by its place in Host. The worth of a message
-	// without an entry follows from its size.
+	// Traits are the known facts about each segment, by its place in Host. A message without an
+	// entry is judged by its size alone.
 	Traits [][]Traits
-	// Names is how each name has been used; Traits count in it.
+	// Names describes the past use of each name. Traits refer to names by their index in it.
 	Names []NameUse
 	// Target is the size that the conversation may have after the cut, in tokens.
 	Target int
-	// Most is the largest size that the conversation may have if the content is worth it: for
-	// steps with a rank of at least Hurdle, in needs per token and turn. A value below Target has
-	// no effect.
-	Most   int
+	// Most is the largest size that the conversation may have, in tokens. Above Target only steps
+	// with a rank of at least Hurdle are taken. A Most below Target has no effect.
+	Most int
+	// Hurdle is the least rank of a step above Target, in needs per token and turn.
 	Hurdle float64
 	// Resolver: pages may go down to a pointer.
 	Resolver bool
 }
 
-// Select chooses the segments that stay after a cut and how much of it is shown.
+// Select chooses the segments that stay after a cut and the level at which each is shown.
 //
 // Atoms that must stay (the newest, the open ones, the one that opened the loop, those that are
-// not durable) come first, at their lowest level. Everything else is a choice: an atom comes in
-// whole, with each of its results at the level that gives the atom the most worth per token, and
-// may then rise level by level. Atoms and levels compete in one order of worth per token
-// ([Climb]) until the target is reached. A name counts for the atom that shows it first, a little
-// for the second, and for no other; so a page whose names are elsewhere (a file read again, an
-// output repeated) falls back by itself. Ties go to the atom that is first. The choice is a
-// function of its input.
+// not durable) come first, at their lowest level. All other atoms are chosen by worth. An atom
+// comes in whole, with each of its results at the level that gives the atom the most worth per
+// token. It may then rise level by level. Atoms and levels compete in one order of worth per
+// token ([Climb]) until the target is reached. A name counts for the first atom that shows it, a
+// little for the second atom, and for no other atom. A page whose names are shown elsewhere, such
+// as a file that was read again, therefore loses its worth. Of two equal atoms the earlier one is
+// chosen. Equal inputs give equal choices.
 func Select(in SelectInput) *CutWish {
 	s := selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
 	s.need = make([]float64, len(in.Names))
@@ -66,21 +66,21 @@ func Select(in SelectInput) *CutWish {
 	return s.wish()
 }
 
-// selection is a cut in the making. Its atoms are the entries of the climb.
+// selection is the state of Select. Its atoms are the entries of the climb.
 type selection struct {
 	in    SelectInput
 	atoms []atomChoice
-	// need is the worth of each name. shown is the number of atoms that show it.
+	// need is the worth of each name. shown is the number of atoms that show the name.
 	need  []float64
 	shown []uint8
-	// version counts the steps that were made; a step that was ranked in an earlier
-	// one may have faded.
+	// version counts the steps that were made. A step that was ranked at an earlier version may
+	// have faded.
 	version int
-	// mark is which names the atom at hand has counted already: those with the
-	// number of this round.
+	// mark[name] equals the number of this round if the present atom has counted the name
+	// already.
 	mark  []int32
 	round int32
-	// held is the cost of the messages that stay whatever becomes of their atoms.
+	// held is the cost of the messages that stay even if their atoms leave.
 	held int
 	// hurdle is the least rank of a step that is taken.
 	hurdle float64
@@ -92,11 +92,11 @@ type atomChoice struct {
 	stands  bool
 	pages   []pageChoice
 	version int
-	// next is the level that each page takes with the step that was ranked last.
+	// next is the level of each page after the step that was ranked last.
 	next []Level
 }
 
-// pageChoice is a page of an atom. One that has no choice has only its level.
+// pageChoice is a page of an atom. A page without a choice of levels has only its present level.
 type pageChoice struct {
 	seg    *Segment
 	traits *Traits
@@ -114,7 +114,7 @@ func (a *atomChoice) tokens() int {
 	return n
 }
 
-// add takes the atom of messages from to end in, if it is in the prompt now.
+// add adds the atom of the messages [from, end), if the prompt holds it now.
 func (s *selection) add(from, end int) {
 	a := atomChoice{number: s.in.Places[from].Atom}
 	for i := from; i < end; i++ {
@@ -157,8 +157,8 @@ func (s *selection) mustStay(i int) bool {
 	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })
 }
 
-// Next returns the best step of an atom within room: to come in, or to show more of one
-// page.
+// Next returns the best step of an atom within room. The step brings the atom in, or shows more
+// of one of its pages.
 func (s *selection) Next(entry int32, room int) (Step, bool) {
 	a := &s.atoms[entry]
 	a.version = s.version
@@ -192,7 +192,8 @@ func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 	}
 }
 
-// rise returns the best single rise of an atom that is kept; −1 tokens if there is none.
+// rise returns the best single rise of an atom that is kept. It returns −1 tokens if there is
+// none.
 func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		a.next[i] = a.pages[i].level
@@ -229,8 +230,9 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 	return page, to, worth, tokens
 }
 
-// gain returns how much more a page is worth at one level than at another: its content, and the
-// names that no atom shows yet. Count marks them as counted in this round.
+// gain returns how much more a page is worth at level to than at level from. It counts the
+// content, and the names that no atom shows yet. If count is set, gain marks these names as
+// counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
 	most := uint8(maxShown)
@@ -248,7 +250,8 @@ func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	return g
 }
 
-// own marks the names that an atom shows already: it gains nothing by them.
+// own marks the names that an atom shows already. The atom gains nothing by showing them at a
+// higher level.
 func (s *selection) own(a *atomChoice) {
 	for i := range a.pages {
 		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
@@ -257,7 +260,7 @@ func (s *selection) own(a *atomChoice) {
 	}
 }
 
-// show counts the names that an atom shows and has not shown before.
+// show counts the names that an atom shows now and did not show before.
 func (s *selection) show(a *atomChoice) {
 	for i := range a.pages {
 		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
@@ -269,8 +272,8 @@ func (s *selection) show(a *atomChoice) {
 	}
 }
 
-// Take makes a step, unless others were made since it was ranked: then it is ranked
-// again.
+// Take makes a step. If other steps were made since it was ranked, Take has it ranked again
+// instead.
 func (s *selection) Take(st Step) Taken {
 	a := &s.atoms[st.Entry]
 	if a.version != s.version {

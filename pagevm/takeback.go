@@ -1,8 +1,8 @@
 package pagevm
 
-// TakeBack returns the projection without the messages after those of host. host must be the
-// first messages that it was aligned with. Call TakeBack when the provider refused the request
-// that first showed the others: the model has not seen them.
+// TakeBack returns the projection without the messages that follow host. host must be a prefix of
+// the messages that p was aligned with. Call TakeBack when the provider refused the request that
+// first showed the following messages, since the model has not seen them.
 func (p *Projection) TakeBack(host []HostMessage) *Projection {
 	a := Align(p, host)
 	q := *p

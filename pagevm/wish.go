@@ -2,7 +2,7 @@ package pagevm
 
 import "time"
 
-// CutReason is why a cut is wished.
+// CutReason is the reason for a cut.
 type CutReason string
 
 const (
@@ -10,49 +10,52 @@ const (
 	CutHighWater CutReason = "high_water"
 	// CutCold: the provider's cache has expired, so a change costs nothing.
 	CutCold CutReason = "cold"
-	// CutForced: the prompt would exceed window minus reserve, or a price cliff.
+	// CutForced: without a cut the prompt would exceed the window minus the reserve, or the size
+	// at which a higher price begins.
 	CutForced CutReason = "forced"
-	// CutPayback: a voluntary change whose savings repay the rewritten tokens.
+	// CutPayback: the cut is voluntary. Its savings repay the cost of the rewritten tokens.
 	CutPayback CutReason = "payback"
-	// CutDemand: the host asked for it.
+	// CutDemand: the host requested the cut.
 	CutDemand CutReason = "demand"
-	// CutThinking: the provider refused the thinking that the prompt holds. It is taken out,
-	// and nothing leaves.
+	// CutThinking: the provider refused the thinking that the prompt holds. The cut takes the
+	// thinking out, and no message leaves.
 	CutThinking CutReason = "thinking_refused"
 )
 
-// Wishes is everything that others may ask of the next projection.
+// Wishes holds everything that other components may request of the next projection.
 type Wishes struct {
-	// Cut is nil to grow only.
+	// Cut is the requested cut. If it is nil, the projection only grows.
 	Cut *CutWish `json:"cut,omitempty"`
-	// Carry is the carry block as it should be from the next cut on; if CarryNow it is shown from
-	// the first plan (some page has no source position), or from here on if the host replaced the
-	// prompt's content (by a summary of its own, or by another conversation).
-	Carry    []Block `json:"carry,omitempty"`
-	CarryNow bool    `json:"carry_now,omitempty"`
-	// Drop are notes that the carry block of a cut replaces with better ones: they go with the cut.
+	// Carry is the carry block that the prompt shows from the next cut on.
+	Carry []Block `json:"carry,omitempty"`
+	// CarryNow shows Carry without a cut, from the first plan on or after the host replaced the
+	// prompt's content. The host does so by a summary of its own, or by another conversation.
+	CarryNow bool `json:"carry_now,omitempty"`
+	// Drop names the notes that the carry block of a cut replaces with better ones. The cut
+	// removes them.
 	Drop map[string]bool `json:"drop,omitempty"`
 	// Append are kernel blocks to put after the newest host message.
 	Append []Block `json:"append,omitempty"`
-	// Ahead is how many of the new host messages at the end the kernel blocks precede. A system
-	// message that ends a request belongs to the user's turn, and nothing must part it from the
-	// answer.
+	// Ahead is the number of new host messages at the end that come after the kernel blocks. A
+	// system message that ends a request belongs to the user's turn, and nothing must part it
+	// from the answer.
 	Ahead int `json:"ahead,omitempty"`
 	// Recall is the result of retrieval, if it ran. Its block must be among Append.
 	Recall *Recall `json:"recall,omitempty"`
 }
 
-// CutWish asks for one batch cut.
+// CutWish requests one cut.
 type CutWish struct {
 	Reason CutReason `json:"reason,omitempty"`
-	// Levels asks for a level per page; a page not named keeps its level.
+	// Levels is the wished level of each page, by the page's id. A page that is not named keeps
+	// its level.
 	Levels map[string]Level `json:"levels"`
 	// Leave names the atoms that should leave.
 	Leave map[int]bool `json:"leave"`
 	// Compacted: the carry block begins with a provider's compaction of the messages that leave.
-	// It also holds content that only the provider understands.
+	// The compaction also holds content that only the provider understands.
 	Compacted bool `json:"compacted,omitempty"`
-	// CarryOnly: a new carry block is reason enough, though every message stays.
+	// CarryOnly: a new carry block is reason enough for a cut, even if every message stays.
 	CarryOnly bool `json:"carry_only,omitempty"`
 }
 
@@ -68,9 +71,9 @@ type Block struct {
 
 // Cache is the state of the provider's cache and of the budget that Next must know.
 type Cache struct {
-	// Cold: nothing of the prompt is cached any more. Event names this cold
-	// event, so that it is used at most once.
-	Cold  bool   `json:"cold,omitempty"`
+	// Cold: the provider's cache holds nothing of the prompt any more.
+	Cold bool `json:"cold,omitempty"`
+	// Event names the cold event, so that at most one cut uses it.
 	Event string `json:"event,omitempty"`
 	// Forced: the prompt as it would grow exceeds its hard limit.
 	Forced bool `json:"forced,omitempty"`
@@ -85,8 +88,11 @@ type Cache struct {
 
 // Refusal is a wish, or a part of one, that the rules did not allow.
 type Refusal struct {
-	// Page or Atom is the subject of the wish: "" and -1 for the cut itself.
+	// Page is the id of the page that the wish was about. It is "" if the wish was not about a
+	// page.
 	Page string `json:"page,omitempty"`
+	// Atom is the number of the atom that the wish was about. It is -1 if the wish was not about
+	// an atom. A refusal with neither is about the cut itself.
 	Atom int    `json:"atom"`
 	Rule string `json:"rule"`
 }

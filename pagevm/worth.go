@@ -8,53 +8,55 @@ import (
 
 // Traits are the known facts about a segment's worth other than its size.
 type Traits struct {
-	// Act is the act whose trace the segment is. Age is the number of newer atoms.
+	// Act is the act that left the segment.
 	Act toolcall.Act
+	// Age is the number of newer atoms.
 	Age int
-	// InHand: it is a result about the file that was edited last, or about one that
+	// InHand: the segment is a result about the file that was edited last, or about a file that
 	// the user's newest words or the plan name.
 	InHand bool
-	// Edited is how many atoms are newer than the newest edit of the file that the segment
-	// shows or edits, plus one; 0 if it was not edited, or there is no such file.
+	// Edited is one more than the number of atoms after the newest edit of the segment's file. It
+	// is 0 if the file was not edited, or if the segment neither shows nor edits a file.
 	Edited int
-	// Reread: a newer read of the same file showed as much.
+	// Reread: a newer read of the same file showed the same part of it.
 	Reread bool
-	// Resolved: it is an error, and the failed call has worked since.
+	// Resolved: the segment is an error, and the failed call has worked since.
 	Resolved bool
-	// Names are those that each level shows, as places in SelectInput.Names, each
-	// once.
+	// Names lists the names that each level shows, as indexes into SelectInput.Names. No name is
+	// listed twice.
 	Names [Full + 1][]int32
 }
 
 // NameUse holds the known uses of a name.
 type NameUse struct {
-	// Said counts the segments of dialogue that name it: the user's or the
-	// assistant's words, the inputs of calls.
+	// Said is the number of segments of dialogue that contain the name. Dialogue is the words of
+	// the user and the assistant, and the inputs of calls.
 	Said int
-	// Age is how many atoms are newer than the newest that shows it.
+	// Age is the number of atoms after the newest atom that shows the name.
 	Age int
 }
 
 // The priors of worth: how often one turn is expected to refer to something that is further back,
 // in references per turn. They are rounded from thirteen recorded sessions (2026-11): names in
-// messages come again at least four times as often as names only in a result, with any one
-// session left out, and ten times as often once it is old.
+// messages come again at least four times as often as names that only a result shows, and ten
+// times as often once the result is old. The first ratio holds with any one session left out.
 const (
-	// A name that was said, once; one that was in results only.
+	// saidWorth is the worth of a name that was said once. The other value is for a name that
+	// only results show.
 	saidWorth   = 3e-3
 	unsaidWorth = 7e-4
 	// The ages, in atoms, at which worth has fallen to half.
 	halfAge       = 50
 	unsaidHalfAge = 20
 
-	// unnamedShare is the part of a page's references that its names do not account
-	// for. A quarter of all references are numbers and quoted strings, but most of
-	// their lines show names too. Chosen on replays, where a quarter and four times
-	// the value cost less than 1.5 points of reference recall.
+	// unnamedShare is the part of a page's references that its names do not account for. A
+	// quarter of all references are numbers and quoted strings, but most of their lines show
+	// names too. The value was chosen on replays. A quarter of it and four times it cost less
+	// than 1.5 points of reference recall there.
 	unnamedShare = 0.06
-	// wordsTokens is how much of a user's message counts whole, not by that share: a request in
-	// plain words can't be read up again, while longer text was mostly pasted. The value is our
-	// choice.
+	// wordsTokens is the number of tokens of a user's message that count in full and not by
+	// unnamedShare. A request in plain words can't be read again elsewhere, while longer text was
+	// mostly pasted. The value is our choice.
 	wordsTokens = 200
 	// inHandFactor raises the files of the work at hand. staleFactor lowers content that a newer
 	// read or an edit replaced, and resolved errors. Stale text is needed as often as other text,
@@ -63,28 +65,29 @@ const (
 	inHandFactor = 10
 	staleFactor  = 0.25
 
-	// editedLines is how many lines a turn replaces per token of a page that shows a file that
-	// was just edited, halving while editedHalf atoms go by without an edit of it; readLines the
-	// same of a file that was read and not edited yet. The command measures 300e-6 and 25e-6; a
-	// quarter less is a little better on replays, as much shows twice.
+	// editedLines is the number of lines that a turn replaces per token of a page that shows a
+	// file that was just edited. It halves with every editedHalf atoms without an edit of the
+	// file. readLines is the same number for a file that was read and not yet edited. The command
+	// measures 300e-6 and 25e-6. A quarter less is a little better on replays, because much
+	// content is shown twice.
 	editedLines = 220e-6
 	editedHalf  = 2
 	readLines   = 18e-6
 )
 
-// actWorth is how often a turn refers to a page while it is new, per token.
+// actWorth is how often a turn refers to a new page, per token of the page.
 var actWorth = [...]float64{
 	toolcall.ActSay: 75e-6, toolcall.ActEdit: 36e-6, toolcall.ActUser: 35e-6, toolcall.ActRead: 35e-6, toolcall.ActEdited: 30e-6,
 	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
-// levelLines is the share of the lines that later turns use of a result that each level still
-// shows; measured by the same command.
+// levelLines is, for each level, the share of the lines of a result that later turns use and that
+// the level still shows. It was measured by the same command.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
-// maxShown is how many atoms a name counts for. shownShare is how much it counts for each. A
-// second place is worth something, since a call that names a function does not show it. Both are
-// our choice.
+// maxShown is the number of atoms that a name counts for. shownShare is how much the name counts
+// for each of these atoms. A second place is worth something, since a call that names a function
+// does not show its code. Both are our choice.
 const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}
@@ -99,8 +102,8 @@ func (n NameUse) Worth() float64 {
 	return saidWorth * math.Cbrt(float64(n.Said)) * aged(n.Age, halfAge)
 }
 
-// Worth returns how often the next turn is expected to need the segment for something
-// else than its names.
+// Worth returns how often the next turn is expected to need the segment for anything other than
+// its names.
 func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	w := unnamedShare * float64(tokens)
 	if t.Act == toolcall.ActUser {
@@ -116,9 +119,9 @@ func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	return w + t.lines()*float64(tokens)
 }
 
-// lines returns how many lines per token the next turn is expected to replace in a file: an edit
-// must repeat them to the letter. Work is on a few files at a time, so a file that was edited a
-// moment ago is edited again, wherever it was read, before or since.
+// lines returns how many lines per token the next turn is expected to replace in a file. An edit
+// must repeat the replaced lines to the letter. Work is on a few files at a time, so a file that
+// was edited a moment ago is edited again, wherever it was read, before or since.
 func (t *Traits) lines() float64 {
 	if t.Act != toolcall.ActRead && t.Act != toolcall.ActEdit {
 		return 0
@@ -136,6 +139,6 @@ func (t *Traits) lines() float64 {
 	return w
 }
 
-// aged is hyperbolic: half at age half, a third at twice that. Recorded sessions
-// forget in this way rather than by half-lives.
+// aged returns a factor that falls hyperbolically with age: a half at age half, and a third at
+// twice that age. Recorded sessions forget in this way rather than by half-lives.
 func aged(age, half int) float64 { return float64(half) / float64(half+max(age, 0)) }
