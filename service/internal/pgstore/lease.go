@@ -182,7 +182,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		h.takeover, asked = s.takeovers.Load(), time.Now()
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
-		if h.view != nil { // a second statement reads the folder, because the first does not see writes from while it waited
+		if h.view != nil { // a separate statement sees the folder as it is after the lock is taken
 			paths, contents, versions, ends := s.cache.known(l.contents(at))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", names, paths, contents, versions, ends, at, s.holder)
 		}
@@ -290,8 +290,8 @@ func (l *leases) lostOver(at string, locks, tokens []string) error {
 	return err
 }
 
-// unused returns the release function of a lock that this process shares already. If the lock is
-// wanted alone, unused returns the tokens of the process's unused shared locks instead.
+// unused returns a release function if the caller can share a lock that this process has already.
+// Otherwise it returns the tokens of the locks that this process has and does not use.
 func (l *leases) unused(at string, share store.Share) (own []string, release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

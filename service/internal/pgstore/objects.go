@@ -135,8 +135,8 @@ func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.St
 }
 
 // named reports whether the objects of a write whose answer was lost have got their names. If
-// they have not, another process has condemned the objects, and named removes them. The call may
-// then be made again.
+// they have not, a sweep has given the objects up, and named removes them. The call may then be
+// made again.
 //
 // takeovers is the count of servers before the write. If another server has taken over since, it
 // may not know the names, so named removes nothing.

@@ -1,32 +1,32 @@
 // Package pgstore keeps a store in a PostgreSQL database, so that any of several machines may
-// serve any session. One database has many roots. A root holds the documents that a state
-// directory holds among files.
+// serve any session. One database has many roots. A root holds the same documents as a state
+// directory on disk.
 //
 // A content is a sequence of pieces, and a name has a content. Every write is one statement, and
-// so one transaction and one round trip: it is done or not done. Synced writes wait for the
-// server's disk, Unsynced writes do not.
+// so one transaction and one round trip. It is done as a whole or not at all. Synced writes wait
+// for the server's disk. Unsynced writes do not.
 //
 // # Appends
 //
 // The caller of an append gives the length of the journal, and the server compares it. If two
-// machines append after the same byte, one wins. The other gets an error that wraps
-// [store.ErrOvertaken], and nothing of its append is written.
+// machines append after the same byte, one append is written. The other machine gets an error
+// that wraps [store.ErrOvertaken], and nothing of its append is written.
 //
 // # Locks
 //
-// A lock is a lease: a row with a token for each holder, from a sequence, and the time of the
-// server's clock at which it ends. Living holders renew it every third of its time; the clock of
-// no client counts. A holder that is paused for longer may lose the lock, and must not write as
-// if it still had it. Therefore a lock fences its folder. A write in or below the folder of a
-// held lock carries the token. The server checks in the same transaction whether the process
-// still has the lock, and locks the row until the transaction ends. So the next holder reads the
-// write, or the write is refused ([store.LostError]). sessions/X/lock fences the session's files,
-// and blobs.lock fences all of the root while it is held.
+// A lock is a lease. Its row has a token for each holder, and the time of the server's clock at
+// which that holder's lease ends. Clients' clocks do not count. Living holders renew their leases
+// every third of the lease's time. A holder that is paused for longer may lose the lock, and must
+// not write as if it still had the lock. Therefore a lock fences its folder. A write in or below
+// the folder of a held lock carries the token. The server checks in the same transaction whether
+// the process still has the lock, and locks the row until the transaction ends. So the next
+// holder reads the write, or the write is refused ([store.LostError]). sessions/X/lock fences the
+// session's files, and blobs.lock fences all of the root while it is held.
 //
-// An advisory lock of a connection would be less code, and wrong. The server keeps it as long as
-// the connection lasts, which may be hours for a machine that is paused or cut off. It also takes
-// the lock away from a client whose connection broke unnoticed, and nothing tells old holders
-// from new.
+// An advisory lock of a connection would be less code, and wrong. The server keeps such a lock as
+// long as the connection lasts, which may be hours for a machine that is paused or cut off. The
+// server also takes the lock away from a client whose connection broke unnoticed, and then
+// nothing distinguishes the old holder from the new one.
 //
 // # Deferred writes
 //
@@ -40,30 +40,30 @@
 // Sessions mostly stay on a machine. A released lock of a folder leaves its token in the row,
 // with a lease that has ended, and the next taker removes the token. The last holder may continue
 // from the state that it knew ([Store.Resume]), without a query. The statement that ends the call
-// finds the token there, or is refused as for a holder that was paused. Before anything else that
-// others could see, the token gets a lease again.
+// is refused if the token is gone, as after a pause. Before the holder does anything else that
+// others could see, it gives the token a lease again.
 //
 // # Objects
 //
-// With a bucket, a large content whose name is its hash becomes an object there. The order is: a
-// row that says that the object is being written, the object, then in one statement the name and
-// a mark in the row. So no name lacks its object, and an object whose writer died is found by its
-// row. A key is used for one write and never again: a late removal by a machine that was paused
-// can't remove a later write. An object that has lost its name, or did not get one within a time
-// of the server's clock, is first marked, after which it can't get one, and then removed
-// ([Store.Sweep]).
+// With a bucket, a large content whose name is its hash becomes an object there. A write first
+// inserts a row that says that the object is being written, then writes the object, and then
+// writes in one statement the name and a mark in the row. So no name lacks its object, and an
+// object whose writer died is found by its row. A key is used for one write only, so that a late
+// removal by a machine that was paused can't remove a later write. [Store.Sweep] removes objects
+// that have lost their name or did not get a name in time. It marks an object before it removes
+// it, and a marked object can't get a name.
 //
 // # Tenants
 //
-// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to which
-// the tables' policies show only that root. All statements name the root as well: the policies
-// guard against a statement that forgets it, or that somebody slips in.
+// A root that is opened by [OpenTenant] has a database role of its own, and the tables' policies
+// show this role only that root. All statements name the root as well. The policies guard against
+// a statement that forgets the root, and against an injected statement.
 //
 // # Lost answers
 //
-// When a connection dies, it is unknown whether the server ran the statement. The old session is
-// ended, then the statement is run again. An append recognizes by its mark that it was done;
-// every other statement may be done twice with the same result.
+// When a connection dies, it is unknown whether the server ran the statement. The store ends the
+// old session and runs the statement again. An append is recognized by its mark if it was done.
+// Every other statement has the same result when it is done twice.
 package pgstore
 
 import (
@@ -90,7 +90,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// Options name the place of a store.
+// Options names the place of a store.
 type Options struct {
 	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
 	// host. A DSN without a password means an empty one, even if the environment holds one.
@@ -103,8 +103,8 @@ type Options struct {
 	Lease time.Duration
 	// MaxConns bounds the connections; default 8.
 	MaxConns int
-	// Bucket keeps contents that are named by their hashes and have more than Above bytes;
-	// nil keeps them in the database.
+	// Bucket keeps contents that are named by their hashes and have more than Above bytes. If
+	// Bucket is nil, the database keeps them.
 	Bucket Bucket
 	Above  int64
 	// Grace is how long an object of the bucket may be without a name, by the server's clock;
@@ -167,18 +167,18 @@ type core struct {
 	place    string
 	password string
 	lease    time.Duration
-	holder   string // this process, for messages and to know its own sessions
-	// fault, in tests, is asked before a statement is sent and after it was answered.
+	holder   string // the name of this process, for messages and to recognize its own sessions
+	// fault is called in tests before a statement is sent and after it was answered.
 	fault atomic.Pointer[func(step) error]
 
 	leases  leases
 	open    opened
 	cache   cache
 	objects objects
-	// rows are the files of the workspace, once somebody has asked for them.
+	// rows holds the files of the workspace, once Workspace was called.
 	rows atomic.Pointer[Workspace]
-	// server is the server of the last connection, by the time at which it was started. takeovers
-	// counts the servers so far, with this one.
+	// server identifies the server of the last connection by the time at which it was started.
+	// takeovers counts the servers so far, including that server.
 	server, takeovers atomic.Int64
 }
 
@@ -187,11 +187,11 @@ type step int
 
 const (
 	look  step = iota // a statement that changes nothing is about to be sent
-	send              // one that changes something is
-	acked             // it was answered
+	send              // a statement that changes something is about to be sent
+	acked             // the statement was answered
 )
 
-// Open opens a root of a database, and makes the tables that are not there.
+// Open opens a root of a database, and creates missing tables.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	c, cfg, err := prepare(&o)
 	if err != nil {
@@ -209,13 +209,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{core: c}, nil
 }
 
-// prepare makes a store of options, and how its connections are made.
+// prepare makes a store from options, and the configuration of its connections.
 func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
 	}
 	cfg, err := pgxpool.ParseConfig(o.DSN)
-	if err != nil { // which may repeat the DSN
+	if err != nil { // err may repeat the DSN
 		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
 	}
 	if !pgdsn.NamesPassword(o.DSN) {
@@ -237,7 +237,8 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	cfg.MaxConns = int32(o.MaxConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.Tracer = o.Tracer
-	// Set by statement: not every pooler takes them at the start.
+	// A statement sets these settings because not every pooler accepts them when a connection
+	// starts.
 	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s';`+fastCompression,
 		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
@@ -255,14 +256,14 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 }
 
 // fastCompression makes the server compress this connection's writes with LZ4, if it supports LZ4
-// and nobody has chosen another method: its default takes much longer. Each value names its
-// compression, so all programs can read it.
+// and nobody has chosen another method. The server's default method takes much longer. Each
+// stored value names its method, so all programs can read the value.
 const fastCompression = `SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name='default_toast_compression' AND source='default' AND 'lz4'=ANY(enumvals)`
 
-// meets is called with the server of each new connection. Other connections may have died with
-// the server, and with them writes that did not wait for its disk: the lost numbers of contents
-// and versions are given again. A standby that takes over gives some again too, while the old
-// primary may live on. Connections to that primary are not used any more, or one process would
+// meets is called with the server of each new connection. The previous server may have crashed,
+// and have lost writes that did not wait for its disk. Then the lost numbers of contents and
+// versions are given again. A standby that takes over may also give numbers again, while the old
+// primary still runs. Connections to the old primary are no longer used, or one process would
 // compare reads of one server with data of the other.
 func (c *core) meets(server int64) {
 	if c.server.Swap(server) != server {
@@ -272,7 +273,7 @@ func (c *core) meets(server int64) {
 	c.cache.clear()
 }
 
-// forget has all be asked for anew that was read and is believed.
+// forget drops all trusted data, so that it is read again.
 func (c *core) forget() {
 	c.cache.clear()
 	if w := c.rows.Load(); w != nil {
@@ -280,7 +281,7 @@ func (c *core) forget() {
 	}
 }
 
-// begin readies the tables, and finds the root.
+// begin creates or migrates the tables, and finds the root.
 func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) (err error) {
 	if err := migrate(ctx, pool, o.Schema); err != nil {
 		return err
@@ -291,7 +292,7 @@ func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) (err er
 	return c.clean(ctx, pool)
 }
 
-// findRoot finds a root, which is made if it is not there.
+// findRoot finds a root, and creates a missing one.
 func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
 	if err = pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
@@ -309,14 +310,14 @@ func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, e
 	return id, err
 }
 
-// clean removes contents that a killed process was reading.
+// clean removes replaced contents that a killed process was still reading.
 func (c *core) clean(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' AND root IN ($1::bigint, 0) RETURNING content, root)
 		DELETE FROM pieces AS p USING g WHERE p.content=g.content AND (p.root=g.root OR g.root=0)`, c.root)
 	return err
 }
 
-// Close lets go of the locks and the connections.
+// Close releases the locks and closes the connections.
 func (s *Store) Close() error {
 	s.leases.close()
 	s.pool.Close()
@@ -338,8 +339,8 @@ func (c *core) where(at string) string {
 	return c.place + "/" + at
 }
 
-// at is the path of a name, which must stay in the root, and be one that the server can
-// hold.
+// at returns the path of a name. The path must stay in the root, and the server must be able to
+// hold it.
 func (s *Store) at(name string) (string, error) {
 	at := path.Join(s.folder, name)
 	if at == "." {
@@ -351,7 +352,7 @@ func (s *Store) at(name string) (string, error) {
 	return at, nil
 }
 
-// below are the bounds of the paths in a folder.
+// below returns the bounds of the paths in a folder.
 func below(at string) (lo, hi string) {
 	if at == "" {
 		return "", "\U0010ffff"
@@ -402,7 +403,7 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 	}
 	if err == nil && (conn.Server() != c.server.Load() || c.takeovers.Load() != takeovers) {
 		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
-		c.forget() // f has learned the other server's state
+		c.forget() // f may have kept the state of the other server
 	}
 	if err != nil && lost(err) {
 		if unsure != nil {
@@ -434,7 +435,7 @@ func (c *core) end(ctx context.Context, pid uint32) {
 		WHERE pid=$1::int AND pid<>pg_backend_pid() AND application_name=current_setting('application_name')`, int32(pid))
 }
 
-// query runs a statement that changes nothing.
+// query runs a statement that changes nothing, and scans its rows.
 func (c *core) query(op, at, q string, args []any, scan func(pgx.Rows) error) error {
 	return c.run(op, at, look, nil, func(ctx context.Context, conn conn) error {
 		rows, err := conn.Query(ctx, q, args...)
@@ -457,8 +458,8 @@ func (c *core) row(op, at, q string, args []any, into ...any) error {
 	})
 }
 
-// fence finds the locks whose tokens are sent and still hold, which stay so until the transaction
-// ends.
+// fence finds the locks whose sent tokens are still valid. These tokens stay valid until the
+// transaction ends.
 const fence = `WITH fence AS MATERIALIZED (
 		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
 		FOR SHARE OF l)`
@@ -469,13 +470,13 @@ const fence = `WITH fence AS MATERIALIZED (
 const fenced = fence + `,
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AS ok, set_config('synchronous_commit', $4::text, true)), `
 
-// change runs a statement with the head fenced; the first column of the statement is ok. It adds
-// the time taken to st.
+// change runs a statement with the head fenced. The first column of the statement is ok. change
+// adds the time taken to st.
 func (c *core) change(op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	return c.changeBehind(fenced, nil, op, how, paths, unsure, st, q, args, into...)
 }
 
-// changeBehind is change with another head that has the same parameters. If moved reports true,
+// changeBehind is change with another head that has the same parameters. If moved returns true,
 // the call is refused as if a lock had been lost.
 func (c *core) changeBehind(head string, moved func() bool, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	var sure bool
@@ -509,12 +510,12 @@ func (c *core) changeBehind(head string, moved func() bool, op string, how store
 	return err
 }
 
-// notThere reports a name that is not there.
+// notThere returns the error for a missing name.
 func (c *core) notThere(op, at string) error {
 	return &pathError{op, c.where(at)}
 }
 
-// opened are the contents that readers of this process have open.
+// opened holds the contents that readers of this process have open.
 type opened struct {
 	mu    sync.Mutex
 	count map[int64]int

@@ -9,27 +9,29 @@ import (
 )
 
 // rest is a released lock with the contents that its folder had then. Its token stays in the
-// lock's row, with a lease that has ended. The next taker removes the token, so the row tells
-// whether there was one.
+// lock's row, with a lease that has ended. The next taker removes the token, so a token that is
+// still in the row means that nobody took the lock meanwhile.
 type rest struct {
 	contents map[string]int64
-	// own is how often in a row this process found that it had the lock last, and need how often it
-	// has to before it takes that for granted: each time that it was wrong, more often.
+	// own is how many times in a row this process found that it had the lock last. need is the
+	// value of own from which this process resumes the lock without asking. Each wrong guess
+	// doubles need.
 	own, need int
 	token     string // "" where the lock can't be resumed
 	lease     *lease
 }
 
-// mostRests is how many are remembered.
+// mostRests bounds the released locks that are remembered.
 const mostRests = 1024
 
 // firstNeed and lastNeed bound how many calls in a row a resumption needs. A right guess spares a
-// call two statements and a round trip. A wrong guess makes the call read a session anew, which
-// takes as long as dozens of these (services=2/returns of BenchmarkScaling). A session that has
-// stayed for 32 calls mostly stays for as many again.
+// call two statements and a round trip. A wrong guess makes the call read a session again, which
+// takes as long as dozens of round trips (services=2/returns of BenchmarkScaling). A session that
+// has stayed for 32 calls mostly stays for 32 more.
 const firstNeed, lastNeed = 32, 1024
 
-// restOf returns the remembered state of a lock, made if there is none. Callers must hold mu.
+// restOf returns the remembered state of a lock, and creates it if the lock has none. Callers
+// must hold mu.
 func (l *leases) restOf(at string) *rest {
 	r := l.rests[at]
 	if r == nil {
@@ -45,7 +47,8 @@ func (l *leases) restOf(at string) *rest {
 	return r
 }
 
-// taken counts a request of the lock. last reports that this process had the lock last.
+// taken counts a lock that was taken with a query. last reports that this process had the lock
+// last.
 func (r *rest) taken(last bool) {
 	r.token, r.own = "", r.own+1
 	if !last {
@@ -53,7 +56,7 @@ func (r *rest) taken(last bool) {
 	}
 }
 
-// found counts a resumption; right reports whether it was justified.
+// found counts a resumption. right reports whether nobody else had taken the lock meanwhile.
 func (r *rest) found(right bool) {
 	if r.own++; !right {
 		r.own, r.need = 0, min(2*r.need, lastNeed)
@@ -83,8 +86,8 @@ func (l *leases) contents(at string) map[string]int64 {
 	return nil
 }
 
-// disturb is told of a write to a document that no lock's holder made; of a folder that went or came
-// with all that is in it, disturbBelow is as well. The caller holds mu.
+// disturb records a write to a document under no lock of its folder. If a whole folder was
+// removed or added, disturbBelow must be called as well. Callers must hold mu.
 func (l *leases) disturb(at string) {
 	for dir := at; dir != "."; dir = path.Dir(dir) {
 		if r := l.rests[dir+"/"+folderLock]; r != nil {
@@ -139,7 +142,7 @@ func (s *Store) Resume(name string) (release func()) {
 	return sync.OnceFunc(func() { l.release(token, h) })
 }
 
-// rested reports whether a lock may be resumed. The caller holds mu.
+// rested reports whether a lock may be resumed. Callers must hold mu.
 func (l *leases) rested(at string) bool {
 	r := l.rests[at]
 	return r != nil && r.token != "" && r.own >= r.need && !l.moved(r.lease)
@@ -156,8 +159,8 @@ func (l *leases) isResumed(at string) bool {
 	return false
 }
 
-// assure asks whether this process still has the locks over some paths that it resumed. From
-// then on nobody else gets them.
+// assure asks the server whether this process still has the resumed locks that fence some paths.
+// From then on nobody else gets these locks.
 func (l *leases) assure(paths []string) error {
 	l.mu.Lock()
 	todo := map[string]*lease{}

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schemaFiles are the migrations, in the order of their names. One that was released is
-// never changed.
+// schemaFiles holds the migrations, in the order of their names. A released migration must never
+// be changed.
 //
 //go:embed schema/*.sql
 var schemaFiles embed.FS
@@ -22,7 +22,8 @@ var schemaFiles embed.FS
 // advisory lock.
 const schemaLock = 0x6d6b7374
 
-// leastServer is the oldest server that this was tried with, as server_version_num.
+// leastServer is the version of the oldest server that this package was tried with, as
+// server_version_num.
 const leastServer = 150000
 
 func migrations() ([]string, error) {
@@ -41,8 +42,8 @@ func migrations() ([]string, error) {
 	return out, nil
 }
 
-// migrate brings the tables to this program's version, in one transaction. If they have it
-// already, it makes one query.
+// migrate brings the tables to this program's version, in one transaction. If the tables have
+// that version already, migrate makes one query.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	all, err := migrations()
 	if err != nil {
@@ -63,9 +64,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			return err
 		}
 	}
-	// Older programs keep running meanwhile. If one holds a table that this transaction needs,
-	// and waits for a table that this one holds, the server ends one of the two, which then tries
-	// again.
+	// Older programs keep running meanwhile, so that their transactions and this one may
+	// deadlock. The server then ends one of the two, which tries again.
 	for range deadlocks {
 		if err = bringUp(ctx, pool, schema, all); !isDeadlock(err) {
 			break
@@ -74,7 +74,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	return err
 }
 
-// deadlocks is how often the tables are asked for that others have.
+// deadlocks is how often the migration is tried.
 const deadlocks = 20
 
 func isDeadlock(err error) bool {
@@ -98,7 +98,7 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []strin
 		if err != nil || n == len(all) {
 			return err
 		}
-		// All tables before anything is done, which a deadlock would undo.
+		// All tables are locked first, because a deadlock would undo the work done before.
 		_, err = tx.Exec(ctx, `DO $$
 			DECLARE tables text;
 			BEGIN

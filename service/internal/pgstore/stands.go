@@ -2,8 +2,9 @@ package pgstore
 
 import "github.com/memkernel/memkernel/internal/store"
 
-// waitBehind changes nothing, and waits for the disk and for a standby that the server waits for:
-// with it all that was committed before. Fenced it is done by the server that gave the lock.
+// waitBehind changes nothing. Its commit waits for the disk, and for a standby that the server
+// waits for, and so do all earlier commits. The fence ensures that the server that gave the lock
+// runs it.
 const waitBehind = `r AS (INSERT INTO locks AS l(root, path, alone, held, holder) SELECT $1::bigint, $5::text, false, '{}', '' FROM ok WHERE ok.ok ON CONFLICT(root, path) DO UPDATE SET holder=l.holder)
 	SELECT ok.ok FROM ok`
 

@@ -17,21 +17,21 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// tenantConns bounds the connections of a tenant, of whom a server has many.
+// tenantConns bounds the connections of one tenant, because a server may have many tenants.
 const tenantConns = 3
 
 // tenantLock keeps two machines from making the same roles at once: "mktn" as the key of an
 // advisory lock.
 const tenantLock = 0x6d6b746e
 
-// ErrTenants is that a database would not keep tenants apart.
+// ErrTenants reports that a database would not keep tenants apart.
 var ErrTenants = errors.New("tenants would not be kept apart")
 
-// OpenTenant opens a root as [Open] does, by connections that reach only that root, whatever
-// statement they send. They log in as a role of the root's own, and the tables' policies show it
-// the rows of the root and no others. The user of the DSN makes the role once and owns the
-// tables. It must not be a superuser, and no longer needs the right to make roles when all
-// tenants have theirs.
+// OpenTenant opens a root as [Open] does, with connections that reach only that root, whatever
+// statement they send. The connections log in as a role of the root's own, and the tables'
+// policies show that role only the rows of the root. The user of the DSN creates the role once
+// and owns the tables. That user must not be a superuser, and needs the right to create roles
+// only until every tenant has a role.
 func OpenTenant(ctx context.Context, o Options) (*Store, error) {
 	if o.MaxConns <= 0 {
 		o.MaxConns = tenantConns
@@ -45,7 +45,7 @@ func OpenTenant(ctx context.Context, o Options) (*Store, error) {
 		return nil, c.explain("open", c.place, err)
 	}
 	cfg.ConnConfig.User, cfg.ConnConfig.Password, c.password = t.role, t.secret, t.secret
-	// Another machine may hold a connection for the tenant that needs it more.
+	// Idle connections are closed, because another machine may need them more.
 	cfg.MinConns, cfg.MaxConnIdleTime = 0, tenantIdle
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -65,7 +65,8 @@ func OpenTenant(ctx context.Context, o Options) (*Store, error) {
 // tenant is a role for a root.
 type tenant struct{ role, secret, group string }
 
-// asTenant readies the tables, the root and its role, as the DSN's user.
+// asTenant creates or migrates the tables, finds the root and creates its role, as the DSN's
+// user.
 func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t tenant, err error) {
 	own := cfg.Copy()
 	own.MaxConns = 1
@@ -95,8 +96,8 @@ func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t 
 	return t, err
 }
 
-// Bound refuses a user whom no policy binds: such a one is not to serve tenants, and not to
-// make the tables, which would be theirs.
+// Bound returns an error if the user of the DSN is not bound by policies. Such a user must not
+// serve tenants, and must not create the tables, because it would own them.
 func Bound(ctx context.Context, o Options) error {
 	c, cfg, err := prepare(&o)
 	if err != nil {
@@ -110,7 +111,7 @@ func Bound(ctx context.Context, o Options) error {
 	return c.explain("open", c.place, bindable(ctx, pool))
 }
 
-// bindable refuses a user whom no policy binds.
+// bindable returns an error if the user of the connections is not bound by policies.
 func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 	var user string
 	var super, bypass bool
@@ -130,8 +131,8 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 const rooted = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
 	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='root' AND NOT a.attisdropped`
 
-// grant gives the tenants of a schema their common rights, by a role that they are members of.
-// Rights for each tenant would fill the server's catalogs.
+// grant gives the tenants of a schema their common rights through a role that they are members
+// of. Separate rights for each tenant would fill the server's catalogs.
 func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 	var there bool
 	err := tx.QueryRow(ctx, `SELECT g.name, EXISTS(SELECT FROM pg_roles WHERE rolname=g.name)
@@ -163,9 +164,10 @@ func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 	return nil
 }
 
-// giveRole makes the root's role, if the server has none. A server that was made anew of a
-// backup has the tables without the roles. The role's password is derived from that of the DSN's
-// user, so that no dump of the tables has it; a user without a password leaves a random one there.
+// giveRole creates the root's role if the server does not have it. A server that was restored
+// from a backup has the tables without the roles. The role's password is derived from the
+// password of the DSN's user, so that no dump of the tables holds it. If that user has no
+// password, a random password is kept in the tables.
 func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string) error {
 	var kept string
 	var member bool
@@ -208,13 +210,13 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string
 	}
 	if !there {
 		err = makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
-	} else if !member { // for another database of the server, of which this one is a copy
+	} else if !member { // the role belongs to another database of the server, of which this one is a copy
 		err = makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
 	}
 	if err == nil && there && kept != proof {
 		err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return makeRole(ctx, tx, `ALTER ROLE `+t.role+` PASSWORD '`+password+`'`) })
 		if errors.Is(err, ErrTenants) && !strings.HasPrefix(kept, derivedMark) {
-			t.secret = kept // an earlier version made the role, and the user may change none
+			t.secret = kept // an earlier version created the role, and the user has no right to change it
 			return nil
 		}
 	}
@@ -228,8 +230,8 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string
 // derivedMark begins the proof of a derived password in the table roots.
 const derivedMark = "pbkdf2:"
 
-// derived makes a tenant's password from the password of the DSN's user. It also returns the
-// proof that the table keeps, from which a changed password can be recognized.
+// derived derives a tenant's password from the password of the DSN's user. It also returns the
+// proof that the table keeps. The proof shows whether the user's password has changed.
 func derived(owners, role string) (secret, proof string, err error) {
 	key, err := pbkdf2.Key(sha256.New, owners, []byte("memkernel tenant "+role), rounds, sha256.Size)
 	if err != nil {
@@ -240,10 +242,11 @@ func derived(owners, role string) (secret, proof string, err error) {
 	return secret, derivedMark + hex.EncodeToString(sum[:]), nil
 }
 
-// rounds are those of PBKDF2, as many as PostgreSQL makes of a password of its own.
+// rounds is the number of iterations of PBKDF2. PostgreSQL uses the same number for its own
+// passwords.
 const rounds = 4096
 
-// makeRole runs a statement that needs the right to make roles.
+// makeRole runs a statement that needs the right to create roles.
 func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 	_, err := tx.Exec(ctx, q)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42501" {
@@ -271,8 +274,8 @@ func verifier(secret string) (string, error) {
 	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", rounds, b64(salt), b64(stored[:]), b64(sign("Server Key"))), nil
 }
 
-// bound asks, by the tenant's own connection, whether it is bound: somebody may have changed
-// the tables or the role since they were made.
+// bound checks on the tenant's own connection that policies bind it. Somebody may have changed
+// the tables or the role since they were created.
 func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) error {
 	var free bool
 	var roots, policies int

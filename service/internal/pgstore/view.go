@@ -21,19 +21,23 @@ func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // view is the known state of a folder while this process has its lock. Nobody else writes there,
 // so the state read with the lock holds until the lock is released. Unsynced writes are held back
-// in it, and go with the next statement about the folder: a kill under the lock may lose them, as
-// a power cut may. With [Store.Defer] Synced writes are held back, too. leases.mu guards it.
+// in the view, and are sent with the next statement about the folder. If the process is killed
+// under the lock, held-back writes may be lost, as in a power cut. With [Store.Defer] Synced
+// writes are held back too. leases.mu guards the view.
 type view struct {
 	files map[string]*file
-	// held are the writes that are held back, by content, and puts the documents, by path: they
-	// have a content below 0 until they are sent. waits: the disk is to be waited for with them.
-	held     map[int64]*heldBack
-	puts     map[string][]byte
+	// held holds the held-back writes, by content.
+	held map[int64]*heldBack
+	// puts holds the held-back documents, by path. Their contents have numbers below 0 until the
+	// documents are sent.
+	puts map[string][]byte
+	// deferred reports that Synced writes are held back too.
 	deferred bool
-	waits    bool
+	// waits reports that the statement that sends the held-back writes must wait for the disk.
+	waits bool
 }
 
-// heldBack is an append, or a patch within the present content.
+// heldBack is a held-back append, or a held-back patch within the present content.
 type heldBack struct {
 	at     string
 	append bool
@@ -46,9 +50,9 @@ func newView() *view {
 }
 
 // listView lists a folder with everything below it, and documents outside it. For contents that
-// this process knows in another version ($5 to $8) it reads the parts that may be new: small
-// contents and replaced documents whole, others from the known end on. A caller that did not get
-// the lock ($9, $10) gets nothing.
+// this process knows in another version ($5 to $8) it reads the parts that may be new. It reads
+// small contents and replaced documents whole, and other contents from the known end on. A caller
+// that did not get the lock ($9, $10) gets nothing.
 const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.data FROM files AS f
 	LEFT JOIN unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS k(path, content, version, upto) ON k.path=f.path AND (k.content<>f.content OR k.version<>f.version)
 		AND (f.size <= 4096 OR k.content<>f.content AND f.size <= 32768 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 131072)
@@ -118,7 +122,7 @@ func (v *view) hasFolder(at string) bool {
 	return false
 }
 
-// of is the file that has a content, nil if none has.
+// of returns the file that has a content, or nil.
 func (v *view) of(content int64) (at string, f *file) {
 	for at, f := range v.files {
 		if f.content == content {
@@ -128,7 +132,7 @@ func (v *view) of(content int64) (at string, f *file) {
 	return "", nil
 }
 
-// seen looks a path up in the view that covers it; ok is false if there is none.
+// seen looks a path up in the view that covers it. ok is false if no view covers the path.
 func (c *core) seen(at string) (f file, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
@@ -143,7 +147,7 @@ func (c *core) seen(at string) (f file, ok bool) {
 	return file{folder: v.hasFolder(at)}, true
 }
 
-// covered reports whether a view has all of the folder that a path is in.
+// covered reports whether a view covers the whole folder that a path is in.
 func (c *core) covered(at string) bool {
 	l := &c.leases
 	l.mu.Lock()
@@ -151,15 +155,15 @@ func (c *core) covered(at string) bool {
 	return l.viewOf(at) != nil
 }
 
-// noDocument notes that a name of the root is a folder and no document.
+// noDocument records that a name of the root is a folder and not a document.
 func (l *leases) noDocument(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.besides.looked, at)
 }
 
-// seenContent looks a content up in the view that covers the path that it had; ok is false
-// if there is none.
+// seenContent looks a content up in the view that covers the path that the content had. ok is
+// false if no view covers that path.
 func (c *core) seenContent(at string, content int64) (now string, f file, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
@@ -175,7 +179,8 @@ func (c *core) seenContent(at string, content int64) (now string, f file, ok boo
 	return now, *g, true
 }
 
-// wrote records the new state of a path in its view; a content of 0 means that the path is gone.
+// wrote records the new state of a path in its view. A content of 0 means that the path was
+// removed.
 func (c *core) wrote(at string, f file) {
 	l := &c.leases
 	l.mu.Lock()
@@ -214,11 +219,12 @@ func (c *core) unsee(at string) {
 	}
 }
 
-// most is how much is held back of one content, and most times that of a folder.
+// mostHeld bounds the held-back bytes of one content. mostWrites bounds the held-back bytes of a
+// folder, as a multiple of mostHeld.
 const mostHeld, mostWrites = 256 << 10, 16
 
-// hold holds a write back, if the view that covers it allows it, and returns the file with the
-// write.
+// hold holds a write back, if the view that covers the path allows that, and returns the file
+// with the write.
 func (c *core) hold(how store.Durability, at string, content, off int64, data []byte, appends bool) (f file, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
@@ -239,7 +245,7 @@ func (c *core) hold(how store.Durability, at string, content, off int64, data []
 		return f, false
 	case appends:
 		h.data = append(h.data, data...)
-	case off >= h.off && off <= h.off+int64(len(h.data)): // over it, or after it
+	case off >= h.off && off <= h.off+int64(len(h.data)): // the write overlaps the held-back data, or follows it
 		h.data = append(h.data[:off-h.off], append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off-h.off+int64(len(data))):]...)...)
 	case off < h.off && off+int64(len(data)) >= h.off:
 		h.data, h.off = append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off+int64(len(data))-h.off):]...), off
@@ -279,8 +285,8 @@ func (c *core) holdPut(how store.Durability, paths []string, data map[string][]b
 	return true
 }
 
-// settle writes the held-back writes in the folders of some paths. With contents it does so only
-// for writes to these contents.
+// settle writes the held-back writes in the folders of some paths. If contents are given, it
+// writes only the writes to these contents.
 func (c *core) settle(paths []string, contents ...int64) error {
 	l := &c.leases
 	l.mu.Lock()
@@ -312,10 +318,10 @@ func (c *core) settle(paths []string, contents ...int64) error {
 	return nil
 }
 
-// flushAll writes the held-back writes in one transaction. Only the holder of the lock writes
-// there, so everything is as it was read. If somebody wrote without the lock, nothing is done. A
-// resumed lock is also lost if a document outside the folder ($24 to $26) has changed. The token
-// of $15 rests from then on, or has a lease again, of $23.
+// flushAll writes the held-back writes in one transaction. Only the holder of the lock writes in
+// its folder, so the folder is as it was read. If somebody wrote without the lock, nothing is
+// done. A resumed lock is also lost if a document outside the folder ($24 to $26) has changed.
+// Afterwards the token $15 rests, or has a lease of $23 again.
 const flushAll = fenced + `
 	same AS MATERIALIZED (SELECT count(*)=cardinality($24::text[]) AS ok FROM unnest($24::text[], $25::bigint[], $26::bigint[]) AS b(path, content, version)
 		LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=b.path WHERE coalesce(f.content, 0)=b.content AND coalesce(f.version, 0)=b.version),
@@ -342,22 +348,23 @@ const flushAll = fenced + `
 	SELECT ok.ok AND (SELECT ok FROM same), (SELECT count(*) FROM f), (SELECT coalesce(sum(bytes), 0)::bigint FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
 		(SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`
 
-// flushed reports whether the held-back writes were written: all of them have the mark, or none.
+// flushed reports whether the held-back writes were written. Either all of them have the mark or
+// none has it.
 const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))`
 
-// flushedForGood is flushed that waits for the disk, and for a standby that the server waits for, with all
-// that was committed before: it may be there because the server was restarted, or ended its session,
-// before a standby had it.
+// flushedForGood is flushed with a commit that waits for the disk and for a standby that the
+// server waits for. The server may have restarted or ended the session after the write but before
+// a standby had it.
 const flushedForGood = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$5::text), how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true))
 	SELECT (SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))) FROM how`
 
-// flush writes the writes held back under a lock, and with release lets go of the lock. A resumed
-// lock that is kept is this process's own afterwards.
+// flush writes the writes held back under a lock, and with release frees the lock. A resumed lock
+// that is kept is this process's own afterwards.
 func (c *core) flush(h *lease, token string, release bool) error {
 	l := &c.leases
 	l.mu.Lock()
 	v, resumed := h.view, h.resumed
-	if v == nil { // the state that it was resumed with is gone
+	if v == nil { // the state with which the lock was resumed is gone
 		h.failed = cmp.Or[error](h.failed, &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)})
 		l.mu.Unlock()
 		return h.failed
@@ -425,7 +432,8 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	})
 	whole := ok && files == len(contents) && patches == patched && len(put) == len(paths)
 	if err == nil && !whole && unsure {
-		// It was done before the answer was lost, or was not, and then somebody else may write.
+		// The statement was done before the answer was lost, or it was not done and somebody else
+		// may have written since.
 		before, q, args := look, flushed, []any{c.root, contents, mark, paths}
 		if waits {
 			before, q, args = send, flushedForGood, append(args, h.path)
@@ -443,7 +451,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		err = fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
 	}
 	if err != nil || unsure {
-		// Somebody else's write may get the version that this one was to have.
+		// Somebody else's write may get the version that this write would have had.
 		c.cache.drop(contents)
 		c.unsee(h.path)
 		l.mu.Lock()
@@ -469,7 +477,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	return nil
 }
 
-// cache has parts of contents as they were in a version.
+// cache holds parts of contents as they were in a version.
 type cache struct {
 	mu    sync.Mutex
 	parts map[int64]cached
@@ -481,7 +489,7 @@ type cached struct {
 	window
 }
 
-// mostCached bounds the cache, in bytes; mostPart each part.
+// mostCached bounds the cache, in bytes. mostPart bounds each part, in bytes.
 const mostCached, mostPart = 16 << 20, 256 << 10
 
 func (k *cache) keep(content, version int64, w window) {
@@ -510,8 +518,8 @@ func (k *cache) keep(content, version int64, w window) {
 // that they know.
 const readBack = 8 << 10
 
-// known returns the cached contents of a folder: their paths, numbers, versions, and the ends up
-// to which they need not be read again.
+// known returns the paths, numbers and versions of the cached contents of a folder. ends are the
+// offsets up to which the contents need not be read again.
 func (k *cache) known(had map[string]int64) (paths []string, contents, versions, ends []int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
