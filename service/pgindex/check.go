@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Check verifies this agent's part of the index and yields each fault: every chunk against its
-// hash, its words against its text, the tables against each other, in one state of the database.
-// It changes nothing. Faults wrap ErrDamaged; Rebuild repairs them.
+// Check verifies this agent's part of the index, in one state of the database, and yields each
+// fault. It compares every chunk with its hash, the chunk's words with its text, and the tables
+// with each other. It changes nothing. Faults wrap ErrDamaged. Rebuild repairs them.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := &checker{site: ix.site, yield: yield}
@@ -44,7 +44,7 @@ func (c *checker) found(format string, args ...any) {
 	}
 }
 
-// tables are the queries that find rows which don't agree with each other.
+// tables holds the queries that find rows that contradict each other.
 var tables = []struct{ what, query string }{
 	{"file %d has another number of chunks than it says", `SELECT f.id FROM files AS f LEFT JOIN chunks AS c ON c.file=f.id
 		WHERE f.scope = ANY($1::integer[]) GROUP BY f.id, f.chunks HAVING count(c.row)<>f.chunks LIMIT 5`},
@@ -82,7 +82,7 @@ func (c *checker) run(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// stored is a chunk as it was read for a check.
+// stored is a chunk that was read for a check.
 type stored struct {
 	row      int64
 	path     string
@@ -147,14 +147,14 @@ func (c *checker) readWords(ctx context.Context, tx pgx.Tx, ids []int64, into ma
 	return err
 }
 
-// chunk holds a chunk against its hash and its words.
+// chunk compares a chunk with its hash and its words.
 func (c *checker) chunk(a *analysis.Analyzer, s *stored) {
 	if h := index.HashChunk(index.SplitTrail(s.ready.TrailText), s.ready.Text); string(h[:]) != string(s.hash) {
 		c.found("chunk %d of %s is not the text that was stored", s.row, s.path)
 		return
 	}
 	if s.analysis != analysis.Version {
-		return // made by other rules; the next Sync makes it again
+		return // the chunk was made by other rules, and the next Sync makes it again
 	}
 	s.ready.Analyse(a, s.path)
 	_, want, words := frequencies(s.ready.Words)

@@ -84,7 +84,8 @@ func (s *syncer) useModel(ctx context.Context, model string, dim int) error {
 }
 
 // KeepLength forgets the workspace's vectors of a model that have another length, as
-// [index.Index.KeepLength] does; if this agent uses them, it does without vectors.
+// [index.Index.KeepLength] does. If this agent uses the forgotten vectors, its searches use no
+// vectors from then on.
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	used, usedDim, err := ix.Model(ctx)

@@ -13,11 +13,11 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// ErrNoVectors: the server has no pgvector, so there are words only.
+// ErrNoVectors reports that the server has no pgvector, so that only words can be searched.
 var ErrNoVectors = errors.New("the server has no pgvector")
 
 // fault is an error of the server with the password removed from its message. Unwrap returns the
-// original error, for callers that test it.
+// original error, for callers that test its type.
 type fault struct {
 	text string
 	err  error
@@ -26,8 +26,8 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.err }
 
-// explain wraps an error with the operation and the place, and with its kind and the way out if
-// the server's code implies one.
+// explain wraps an error with the operation and the place. If the server's code is known, it adds
+// the kind and a hint how to fix the error.
 func (st *site) explain(op string, err error) error {
 	return explain(op, st.place, st.password, err)
 }
@@ -48,7 +48,7 @@ func explain(op, place, password string, err error) error {
 	return &index.Error{Op: op, Path: place, Kind: kind, Hint: hint, Err: f}
 }
 
-// The kinds of trouble with a server, in addition to those that package index names.
+// The kinds of a server's errors, in addition to the kinds in package index.
 var (
 	errUnreachable = errors.New("the database can't be reached")
 	errRefused     = errors.New("the database refuses")
@@ -97,7 +97,7 @@ func classify(err error) (kind error, hint string) {
 	return nil, ""
 }
 
-// broken reports whether the connection was lost, or never made.
+// broken reports whether the connection was lost or could not be made.
 func broken(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

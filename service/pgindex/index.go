@@ -30,7 +30,7 @@ type site struct {
 
 	analyzers analysis.Pool
 
-	// mu guards the data about the scopes that searches need, while those are unchanged.
+	// mu guards the view, which searches share as long as the scopes are unchanged.
 	mu   sync.Mutex
 	seen *view
 }
@@ -42,10 +42,9 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Open connects to the index. Unless o is ReadOnly, the tables are created or
-// migrated to this program's version, and pgvector is switched on if the server
-// has it. The error is ErrMissing if it is ReadOnly and there is nothing to read
-// yet.
+// Open connects to the index. Unless o is ReadOnly, the tables are created or migrated to this
+// program's version, and pgvector is switched on if the server has it. If o is ReadOnly and the
+// index does not exist yet, the error is ErrMissing.
 func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func (ix *Index) Close() error {
 // Place names the database, without its password.
 func (ix *Index) Place() string { return ix.site.place }
 
-// read runs f, which must only read, and runs it once more if the connection turns out broken:
-// the server may have been restarted since its last use.
+// read runs f, which must only read. If the connection is broken, read runs f once more: the
+// server may have been restarted since the connection was last used.
 func (st *site) read(ctx context.Context, f func() error) error {
 	err := f()
 	if err == nil || !broken(err) || ctx.Err() != nil {

@@ -13,29 +13,30 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// Options say where an index is and to whom it belongs.
+// Options says where an index is and to which agent it belongs.
 type Options struct {
 	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
 	// host. A DSN without a password means an empty one, even if the environment holds one.
 	DSN string
 	// Schema is the schema of the tables; default memkernel.
 	Schema string
-	// Workspace names the workspace: the same on every host that shares it.
+	// Workspace names the workspace. The name must be the same on every host that shares the
+	// workspace.
 	Workspace string
-	// Agent names the writer; default "default". A host with files of its own should be an agent
-	// of its own.
+	// Agent names the agent that writes; the default is "default". A host with its own files
+	// should be a separate agent.
 	Agent string
-	// Private reports whether only its own agent sees a file; nil means that
-	// no other agent sees any.
+	// Private reports whether only this agent sees a file. If Private is nil, only this agent
+	// sees its files.
 	Private func(path string) bool
-	// StatementTimeout is how long one statement may take, ConnectTimeout how long
-	// a connection. Defaults 30 s and 5 s.
+	// StatementTimeout bounds one statement; the default is 30 s. ConnectTimeout bounds
+	// connecting; the default is 5 s.
 	StatementTimeout, ConnectTimeout time.Duration
 	// MaxConns bounds the connections; default 4.
 	MaxConns int
 }
 
-// The defaults of Options.
+// The defaults of [Options].
 const (
 	defaultSchema           = "memkernel"
 	defaultAgent            = "default"
@@ -82,7 +83,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// pool reads the DSN. Its errors never repeat it, since it may hold a password.
+// pool returns the configuration of the connections. Its errors never repeat the DSN, which may
+// hold a password.
 func (o *Options) pool() (*pgxpool.Config, error) {
 	if err := pgdsn.Check(o.DSN); err != nil {
 		return nil, err
@@ -98,8 +100,8 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 	c.MinConns = 0
 	c.ConnConfig.ConnectTimeout = o.ConnectTimeout
 	c.ConnConfig.RuntimeParams["application_name"] = "memkernel"
-	// Set by statement: not every server and pooler takes them at the start. A
-	// transaction that lost its program must not hold its locks for ever.
+	// A statement sets these settings because not every server and pooler accepts them when a
+	// connection starts. A transaction whose program died must not hold its locks for ever.
 	ms := o.StatementTimeout.Milliseconds()
 	settings := fmt.Sprintf(`SELECT set_config('search_path', '%s, public' || coalesce((SELECT ', ' || quote_ident(n.nspname)
 		FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid=e.extnamespace WHERE e.extname='vector'), ''), false);
@@ -115,7 +117,7 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 // password.
 func (o *Options) Place() string {
 	place := pgdsn.Place(o.DSN)
-	if place == "postgres" { // it can't be read
+	if place == "postgres" { // the DSN can't be parsed
 		return place
 	}
 	owner := o.Workspace

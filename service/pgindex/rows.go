@@ -9,7 +9,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// chunkRows collects chunks and their words by column, as one statement takes them.
+// chunkRows collects chunks and their words by column, in the form in which one statement inserts
+// them.
 type chunkRows struct {
 	file                         []int64
 	scope                        []int32
@@ -17,7 +18,7 @@ type chunkRows struct {
 	id, lang, date               []string
 	hash, trail, keywords, body  [][]byte
 
-	// postings of the chunk at of.
+	// of holds, for each posting, the number of its chunk here.
 	of   []int32
 	tf   []float32
 	term []string
@@ -39,8 +40,8 @@ func (c *chunkRows) add(file int64, scope int32, seq int, r *index.ReadyChunk) {
 	}
 }
 
-// frequencies counts a chunk's words, weighted by their places. words is the number of words in
-// the chunk.
+// frequencies counts each word of a chunk, weighted by the word's places. words is the number of
+// words in the chunk.
 func frequencies(w *index.Words) (order []string, tf map[string]float64, words int) {
 	tf = map[string]float64{}
 	for _, field := range []struct {
@@ -66,7 +67,7 @@ func (c *chunkRows) insert(ctx context.Context, tx pgx.Tx) error {
 	if len(c.file) == 0 {
 		return nil
 	}
-	// The numbers come first, so that words can name their chunk.
+	// The chunks' row numbers are assigned first, so that the postings can name their chunk.
 	var rows []int64
 	err := tx.QueryRow(ctx, `SELECT ARRAY(SELECT nextval('chunk_row') FROM generate_series(1, $1::integer))`, len(c.file)).Scan(&rows)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// migrations make the tables, version by version. settings has the number of those that were run.
-// A released migration must never be changed.
+// migrations creates the tables, version by version. The table settings holds the number of
+// migrations that were run. A released migration must never be changed.
 var migrations = []string{
 	`CREATE TABLE spaces(
 		id serial PRIMARY KEY,
@@ -75,7 +75,8 @@ var migrations = []string{
 	CREATE INDEX postings_chunk ON postings(chunk);`,
 }
 
-// vectorTables need the extension, which may come later than the rest.
+// vectorTables creates the tables that need the extension, which may be installed later than the
+// other tables.
 const vectorTables = `CREATE TABLE IF NOT EXISTS models(
 		id serial PRIMARY KEY,
 		name text NOT NULL,
@@ -94,7 +95,7 @@ const vectorTables = `CREATE TABLE IF NOT EXISTS models(
 // of an advisory lock.
 const schemaLock = 0x6d6b6978
 
-// schemaVersion reads how many migrations were run; ErrMissing if none were.
+// schemaVersion returns how many migrations were run, or ErrMissing if none was run.
 func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 	var there bool
 	err := db.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, st.opts.Schema+".settings").Scan(&there)
@@ -118,9 +119,9 @@ func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 	return n, nil
 }
 
-// migrate brings the tables to this program's version in one transaction. It begins
-// after the lock is had: within a transaction that waited, the server may still
-// believe that the tables which somebody else made meanwhile are missing.
+// migrate brings the tables to this program's version in one transaction. The transaction begins
+// after the lock was taken. In a transaction that has waited for the lock, the server may not see
+// tables that somebody else created meanwhile.
 func migrate(ctx context.Context, st *site) error {
 	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
@@ -157,8 +158,8 @@ func script(ctx context.Context, tx pgx.Tx, q string) error {
 	return err
 }
 
-// readyVectors finds out whether the server has pgvector, of which version, and
-// makes the tables that need it.
+// readyVectors finds out whether the server has pgvector and which version. With make it creates
+// the tables that need pgvector.
 func readyVectors(ctx context.Context, st *site, make bool) error {
 	var have, could string
 	err := st.pool.QueryRow(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname='vector'), ''),
@@ -167,7 +168,8 @@ func readyVectors(ctx context.Context, st *site, make bool) error {
 		return err
 	}
 	if have == "" && could != "" && make {
-		// Only some users may create it; the check is whether it is there now.
+		// Not every user may create the extension. Only the check after it decides whether the
+		// server has it.
 		if _, err := st.pool.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`); err == nil {
 			have = could
 		}
@@ -186,7 +188,7 @@ func readyVectors(ctx context.Context, st *site, make bool) error {
 	return err
 }
 
-// atLeast compares a version such as 0.8.1.
+// atLeast reports whether a version such as 0.8.1 is at least major.minor.
 func atLeast(version string, major, minor int) bool {
 	var a, b int
 	fmt.Sscanf(version, "%d.%d", &a, &b)

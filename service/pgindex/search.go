@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Search runs both searches, as [index.Index.Search] does.
+// Search searches by words and by vectors, as [index.Index.Search] does.
 func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	var out index.Hits
 	v, err := ix.site.look(ctx)
@@ -134,14 +134,14 @@ type weighted struct {
 	term string
 	held int64
 	idf  float64
-	// common: more than half of the chunks hold it.
+	// common reports that more than half of the chunks hold the word.
 	common bool
 }
 
 type words []weighted
 
-// weigh returns the words that occur, with their weight by BM25; of too many
-// the rarest stay, in their order.
+// weigh returns the words that occur, with their weights in BM25. If there are too many words,
+// only the rarest stay, in their order.
 func weigh(terms []string, held []int64, total int64) words {
 	var out words
 	for i, t := range terms {
@@ -159,8 +159,8 @@ func weigh(terms []string, held []int64, total int64) words {
 	return slices.DeleteFunc(out, func(w weighted) bool { return !slices.Contains(rarest, w) })
 }
 
-// selective leaves out the words that more than half of the chunks hold, unless
-// no others are there: they weigh next to nothing and would be most of the work.
+// selective leaves out the words that more than half of the chunks hold, unless there are no
+// other words. Such words weigh next to nothing and would be most of the work.
 func (w words) selective() words {
 	var out words
 	for _, x := range w {
@@ -174,8 +174,8 @@ func (w words) selective() words {
 	return out
 }
 
-// matchWords returns the best chunks. If hits are refused, it fetches more until there are enough
-// or no more are left.
+// matchWords returns the best chunks. If hits are dropped, it fetches more until it has enough
+// hits or no more are left.
 func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
 	terms, idf := make([]string, len(w)), make([]float64, len(w))
 	for i, x := range w {
@@ -244,8 +244,8 @@ func (v *view) scan(rows pgx.Rows) (h index.Hit, err error) {
 	return h, err
 }
 
-// keep drops hits in files that the caller doesn't want. Of hits with the same text in several
-// agents' files of one path it keeps the agent's own, or else the first.
+// keep drops hits in files that the caller doesn't want. If several agents' files of one path
+// have the same text, it keeps the hit in the agent's own file, or else the first hit.
 func keep(hits []index.Hit, want func(path string) bool) []index.Hit {
 	type copied struct {
 		path string

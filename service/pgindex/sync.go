@@ -143,7 +143,7 @@ func (s *syncer) load(ctx context.Context) error {
 	})
 }
 
-// own returns the scopes of this agent's space.
+// own returns the two scopes of this agent's space.
 func (s *syncer) own() []int32 { return []int32{s.private, s.shared} }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, error]) error {
@@ -221,16 +221,16 @@ func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, err
 // job is a file to be read.
 type job = index.Job[fileRow]
 
-// compare matches a listing with the known files. again includes those that must be read even if
-// their stat is unchanged. Files whose words were made by other rules are always among these.
+// compare matches a listing with the known files. With again, the result includes the files that
+// must be read even if their stat is unchanged. Files whose words were made by other rules are
+// always included.
 func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
 	return index.Compare(l, known, func(r *fileRow) index.Noted {
 		return index.Noted{Path: r.path, Size: r.size, Mtime: r.mtime, Again: again && r.again || r.analysis != analysis.Version}
 	})
 }
 
-// Lag returns how much this agent's files have changed since the last Sync. It opens
-// none of them.
+// Lag returns how much this agent's files have changed since the last Sync. It opens no file.
 func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error) {
 	const op = "compare index"
 	v, err := ix.site.look(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// The longest vectors that pgvector's HNSW index holds, whole and by halves.
+// The longest vectors that pgvector's HNSW index holds, in full and in half precision.
 const (
 	maxIndexed = 2000
 	maxHalved  = 4000
@@ -53,8 +53,8 @@ func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index
 	}
 }
 
-// walkVectors runs one query. The number of the model is in the statement,
-// since the index is one over its rows only.
+// walkVectors runs one query. The statement holds the model's number as a literal, because the
+// index covers only the rows of that model.
 func walkVectors(ctx context.Context, st *site, v *view, vec []float32, limit int) (hits []index.Hit, err error) {
 	by := operand("e.vector", v.dim) + " <#> " + operand("$3::real[]", v.dim)
 	query := fmt.Sprintf(`SELECT %s, -(e.vector::vector(%d) <#> $3::real[]::vector(%[2]d))

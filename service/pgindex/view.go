@@ -14,25 +14,26 @@ import (
 type view struct {
 	// scopes are the visible scopes. Statements must not decide this elsewhere.
 	scopes []int32
-	// key names the state of the spaces.
+	// key identifies the state of the spaces for which the view is valid.
 	key string
-	// space is one's own, 0 if there is none yet.
+	// space is this agent's space, 0 if it does not exist yet.
 	space int32
 	// agents are the owners of the other spaces, by space.
 	agents map[int32]string
-	// model and dim describe one's own vectors, modelRow is the model's row.
+	// modelRow is the row of the model whose vectors this agent uses. model is its name. dim is
+	// the length of its vectors.
 	modelRow int32
 	model    string
 	dim      int
 	chunker  string
-	// langs counts chunks by language, total counts all of them, and mean is the average number
-	// of words in a chunk.
+	// langs are the languages of the chunks. total is the number of chunks. mean is the average
+	// number of words in a chunk.
 	langs []string
 	total int64
 	mean  float64
-	// mixed: words of some files were made by other rules.
+	// mixed reports that the words of some files were made by other rules.
 	mixed bool
-	// holders counts the chunks with a word, for words that were looked up.
+	// holders holds the number of chunks with a word, for words that were looked up.
 	holders map[string]int64
 }
 
@@ -42,8 +43,7 @@ const lookQuery = `SELECT s.id, s.agent, s.generation, s.chunker, coalesce(s.mod
 	FROM spaces AS s JOIN scopes AS c ON c.space=s.id
 	WHERE s.workspace=$1::text AND (s.agent=$2::text OR NOT c.private) ORDER BY s.id, c.id`
 
-// look returns the view of the present state, at the price of one small read if
-// nothing has changed.
+// look returns the view of the present state. If nothing has changed, it costs one small read.
 func (st *site) look(ctx context.Context) (*view, error) {
 	var v *view
 	err := st.read(ctx, func() (err error) {

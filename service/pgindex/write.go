@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// errOvertaken means that somebody wrote without the lock, which can happen with a pooler that
-// hands one connection to several programs.
+// errOvertaken means that somebody wrote without the lock. This can happen with a pooler that
+// gives one connection to several programs.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
 // change runs f in a transaction that makes the space's next generation.
@@ -48,8 +48,8 @@ func (s *syncer) clear(ctx context.Context) error {
 	})
 }
 
-// Drop removes this agent's part of the index, the space and all, and the vectors
-// of the workspace if nobody else has a space in it.
+// Drop removes this agent's part of the index, including its space. If no other agent has a space
+// in the workspace, Drop removes the workspace's vectors too.
 func (ix *Index) Drop(ctx context.Context) error {
 	const op = "drop index"
 	s, err := lockSpace(ctx, ix.site, op, defaultWait)
@@ -73,7 +73,7 @@ func (ix *Index) Drop(ctx context.Context) error {
 // removeBatch is how many files are removed in one transaction.
 const removeBatch = 200
 
-// remove takes out the files that are no longer there.
+// remove removes the rows of deleted files.
 func (s *syncer) remove(ctx context.Context, files []*fileRow) error {
 	for len(files) > 0 {
 		n := min(removeBatch, len(files))
@@ -97,7 +97,7 @@ func (s *syncer) remove(ctx context.Context, files []*fileRow) error {
 	return nil
 }
 
-// empty takes the chunks of files out, with their words.
+// empty removes the chunks of files, with their words.
 func (s *syncer) empty(ctx context.Context, tx pgx.Tx, files []int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM postings WHERE scope = ANY($1::integer[])
 		AND chunk IN (SELECT row FROM chunks WHERE file = ANY($2::bigint[]))`, s.own(), files); err != nil {
@@ -107,14 +107,14 @@ func (s *syncer) empty(ctx context.Context, tx pgx.Tx, files []int64) error {
 	return err
 }
 
-// prepared is a file that was read and cut.
+// prepared is a file that was read and cut into chunks.
 type prepared struct {
 	job
 	err    error
 	hash   []byte
 	chunks []index.ReadyChunk
 	again  bool
-	// same reports that the index has its content already.
+	// same reports that the index has the file's content already.
 	same bool
 }
 
@@ -124,7 +124,7 @@ const (
 	batchFiles = 256
 )
 
-// readAll reads, cuts, analyses and writes files, batch by batch.
+// readAll reads files, cuts and analyses them, and writes them batch by batch.
 func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	a, err := s.site.analyzers.Lend()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	return nil
 }
 
-// prepare reads a file and makes its words.
+// prepare reads a file, and finds the words of its chunks.
 func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 	f := &prepared{job: j, again: j.Stat.Young(time.Now())}
 	if !storable(j.Stat.Path) {
@@ -180,7 +180,7 @@ func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 	return f
 }
 
-// storable reports whether PostgreSQL can hold a text as such.
+// storable reports whether PostgreSQL can hold a text unchanged.
 func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 func (s *syncer) scope(path string) int32 {
@@ -244,7 +244,7 @@ func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.Sync
 	case f.err != nil:
 		r.Failed = append(r.Failed, index.FileError{Path: f.Stat.Path, Err: f.err})
 		if f.Row == nil {
-			return false, nil // the next Sync finds it new again
+			return false, nil // the next Sync treats the file as new again
 		}
 		return false, s.stat(ctx, tx, f, true)
 	}
@@ -265,7 +265,7 @@ func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.Sync
 	return true, nil
 }
 
-// stat notes a file's stat and leaves its chunks as they are.
+// stat records a file's stat and leaves its chunks unchanged.
 func (s *syncer) stat(ctx context.Context, tx pgx.Tx, f *prepared, again bool) error {
 	_, err := tx.Exec(ctx, `UPDATE files SET size=$3::bigint, mtime=$4::bigint, again=$5::boolean WHERE id=$2::bigint AND scope = ANY($1::integer[])`,
 		s.own(), f.Row.id, f.Stat.Size, f.Stat.Nanos(), again)

@@ -86,7 +86,7 @@ func (l *leases) contents(at string) map[string]int64 {
 	return nil
 }
 
-// disturb records a write to a document under no lock of its folder. If a whole folder was
+// disturb records a write to a document that was made without a lock. If a whole folder was
 // removed or added, disturbBelow must be called as well. Callers must hold mu.
 func (l *leases) disturb(at string) {
 	for dir := at; dir != "."; dir = path.Dir(dir) {

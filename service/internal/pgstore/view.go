@@ -219,8 +219,8 @@ func (c *core) unsee(at string) {
 	}
 }
 
-// mostHeld bounds the held-back bytes of one content. mostWrites bounds the held-back bytes of a
-// folder, as a multiple of mostHeld.
+// mostHeld bounds the held-back bytes of one content. mostWrites bounds the number of contents
+// and documents with held-back writes in a folder.
 const mostHeld, mostWrites = 256 << 10, 16
 
 // hold holds a write back, if the view that covers the path allows that, and returns the file

@@ -23,14 +23,15 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Workspace keeps the files of a workspace in rows, in the root of a store: paths with texts and
-// versions. It has no links, and a folder exists while a file is below it.
+// Workspace keeps the files of a workspace in rows of a store's root. A row has a path, a text
+// and a version. A Workspace has no links, and a folder exists as long as a file is below it.
 //
-// It trusts the rows that it knows for a moment. Every lock that keeps others out of a folder,
-// such as a session's, asks in the same round trip for the changes since. So a plan under a
-// session's lock sees the earlier writes of others. A write sees the writes from before its call
-// began, and compares the version that was read. It takes no lock while nobody has the lock of
-// all writers. A holder of that lock, such as a move, makes writes wait and keeps others out.
+// A Workspace trusts the rows that it knows for a moment. Taking a lock that keeps others out of
+// a folder, such as a session's lock, also reads the changed rows, in the same round trip. So a
+// plan under a session's lock sees the earlier writes of others. A write sees all writes from
+// before its call began, and compares the version that was read. A write needs no lock unless
+// somebody has the lock of all writers. A holder of that lock, such as a move, makes other
+// writers wait.
 type Workspace struct {
 	c     *core
 	locks *Store
@@ -39,13 +40,13 @@ type Workspace struct {
 
 	mu      sync.Mutex // guards the fields below
 	version int64      // up to which the rows are known
-	news    int64      // how often another version was, or all was forgotten
-	stood   int64      // up to which they are known to survive
-	checked time.Time  // when that was asked
+	news    int64      // counts new versions, and how often all rows were forgotten
+	stood   int64      // up to which the rows are known to survive a crash
+	checked time.Time  // when the version was last read
 	moving  string
-	mover   bool // this process moves them
+	mover   bool // this process moves the files
 	rows    map[string]row
-	names   []string // the paths in order, nil if they must be sorted anew
+	names   []string // the paths in order, nil if they must be sorted again
 	texts   map[string]rowText
 	bytes   int
 }
@@ -65,17 +66,18 @@ type rowText struct {
 var _ markdownstore.Remote = (*Workspace)(nil)
 
 const (
-	// writersLock lets only one writer into a root's workspace. It fences writes by names in
-	// writersFolder that no document has.
+	// writersLock is the lock of all writers of a root's workspace. Only one writer may hold it.
+	// It fences writes by names in writersFolder, where there are no documents.
 	writersLock   = writersFolder + "/write.lock"
 	writersFolder = "workspace"
-	// believed is for how long it is believed that nobody else has written.
+	// believed is how long the known rows are trusted to be current.
 	believed = 200 * time.Millisecond
 	// mostTexts bounds the texts that are kept, in bytes.
 	mostTexts = 16 << 20
 	// mostRow bounds one text, in bytes.
 	mostRow = 256 << 20
-	// mostName and mostPath bound names to the limits of folders and of an index.
+	// mostName is the longest name that folders can have, and mostPath the longest path that an
+	// index can hold.
 	mostName, mostPath = 255, 1024
 )
 
@@ -94,15 +96,14 @@ func (w *Workspace) Where() string { return w.c.place }
 // Close does nothing: the opener of the store must close it.
 func (w *Workspace) Close() error { return nil }
 
-// changedRows are the rows of which a version does not know, with the newest of their texts
-// that are small; none if there are none.
+// changedRows reads the rows that are newer than a version, with the newest of their small texts.
 const changedRows = `SELECT w.version, w.moving, w.removed > $2::bigint OR w.version < $2::bigint,
 		coalesce(f.path, ''), coalesce(f.version, 0), coalesce(length(f.data), 0), coalesce(f.time, 'epoch'),
 		CASE WHEN length(f.data) <= 32768 AND f.version > w.version - 64 THEN f.data END
 	FROM workspaces AS w LEFT JOIN workspace AS f ON f.root=w.root AND f.version > CASE WHEN w.removed > $2::bigint OR w.version < $2::bigint THEN 0 ELSE $2::bigint END
 	WHERE w.root=$1::bigint AND w.version<>$2::bigint`
 
-// known is up to which version the rows are known.
+// known returns the version up to which the rows are known.
 func (w *Workspace) known() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,11 +141,11 @@ func readChanges(rows pgx.Rows, since int64) (changes, error) {
 	return n, rows.Err()
 }
 
-// learn takes in changes that were asked for at time asked.
+// learn takes in changes that were requested at time asked.
 func (w *Workspace) learn(n changes, asked time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.version < n.since { // all was forgotten meanwhile
+	if w.version < n.since { // all rows were forgotten meanwhile
 		return
 	}
 	if asked.After(w.checked) {
@@ -157,7 +158,7 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 		clear(w.rows)
 		w.names = nil
 	}
-	if n.version < n.since { // the database was restored: versions begin anew
+	if n.version < n.since { // the database was restored, so versions begin again
 		clear(w.texts)
 		w.bytes, w.stood = 0, 0
 	}
@@ -171,7 +172,7 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 	w.news++
 }
 
-// forget has all be asked for anew.
+// forget drops the known rows, so that they are read again.
 func (w *Workspace) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,7 +183,7 @@ func (w *Workspace) forget() {
 	w.names, w.bytes = nil, 0
 }
 
-// put has a path be a row. w.mu is held.
+// put sets the row of a path. Callers must hold w.mu.
 func (w *Workspace) put(at string, r row) {
 	old, there := w.rows[at]
 	if !there {
@@ -193,7 +194,7 @@ func (w *Workspace) put(at string, r row) {
 	}
 }
 
-// keep keeps a text to be read again. w.mu is held.
+// keep caches a text. Callers must hold w.mu.
 func (w *Workspace) keep(at string, t rowText) {
 	if len(t.text) > mostTexts/4 || w.texts[at].version > t.version {
 		return
@@ -211,10 +212,10 @@ func (w *Workspace) keep(at string, t rowText) {
 	}
 }
 
-// refresh asks for the changes.
+// refresh reads the changed rows.
 func (w *Workspace) refresh() error {
 	return w.c.run("look at", writersFolder, look, nil, func(ctx context.Context, conn conn) error {
-		since, asked := w.known(), time.Now() // which a new connection may have had forgotten
+		since, asked := w.known(), time.Now() // a new connection may have made the workspace forget its rows
 		rows, err := conn.Query(ctx, changedRows, w.c.root, since)
 		if err != nil {
 			return err
@@ -227,8 +228,8 @@ func (w *Workspace) refresh() error {
 	})
 }
 
-// Version implements [markdownstore.Remote]. It is not the version of the rows, because a server
-// that takes over may give that again for other texts.
+// Version implements [markdownstore.Remote]. Version does not return the version of the rows,
+// because a server that takes over may give the same version to other texts.
 func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -240,7 +241,7 @@ func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, erro
 	return w.news, nil
 }
 
-// half refuses files of which a move has brought only some. w.mu is held.
+// half returns an error if a move has brought only some of the files. Callers must hold w.mu.
 func (w *Workspace) half() error {
 	if w.moving == "" || w.mover {
 		return nil
@@ -248,7 +249,7 @@ func (w *Workspace) half() error {
 	return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.c.place, w.moving)
 }
 
-// lockedRows takes w.mu with rows that are at most so old.
+// lockedRows locks w.mu, with rows that were current at most old ago.
 func (w *Workspace) lockedRows(old time.Duration) error {
 	w.mu.Lock()
 	if time.Since(w.checked) >= old {
@@ -286,7 +287,7 @@ func (i rowInfo) Mode() fs.FileMode {
 	return 0o644
 }
 
-// below are the paths in a folder, in order. w.mu is held.
+// below returns the paths in a folder, in order. Callers must hold w.mu.
 func (w *Workspace) below(dir string) []string {
 	if w.names == nil {
 		w.names = slices.Sorted(maps.Keys(w.rows))
@@ -300,7 +301,7 @@ func (w *Workspace) below(dir string) []string {
 	return w.names[from:to]
 }
 
-// look looks a path up. w.mu is held.
+// look looks a path up. Callers must hold w.mu.
 func (w *Workspace) look(op, name string) (rowInfo, error) {
 	if !fs.ValidPath(name) {
 		return rowInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -396,7 +397,7 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 	return &openRow{strings.NewReader(text), rowInfo{path: name, row: r}}, nil
 }
 
-// list lists a folder. w.mu is held.
+// list lists a folder. Callers must hold w.mu.
 func (w *Workspace) list(dir string) []fs.DirEntry {
 	out := []fs.DirEntry{}
 	last := ""
@@ -420,7 +421,7 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 	return out
 }
 
-// text reads a file that was seen; by now it may be a newer one.
+// text reads a file that was seen. It may return a newer version of the file.
 func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	w.mu.Lock()
 	t, ok := w.texts[name]
@@ -441,7 +442,7 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	r.size = int64(len(data))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.c.takeovers.Load() != takeovers { // it may be another server's, and is forgotten already
+	if w.c.takeovers.Load() != takeovers { // the text may be from another server, whose texts are forgotten already
 		return r, string(data), nil
 	}
 	if _, there := w.rows[name]; there {
@@ -480,7 +481,7 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	rw := rowWriter{w, &writersTurn{ctx: ctx, takeover: takeover}}
 	defer rw.turn.end()
 	err = f(rw)
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // which may be an answer, too
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // a missing file may be a valid answer too
 		err = cmp.Or(rw.stand(), err)
 		if rw.moved() { // f has read another server's rows
 			return rw.lost(writersFolder)
@@ -489,14 +490,14 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	return err
 }
 
-// writersTurn is the state of one writer: whether it has met another, and how it releases the
-// lock of all writers. It takes that lock when it has met another writer or somebody holds the
-// lock.
+// writersTurn is the state of one writer. It has whether the writer has met another writer, and
+// how it releases the lock of all writers. The writer takes that lock when it has met another
+// writer or somebody holds the lock.
 type writersTurn struct {
 	ctx      context.Context
 	met      bool
 	release  func()
-	takeover int64 // as that of a lease
+	takeover int64 // like lease.takeover
 }
 
 func (t *writersTurn) end() {
@@ -505,15 +506,15 @@ func (t *writersTurn) end() {
 	}
 }
 
-// moved reports whether another server has taken over since, which may lack the rows that were
-// read.
+// moved reports whether another server has taken over since the writer began. That server may
+// lack the rows that were read.
 func (w rowWriter) moved() bool { return w.turn.takeover != w.c.takeovers.Load() }
 
 func (w rowWriter) lost(at string) error {
 	return &store.LostError{Name: w.c.where(at), Lock: w.c.where(writersLock)}
 }
 
-// take waits for the lock, which also brings the writes of others.
+// take waits for the lock of all writers. Taking the lock also brings the writes of others.
 func (w rowWriter) take() (err error) {
 	if w.turn.release, err = store.Wait(w.turn.ctx, w.locks, writersLock, store.Alone); err != nil {
 		return fmt.Errorf("lock workspace: %w", err)
@@ -523,14 +524,16 @@ func (w rowWriter) take() (err error) {
 	return w.half()
 }
 
-// without is the head of a write that holds no lock: it is done while nobody has the lock of all
-// writers, and no move is under way. A taker of that lock waits until the write is through.
+// without is the head of a write that holds no lock. The write is done only while nobody has the
+// lock of all writers and no move is under way. A taker of that lock waits until the write has
+// ended.
 const without = fence + `,
 	idle AS MATERIALIZED (SELECT l.path FROM locks AS l WHERE l.root=$1::bigint AND l.path='` + writersLock + `' AND NOT EXISTS(SELECT FROM jsonb_each(l.held) WHERE value::bigint > ` + now + `) FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AND (SELECT count(*) FROM idle)=1
 		AND NOT EXISTS(SELECT FROM workspaces WHERE root=$1::bigint AND moving<>'') AS ok, set_config('synchronous_commit', $4::text, true)), `
 
-// change is [core.change] of a file. It takes the lock of all writers only if somebody has it.
+// change is [core.change] for a file. It takes the lock of all writers only if somebody has that
+// lock.
 func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, into ...any) error {
 	at := []string{writersFolder + "/" + name}
 	if w.turn.release == nil {
@@ -553,8 +556,8 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 	return w.c.change(op, store.Synced, at, unsure, nil, q, args, into...)
 }
 
-// stand waits until rows of others that were read are as durable as a write. A caller with
-// nothing to add reports them as present.
+// stand waits until the rows of others that were read are as durable as a write. A caller that
+// finds its text there already reports that text as written.
 func (w rowWriter) stand() error {
 	w.mu.Lock()
 	version := w.version
@@ -570,7 +573,7 @@ func (w rowWriter) stand() error {
 	return nil
 }
 
-// stands notes that a version is durable: a synchronous commit waits for all earlier ones.
+// stands records that a version is durable. A synchronous commit waits for all earlier commits.
 func (w rowWriter) stands(version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -610,7 +613,7 @@ type rowWriter struct {
 	turn *writersTurn
 }
 
-// now reads a file, none if there is none.
+// now reads a file. there is false if the file is missing.
 func (w rowWriter) now(op, name string) (r row, text string, there bool, err error) {
 	w.mu.Lock()
 	i, err := w.look(op, name)
@@ -630,7 +633,7 @@ func (w rowWriter) now(op, name string) (r row, text string, there bool, err err
 	return r, text, err == nil, err
 }
 
-// checkName refuses names that no folder could have, or no row.
+// checkName returns an error for a name that a folder or a row can't have.
 func checkName(op, name string) error {
 	var err error
 	switch {
@@ -644,7 +647,7 @@ func checkName(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// errOther is that a file is not in the version that was read.
+// errOther reports that a file no longer has the version that was read.
 var errOther = errors.New("the file has changed")
 
 // write replaces version before of a file, 0 for none, with a text, or appends the text.
@@ -670,9 +673,9 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	var r row
 	var inTheWay string
 	var unsure bool
-	// If the mark is there already, it is of this very write, whose answer was lost. A file is
-	// made only if none was removed since: this statement may run so late that the removed file
-	// was this one.
+	// If the mark is in the row already, this same write was done and its answer was lost. A file
+	// is created only if no file was removed since: this statement may run so late that the
+	// removed file is the one it created.
 	err := w.change(op, name, &unsure, `
 		cur AS MATERIALIZED (SELECT version, mark, length(data) AS size, time FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		other AS MATERIALIZED (SELECT path FROM workspace WHERE $6::bigint=0 AND root=$1::bigint AND (path=ANY($10::text[]) OR path >= $11::text AND path < $12::text) LIMIT 1),
@@ -705,10 +708,10 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	if unsure && !appends {
 		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
 	}
-	return errOther // an appender looks whether it is there
+	return errOther // the caller reads the file and checks whether its text is there
 }
 
-// wrote notes a write. If others wrote meanwhile, the next look brings their writes.
+// wrote records a write. If others wrote meanwhile, the next refresh brings their writes.
 func (w rowWriter) wrote(name string, r row, text string, appends bool, before int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -728,7 +731,7 @@ func (w rowWriter) wrote(name string, r row, text string, appends bool, before i
 	w.stood = max(w.stood, r.version)
 }
 
-// conflict returns the error for a file that differs from the one read.
+// conflict returns the error for a file that has changed since it was read.
 func (w rowWriter) conflict(op, name, want string) error {
 	c := &markdownstore.ConflictError{Path: name, Want: want}
 	_, text, there, err := w.now(op, name)
@@ -835,7 +838,7 @@ func (w *Workspace) ask(b *pgx.Batch) (since int64) {
 	return since
 }
 
-// heard takes the answer to ask.
+// heard takes in the answer to the query of ask.
 func (w *Workspace) heard(res pgx.BatchResults, since int64, asked time.Time) error {
 	rows, err := res.Query()
 	if err != nil {

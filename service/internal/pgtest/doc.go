@@ -1,4 +1,4 @@
-// Package pgtest starts a PostgreSQL server for tests from the programs of this machine, in
-// a temporary folder. It never uses a server that runs already unless
-// MEMKERNEL_POSTGRES_DSN names one.
+// Package pgtest starts a PostgreSQL server for tests in a temporary folder, with the programs
+// installed on this machine. It uses a running server only if MEMKERNEL_POSTGRES_DSN names that
+// server.
 package pgtest

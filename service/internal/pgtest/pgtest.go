@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Start makes a database in a temporary folder and serves it on a socket
-// there. The server refuses to be root, so root starts it as nobody else's user.
-// It waits for no disk, unless settings, such as fsync=on, say otherwise.
+// Start makes a database in a temporary folder and serves it on a socket there. The server
+// refuses to run as root, so root starts it as another user. It does not wait for the disk,
+// unless settings such as fsync=on make it.
 func Start(settings ...string) (dsn string, stop func(), err error) {
 	s, err := newServer(0, settings)
 	if err != nil {
@@ -27,10 +27,10 @@ func Start(settings ...string) (dsn string, stop func(), err error) {
 	return s.DSN(), s.Close, nil
 }
 
-// Server is a server of a test's own.
+// Server is a server that one test owns.
 type Server struct {
 	dir, data string
-	port      int // 0 serves on a socket alone
+	port      int // 0 serves on a socket only
 	settings  []string
 	attr      *syscall.SysProcAttr
 	run       *exec.Cmd
@@ -88,7 +88,7 @@ func newServer(port int, settings []string) (*Server, error) {
 	return s, nil
 }
 
-// tool runs a program of the server's own in its folder.
+// tool runs one of PostgreSQL's programs in the server's folder.
 func (s *Server) tool(name string, args ...string) error {
 	path, err := Program(name)
 	if err != nil {
@@ -102,7 +102,8 @@ func (s *Server) tool(name string, args ...string) error {
 	return nil
 }
 
-// Start serves, and returns when it answers. More settings go before those it has.
+// Start starts the server, and returns when it answers. Settings in more override earlier
+// settings.
 func (s *Server) Start(more ...string) error {
 	path, err := Program("postgres")
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *Server) DSN() string {
 	return host + " user=postgres dbname=postgres sslmode=disable"
 }
 
-// Either is the address of whichever of some servers can be written to.
+// Either returns an address that reaches the one of several servers that accepts writes.
 func Either(servers ...*Server) string {
 	var hosts, ports []string
 	for _, s := range servers {
@@ -145,10 +146,10 @@ func Either(servers ...*Server) string {
 	return "host=" + strings.Join(hosts, ",") + " port=" + strings.Join(ports, ",") + " user=postgres dbname=postgres sslmode=disable target_session_attrs=read-write"
 }
 
-// PID is the process that all of the server's come from.
+// PID is the parent of all processes of the server.
 func (s *Server) PID() int { return s.run.Process.Pid }
 
-// Data is its folder.
+// Data is the server's folder.
 func (s *Server) Data() string { return s.data }
 
 // Own makes the server's user the owner of a folder.
@@ -157,22 +158,22 @@ func (s *Server) Own(dir string) error {
 	return err
 }
 
-// Crash ends the server at once, as a loss of power does except for the disk: unwritten data is
-// lost.
+// Crash ends the server at once. As in a power cut, data that was not written is lost. Unlike in
+// a power cut, the disk keeps everything that was written.
 func (s *Server) Crash() {
 	if s.run == nil {
 		return
 	}
 	s.run.Process.Signal(syscall.SIGQUIT)
 	if s.held != nil {
-		s.held.Kill() // it would be waited for
+		s.held.Kill() // the server would wait for it
 	}
 	s.run.Wait() // it was killed
 	s.run, s.held = nil, nil
 }
 
-// Forgetful stops the process that writes the log in the background. So data that no commit waits
-// for the disk with stays in the server's memory until it crashes.
+// Forgetful stops the process that writes the log in the background. So unless a commit waits for
+// the disk, its data stays in the server's memory and is lost in a crash.
 func (s *Server) Forgetful(ctx context.Context) error {
 	c, err := pgx.Connect(ctx, s.DSN())
 	if err != nil {
@@ -200,8 +201,8 @@ func (s *Server) Close() {
 	os.RemoveAll(s.dir)
 }
 
-// Standby makes a server that follows this one under the name standby. Settings are its
-// own, such as fsync=on.
+// Standby makes a server that follows this one under the name standby. The settings, such as
+// fsync=on, are those of the standby.
 func (s *Server) Standby(settings ...string) (*Server, error) {
 	port, err := freePort()
 	if err != nil {
@@ -222,7 +223,7 @@ func (s *Server) Standby(settings ...string) (*Server, error) {
 	return b, nil
 }
 
-// Promote makes a standby a server that can be written to.
+// Promote makes a standby accept writes.
 func (s *Server) Promote(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
@@ -251,7 +252,7 @@ func (s *Server) Promote(ctx context.Context) error {
 func Program(name string) (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	more, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	for _, d := range append(more, dirs...) { // Debian has wrappers in PATH, of some
+	for _, d := range append(more, dirs...) { // Debian has wrappers of some programs in PATH
 		path := filepath.Join(d, name)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
@@ -260,7 +261,7 @@ func Program(name string) (string, error) {
 	return "", errors.New("this machine has no " + name + " of PostgreSQL")
 }
 
-// answers waits until the server can be asked.
+// answers waits until the server answers queries.
 func answers(dsn string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()

@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// Shared is the server that the tests of a package share, started when the first asks for it: the
-// one that MEMKERNEL_POSTGRES_DSN names; else PGlite (PostgreSQL and pgvector as WebAssembly) under
-// MEMKERNEL_PGLITE=1, in the folder that MEMKERNEL_PGLITE_DIR names or npm installs; else one of
-// this machine's programs. Without any, tests are skipped.
+// Shared is the server that the tests of a package share. It is started when the first test needs
+// it. If MEMKERNEL_POSTGRES_DSN is set, it is the server that the variable names. If
+// MEMKERNEL_PGLITE=1 is set, it is PGlite (PostgreSQL and pgvector as WebAssembly), in the folder
+// that MEMKERNEL_PGLITE_DIR names or npm installs. Otherwise the programs installed on this
+// machine serve. If there is no server, the tests are skipped.
 type Shared struct {
 	once        sync.Once
 	dsn         string
@@ -24,7 +25,7 @@ type Shared struct {
 	own, single bool
 }
 
-// DSN is where the server is.
+// DSN returns the server's address.
 func (s *Shared) DSN(t testing.TB) string {
 	t.Helper()
 	s.once.Do(s.start)
@@ -46,8 +47,8 @@ func (s *Shared) start() {
 	}
 }
 
-// Owned skips a test that needs a server of the tests' own, because it ends sessions or makes
-// users.
+// Owned skips a test, such as one that ends sessions or makes users, unless the tests own the
+// server.
 func (s *Shared) Owned(t testing.TB) {
 	t.Helper()
 	if s.DSN(t); !s.own {
@@ -55,8 +56,8 @@ func (s *Shared) Owned(t testing.TB) {
 	}
 }
 
-// Sessions skips a test on PGlite, which has one session for all connections: none waits for another,
-// or can be ended by itself.
+// Sessions skips a test on PGlite. There all connections share one session, so that no connection
+// can wait for another or be ended alone.
 func (s *Shared) Sessions(t testing.TB) {
 	t.Helper()
 	if s.DSN(t); s.single {
@@ -71,7 +72,7 @@ func (s *Shared) Close() {
 	}
 }
 
-// pgliteScript serves a database in memory, with pgvector, on the port that it is given.
+// pgliteScript serves a database in memory, with pgvector, on a given port.
 const pgliteScript = `
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
@@ -83,7 +84,7 @@ console.log('ready')
 process.stdin.on('end', () => process.exit(0)).resume()
 `
 
-// startPGlite serves an empty database by node.
+// startPGlite serves an empty database with Node.js.
 func startPGlite() (dsn string, stop func(), err error) {
 	dir, clean := os.Getenv("MEMKERNEL_PGLITE_DIR"), func() {}
 	defer func() {
@@ -113,7 +114,7 @@ func startPGlite() (dsn string, stop func(), err error) {
 	}
 	node := exec.Command("node", script, strconv.Itoa(port))
 	node.Dir, node.Stderr = dir, os.Stderr
-	in, err := node.StdinPipe() // closed with us, which ends it
+	in, err := node.StdinPipe() // the pipe closes when this process ends, which ends the script
 	if err != nil {
 		return "", nil, err
 	}

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// asUser hands the folder to the user postgres, or nobody, if we are root.
+// asUser makes the user postgres, or else nobody, the owner of the folder if this process runs as
+// root.
 func asUser(dir string) (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -31,7 +31,7 @@ type Server struct {
 	bad  atomic.Pointer[Fault]
 }
 
-// Fault handles a request before the server, which is next.
+// Fault handles a request before the server does. The server is next.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Start serves an empty bucket.
@@ -54,7 +54,7 @@ func Start() *Server {
 	return s
 }
 
-// Close ends it.
+// Close ends the server.
 func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
@@ -128,7 +128,7 @@ func (s *Server) CopyTo(to *Server) error {
 	return nil
 }
 
-// Remove takes an object away.
+// Remove removes an object.
 func (s *Server) Remove(key string) error {
 	_, err := s.back.DeleteObject(Bucket, key)
 	return err

@@ -1,7 +1,7 @@
 package verbs
 
 // Documents returns a value of the type of every document that only memkernel-server prints with
-// --json, by name. doc/schema-server.json is made from this table by make contract.
+// --json, by the document's name. make contract makes doc/schema-server.json from this table.
 func Documents() map[string][]any {
 	return map[string][]any{
 		"memkernel/migrate_memory/v1": {movedFiles{}},

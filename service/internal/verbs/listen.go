@@ -1,4 +1,4 @@
-// Package verbs has the verbs that memkernel-server alone has: serve over HTTP, token, migrate.
+// Package verbs has the verbs that only memkernel-server has: serve over HTTP, token and migrate.
 package verbs
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/memkernel/memkernel/service/web"
 )
 
-// Serve is the verb serve, over HTTP too.
+// Serve is the verb serve, which can also serve over HTTP.
 func Serve(a *cli.App) *cobra.Command { return verbs.ServeBy(a, export.Open, &listenFlags{}) }
 
 // listenFlags are the flags of a server that is reached over the network.
@@ -43,13 +43,13 @@ type listenFlags struct {
 	bytes              sizeFlag
 }
 
-// sizeFlag is a number of bytes, as settings have it.
+// sizeFlag is a number of bytes, in the form that settings use.
 type sizeFlag struct{ config.Size }
 
-// Type is the word for it in help.
+// Type returns the name of the type in help.
 func (*sizeFlag) Type() string { return "size" }
 
-// Flags adds them.
+// Flags adds the flags to f.
 func (l *listenFlags) Flags(f *pflag.FlagSet) {
 	f.StringVar(&l.address, "listen", "", "answer over HTTP at this `address` too, such as 127.0.0.1:8731; port 0 takes a free one")
 	f.StringVar(&l.cert, "tls-cert", "", "certificate `file` in PEM, for --listen")
@@ -66,7 +66,7 @@ func (l *listenFlags) quotas() web.Quotas {
 	return web.Quotas{Calls: l.calls, Bytes: int64(l.bytes.Size), Sessions: l.sessions}
 }
 
-// Check refuses flags that don't fit together before anything is begun.
+// Check returns an error if flags don't fit together, before anything is started.
 func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 	switch {
 	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
@@ -107,7 +107,7 @@ func (l *listenFlags) listen() (net.Listener, string, error) {
 	return at, scheme + at.Addr().String(), nil
 }
 
-// callLog logs requests on standard error, a JSON object each.
+// callLog returns a log of requests on standard error, with a JSON object for each request.
 func callLog(a *cli.App) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if a.Quiet {
@@ -116,12 +116,12 @@ func callLog(a *cli.App) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
 }
 
-// rememberTokens is for how long a token in a database is not read again: calls of a session
-// come more often, and each read is one more statement and round trip.
+// rememberTokens is how long a token in a database is not read again. The calls of a session come
+// more often than that, and each read costs a statement and a round trip.
 const rememberTokens = 2 * time.Second
 
 // waitingCalls is how many calls of a tenant run at once for each processor if the state is in a
-// database: most of them wait for the database.
+// database. Most of these calls wait for the database.
 const waitingCalls = 8
 
 // options returns the options that all doors share. The tokens are kept with the state, so that
@@ -167,7 +167,7 @@ func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server
 	}
 }
 
-// Help returns the paragraph in the help of serve about it.
+// Help returns the paragraph about serving over HTTP in the help of serve.
 func (*listenFlags) Help() string {
 	return `With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
 tokens that 'memkernel-server token create' made (doc/service.md). The URL is the first line that
@@ -177,7 +177,7 @@ tenant that a token names, in tenants/ of the state folder, and has no socket.
 `
 }
 
-// Example is one of serve's.
+// Example returns an example for the help of serve.
 func (*listenFlags) Example() string {
 	return "\n  memkernel-server serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem"
 }
@@ -210,7 +210,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 		return err
 	}
 	defer t.Close(ctx)
-	longwork.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls have half of the processors
+	longwork.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls may use half of the processors
 	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: l.mostTenants}
 	release, err := tenants.Hold()
 	if err != nil {
@@ -254,7 +254,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 	return errors.Join(err, tenants.Close(stop), door.Close(stop))
 }
 
-// openTenant opens a tenant as the configuration of the server has it.
+// openTenant returns a function that opens a tenant with the server's configuration.
 func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*web.Opened, error) {
 	return func(ctx context.Context, name, workspace, state string) (*web.Opened, error) {
 		own, err := a.Tenant(name, workspace, state)
@@ -265,7 +265,7 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 		if err != nil {
 			return nil, errors.Join(err, own.Close())
 		}
-		// A tenant is told nothing of the server's folders.
+		// A tenant must not learn anything about the server's folders.
 		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
 			Tools: verbs.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
 		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil

@@ -60,7 +60,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	return err
 }
 
-// checkMove holds the flags of a move between files and the database together.
+// checkMove checks the flags of a move between files and the database.
 func checkMove(f *migrateFlags, flag string) error {
 	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
 	switch {

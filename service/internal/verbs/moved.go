@@ -9,22 +9,23 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// movedState is the document of migrate --state, and a part of that of migrate --memory.
+// movedState is the document of migrate --state, and a part of the document of migrate --memory.
 type movedState struct {
 	Schema string `json:"schema"`
 	From   string `json:"from"`
 	To     string `json:"to"`
-	// Documents are in the target. Copied of them were not there before.
-	Documents int   `json:"documents"`
-	Copied    int   `json:"copied"`
-	Bytes     int64 `json:"bytes"`
-	Removed   bool  `json:"removed"`
+	// Documents is the number of documents in the target.
+	Documents int `json:"documents"`
+	// Copied is the number of these documents that were not in the target before.
+	Copied  int   `json:"copied"`
+	Bytes   int64 `json:"bytes"`
+	Removed bool  `json:"removed"`
 }
 
 // movedFiles is the document of migrate --memory.
 type movedFiles struct {
 	movedState
-	// LeftOut were not copied.
+	// LeftOut lists the files that were not copied.
 	LeftOut []markdownstore.CopyLeft `json:"left_out"`
 }
 

@@ -101,14 +101,14 @@ write can add to it, and all of its sessions find it.`,
 	return cmd
 }
 
-// span is a length of time as settings have it.
+// span is a length of time, in the form that settings use.
 type span struct{ config.Duration }
 
 // Type returns the name of the type in help.
 func (*span) Type() string { return "duration" }
 
-// tokens returns the tokens that are kept with the state: in its folder, or in the database that
-// all machines share.
+// tokens returns the tokens, which are kept with the state. They are in the state's folder, or in
+// the database that all machines share.
 func tokens(ctx context.Context, a *cli.App) (*token.Tokens, error) {
 	state, err := a.Stored(ctx)
 	if err != nil {
