@@ -20,7 +20,7 @@ import (
 // against its hash, every word list against the texts, every vector, and that the tables agree
 // with each other. It reads everything and changes nothing. Use Behind to see whether the index
 // agrees with the files. If Check yields anything, the caller should call Rebuild. The errors
-// wrap ErrDamaged unless the check itself could not continue.
+// wrap ErrDamaged, except an error because of which the check could not continue.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		if err := check(ctx, ix, yield); err != nil {
@@ -29,9 +29,9 @@ func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	}
 }
 
-// Intact reports whether the file is whole: SQLite makes sense of all of it, and the
-// texts are those that were stored. If not, the error is of kind ErrDamaged. It reads
-// everything, and is the part of Check that costs little: no word list is made again.
+// Intact returns an error of kind ErrDamaged if the file is not whole: SQLite's own checks fail,
+// or a stored text does not match its hash. It reads the whole file but is cheaper than Check,
+// because it does not make the word lists again.
 func (ix *Index) Intact(ctx context.Context) error {
 	_, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -64,9 +64,9 @@ func (ix *Index) Intact(ctx context.Context) error {
 	return explain("check index", ix.door.path, err)
 }
 
-// check runs the checks on a connection of its own: the full-text module keeps
-// a directory of its parts, which integrity_check and fts5vocab use without
-// looking whether another connection has changed it since.
+// check runs the checks on its own connection. The full-text module caches a directory of its
+// parts in each connection, and integrity_check and fts5vocab use that cache even if another
+// connection has changed the directory since.
 func check(ctx context.Context, ix *Index, yield func(error) bool) error {
 	_, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -127,10 +127,11 @@ type checker struct {
 
 	// m is nil if meta can't be read.
 	m *meta
-	// chunks counts the chunks of each file, langs of each language.
+	// chunks counts the chunks of each file.
 	chunks map[int64]int
-	langs  map[string]int64
-	// terms sums up, by word, the places where the texts hold it.
+	// langs counts the chunks of each language.
+	langs map[string]int64
+	// terms sums up, for each word, the places where the texts hold the word.
 	terms map[string]tracks
 }
 
@@ -170,8 +171,7 @@ func (c *checker) meta() error {
 	return err
 }
 
-// files checks the sums over files: the stamp, and each file's chunks against
-// those that are there.
+// files checks the stamp, and the stored chunks of each file.
 func (c *checker) files() error {
 	c.chunks = map[int64]int{}
 	known, err := readFiles(c.ctx, c.tx)
@@ -254,8 +254,8 @@ func (c *checker) texts() error {
 // errStop ends a walk whose consumer stopped.
 var errStop = errors.New("stop")
 
-// tracks sums up where a word is: its count, and a sum over row, column and
-// offset that differs if any of them does. The query below makes the same sum.
+// tracks sums up the places of a word. It holds their number, and a sum over row, column and
+// offset that differs if any of these differs. The query below makes the same sum.
 type tracks struct{ n, sum int64 }
 
 const tracksQuery = `SELECT term, count(*), sum((doc*8191 + offset +
@@ -276,11 +276,10 @@ func (c *checker) count(row int64, w *Words) {
 	}
 }
 
-// words checks the full-text index: word by word, it must hold the places that
-// the texts have.
+// words checks that the full-text index holds the same places as the texts, for each word.
 func (c *checker) words() error {
 	if c.m == nil || c.m.analysis != analysis.Version {
-		return nil // made by other rules; the next Sync makes it again
+		return nil // the words were made by other rules, and the next Sync makes them again
 	}
 	if _, err := c.tx.ExecContext(c.ctx, fts5.Vocabulary); err != nil {
 		return err

@@ -1,13 +1,13 @@
 // Package index keeps the data that makes a workspace searchable in one SQLite file: the chunks
-// of its Markdown files, their words, their vectors. Everything in it is derived from the files;
-// deleting it loses nothing but the time to make it again (and, for vectors from a paid provider,
-// their price).
+// of its Markdown files, their words and their vectors. All of this data is derived from the
+// files. If the index is deleted, making it again costs only time, and the price of vectors from
+// a paid provider.
 //
-// It finds candidates, by words and by vectors, each with its own score. It does not merge them,
-// does not know the worth of a memory, reads no Markdown and never writes to the workspace: the
-// caller lists the files and cuts them into chunks. Searching never changes the index, whatever
-// it finds; a search that finds it out of date reports that (Behind, Hits.Outdated); it never
-// calls Sync.
+// The package finds candidates by words and by vectors. Each candidate has its own score. The
+// package does not merge the two kinds of candidates, does not know the worth of a memory, reads
+// no Markdown and never writes to the workspace. The caller lists the files and cuts them into
+// chunks. Searching never changes the index and never calls Sync. Behind and Hits.Outdated report
+// an index that is out of date.
 //
 //	┌ index.sqlite ────────────────────────────────────────────────────────┐
 //	│ meta             key, value: generation, stamp, languages, model ... │
@@ -24,52 +24,56 @@
 //
 // # Syncing
 //
-// A file whose size and modification time are as recorded is not opened; if no file differs, one
-// sum over all of them shows it, and not even the table of files is read. Otherwise a file is
-// read, and the names and contents of its chunks decide which rows go, come and stay; a chunk
-// that stays keeps its row and its vector. Files are written whole, several to a transaction: a
-// kill costs at most the last transaction, and the next Sync does only the rest. A modification
-// time so young that the file may change again within the clock's grain is not trusted; such a
-// file is read once more next time.
+// Sync does not open a file whose size and modification time are as recorded. It compares one sum
+// over the sizes and times of all files with the recorded sum. If the sums are equal, no file has
+// changed, and Sync does not even read the table of files. Sync reads a changed file, and the
+// names and contents of its chunks decide which rows are removed, added and kept. A kept chunk
+// keeps its row and its vector. Sync writes whole files, several in a transaction. A kill loses
+// at most the last transaction, and the next Sync does only the rest. If a modification time is
+// so recent that the file may change again within the clock's grain, the next Sync reads the file
+// once more.
 //
 // # Days
 //
-// A chunk that has a date, of its file or of a heading, is also found by the days that
-// its text names by their distance from it: its words have 20230507 and 202305 where the
-// text of 8 May 2023 says "yesterday". A Query has such words in Days. They are made anew
-// when the date changes, or the rules by which they are found.
+// A chunk whose file or heading has a date is also found by the days that its text names relative
+// to that date. If a text of 8 May 2023 says "yesterday", the words of its chunk include 20230507
+// and 202305. A Query has such words in Days. The index makes these words again when the date
+// changes, or when the rules for finding them change.
 //
 // # Searching words
 //
-// Scores are those of FTS5's bm25. FTS5 itself runs the first search after a
-// change only: then the word lists are read straight from its tables, in the
-// format that SQLite documents, which takes a fourth of the time. Of these stay
-// in memory where the lists lie, how long each chunk is, 4 bytes each, and
-// packed into two bytes a row the lists of the words searched for last. Lists
-// of a form that this package does not know are left to FTS5.
+// Scores are equal to the scores of FTS5's bm25. FTS5 itself runs only the first search after a
+// change. Later searches read the word lists straight from the tables of FTS5, in the format that
+// SQLite documents, which takes a quarter of the time. The positions of the lists stay in memory,
+// as do the lengths of the chunks (4 bytes for each chunk) and the lists of the words searched
+// for last (two bytes for each row). If a list has a form that this package does not know, FTS5
+// runs the search.
 //
-// Words that no chunk holds are compared with those that some do, without digits, names
-// and writing without spaces. These are read when such a word is first asked for after a
-// change, and stay in memory, up to 8 MB; of an index with more, no word is corrected.
+// A searched word that no chunk holds is compared with the words of the index, except words with
+// digits, names, and words in scripts without spaces. The words of the index are read for the
+// first such comparison after a change. They stay in memory, up to 8 MB. In an index with more
+// words, no word is corrected.
 //
 // # Searching vectors
 //
-// Up to Options.ExactVectors, every vector is compared: by sqlite-vec, or, from the second search
-// of a state of the index on and if they take no more than 16 MiB, in memory, with the scores
-// that sqlite-vec would give. Of more, the writer that stores them makes codes, turned by a
-// random rotation: one bit a number, or four where one does not do. They are held in memory, 1/32
-// or 1/8 of the vectors' size, and counting their bits selects the vectors worth comparing; those
-// are read from embedding_cache. The result is measured against comparing all vectors when the
-// codes are made, and whenever the vectors have doubled: the cheapest way is taken that leaves in
-// .995 of the nearest 24, both of questions taken from stored vectors and of middles of two. If
-// none does, or the table is damaged, every vector is compared. Files that Want refuses are left
-// out before any choice.
+// In an index of at most Options.ExactVectors vectors, a search compares every vector. sqlite-vec
+// compares the vectors in the first search of a state of the index. Later searches compare them
+// in memory, with the same scores, if the vectors take no more than 16 MiB. If there are more
+// than ExactVectors vectors, the writer that stores them makes codes from the randomly rotated
+// vectors: one bit for each number of a vector, or four bits if one bit does not suffice. The
+// codes are held in memory and take 1/32 or 1/8 of the vectors' size. Counting the bits that
+// differ selects the vectors worth comparing, which are then read from embedding_cache. The
+// writer measures the codes against comparing all vectors when it makes the codes, and whenever
+// the number of vectors has doubled. The test questions are stored vectors and the middles
+// between two stored vectors. The writer takes the cheapest codes that keep .995 of the nearest
+// 24 vectors. If no codes do so, or if the table of codes is damaged, every vector is compared.
+// Files that Want refuses are left out before any choice.
 //
 // # Several processes
 //
-// One syncs at a time; the others wait for the lock or get ErrBusy. Searches continue meanwhile
-// and see whole transactions. A handle notices that Rebuild put a new file in the old one's
-// place, and opens that. When a handle sees another state of the index, it drops the data of the
-// old state that it keeps in memory (vectors, the chunks found last, the spellings of unknown
-// words).
+// One process syncs at a time. The other processes wait for the lock or get ErrBusy. Searches
+// continue meanwhile and see only whole transactions. An open Index notices that Rebuild has
+// replaced the file, and opens the new file. When an Index sees a new state of the index, it
+// drops its cached data of the old state: vectors, the chunks found last, and the spellings of
+// unknown words.
 package index

@@ -14,9 +14,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// door holds the connections to the file at a path. A caller keeps the connections
-// that it got until it is done, even if another file has replaced this one
-// meanwhile.
+// door holds the connections to the file at a path. A caller keeps its connections until it is
+// done, even if another file has replaced the file meanwhile.
 type door struct {
 	path string
 	opts *Options
@@ -30,8 +29,8 @@ type door struct {
 type handles struct {
 	// read serves searches. write serves the rest and is nil if the index is opened for reading.
 	read, write *sql.DB
-	// file reports whether another file has taken this one's place; nil for an index
-	// in memory.
+	// file identifies the open file, to find out whether another file has replaced it. It is nil
+	// for an index in memory.
 	file fs.FileInfo
 
 	// users counts the callers that are using the connections. The last one closes retired
@@ -47,23 +46,23 @@ type handles struct {
 	seenMu sync.Mutex
 	seen   *view
 
-	// words caches the part of the word lists that searches need. codes caches the codes of
-	// vectors.
+	// words caches the part of the word lists that searches need.
 	words fts5.Cache
+	// codes caches the codes of vectors.
 	codes vec.Cache
 	// owners caches the paths of rows.
 	owners owners
 }
 
-// maxReaders bounds the connections for searches. idleReaders bounds those that are kept: each
-// may fill a page cache, and a search needs two.
+// maxReaders bounds the connections for searches. idleReaders bounds the idle connections that
+// are kept open. Each connection may fill a page cache, and a search needs two connections.
 const (
 	maxReaders  = 4
 	idleReaders = 2
 )
 
-// openDoor opens the file at path, and creates it if there is none and o is not
-// ReadOnly.
+// openDoor opens the file at path. If the file is missing and o is not ReadOnly, openDoor creates
+// it.
 func openDoor(ctx context.Context, path string, o *Options) (*door, error) {
 	err := probe(path)
 	if errors.Is(err, ErrMissing) && !o.ReadOnly {
@@ -92,7 +91,7 @@ func makeFile(ctx context.Context, path string, o *Options) error {
 	return explain("create index", path, create(ctx, path, o))
 }
 
-// connect makes the connections and looks whether the file can be read.
+// connect makes the connections and tests whether the file can be read.
 func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	h := &handles{}
 	var err error
@@ -107,7 +106,7 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 			return nil, explain("open index", path, err)
 		}
 		h.write.SetMaxOpenConns(1)
-		// The first connection turns the log on, which a reader can't.
+		// The first connection turns the log on. A reader can't do that.
 		if err := h.write.PingContext(ctx); err != nil {
 			h.close()
 			return nil, explain("open index", path, err)
@@ -120,8 +119,8 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	return h, nil
 }
 
-// narrow restricts the file and those next to it to their owner. New files next to it get its
-// mode.
+// narrow restricts the file and its companion files to their owner. Companion files that SQLite
+// makes later get the mode of the file.
 func narrow(path string) error {
 	for _, at := range []string{path, path + "-wal", path + "-shm"} {
 		if i, err := os.Stat(at); err == nil && i.Mode().Perm()&0o077 != 0 {
@@ -133,7 +132,7 @@ func narrow(path string) error {
 	return nil
 }
 
-// readModes returns the ways in which the file is opened to be read, the first
+// readModes returns the modes for opening the file for reading. The caller takes the first mode
 // that works.
 func (o *Options) readModes() []drv.Mode {
 	if o.Immutable {
@@ -142,8 +141,8 @@ func (o *Options) readModes() []drv.Mode {
 	return []drv.Mode{drv.ReadOnly, drv.Immutable}
 }
 
-// openReader opens h.read. If not even a reader's lock file can be made (a read-only folder),
-// nobody else can be writing either, and SQLite is opened without locks.
+// openReader opens h.read. In a read-only folder, even a reader can't make its lock file. Nobody
+// can write the index there either, so openReader opens it without locks.
 func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
 	var first error
 	for _, mode := range o.readModes() {
@@ -259,7 +258,7 @@ func (d *door) enter(ctx context.Context, make func() error) (h *handles, done f
 	return h, func() { d.leave(h) }, nil
 }
 
-// replaced reports whether another file, or none, is in the place of this one. The caller must
+// replaced reports whether the open file was removed or replaced by another file. The caller must
 // hold mu.
 func (d *door) replaced() bool {
 	if d.cur.file == nil {
@@ -277,8 +276,8 @@ func (d *door) leave(h *handles) {
 	}
 }
 
-// reopen replaces the connections by ones to the present file. make creates a file if there is
-// none. The caller must hold mu.
+// reopen replaces the connections by connections to the present file. It calls make if the file
+// is missing and the index is not read-only. The caller must hold mu.
 func (d *door) reopen(ctx context.Context, make func() error) error {
 	err := probe(d.path)
 	if errors.Is(err, ErrMissing) && !d.opts.ReadOnly {

@@ -17,21 +17,20 @@ type Missing struct {
 	// Trail and Text are the input of the vector.
 	Trail []string
 	Text  string
-	// Path is one of the files that hold it.
+	// Path is one of the files that hold the text.
 	Path string
 }
 
 // Embedding is a text's vector.
 type Embedding struct {
 	Hash Hash
-	// Vector need not have length 1; it is stored so.
+	// Vector need not have length 1. It is stored with length 1.
 	Vector []float32
 }
 
-// UseModel makes Vector search the vectors of a model, of length dim. Vectors
-// that the cache has already are used; the others are missing until
-// PutEmbeddings brings them. "" and 0 do without vectors. If the model is in
-// use already, nothing happens.
+// UseModel makes Vector search the vectors of a model, of length dim. It uses the vectors that
+// the cache already has. The other vectors are missing until PutEmbeddings stores them. With ""
+// and 0 the index uses no vectors. If the model is already in use, UseModel does nothing.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
@@ -53,8 +52,8 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		if err := vec.Drop(ctx, tx, &m.codes); err != nil {
 			return err
 		}
-		// Finding the chunks of a hash is needed from now on; without vectors
-		// the index would only make every write dearer.
+		// From now on, chunks are looked up by hash. An index without vectors does not need this
+		// SQL index, which makes every write slower.
 		if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS chunks_hash ON chunks(hash)"); err != nil {
 			return err
 		}
@@ -87,8 +86,8 @@ func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 // missingStep is how many texts MissingEmbeddings reads at a time.
 const missingStep = 200
 
-// MissingEmbeddings yields the texts that have no vector of the model, each
-// once. Vectors may be put while it runs; no read stays open between two texts.
+// MissingEmbeddings yields each text that has no vector of the model once. Callers may call
+// PutEmbeddings while it runs, because no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
 	return Once(Steps(-1, func(after int64) ([]Missing, int64, error) {
 		step, last, err := missing(ctx, ix.door, model, after)
@@ -126,9 +125,9 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 	return out, last, rows.Err()
 }
 
-// PutEmbeddings stores vectors of a model in one transaction. They are kept for
-// texts that come later too. If the model is in use, their length must be its;
-// a vector of zeros, or with a NaN, is refused, and with it the whole call.
+// PutEmbeddings stores vectors of a model in one transaction. The vectors are also kept for texts
+// that are added later. If the model is in use, the vectors must have its length. If a vector is
+// all zeros or holds a NaN, PutEmbeddings returns an error and stores nothing.
 func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embedding) error {
 	const op = "store embeddings"
 	if model == "" {
@@ -178,8 +177,8 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 	return explain(op, ix.door.path, err)
 }
 
-// putVector stores one vector in the cache and, if its model is in use, for
-// every chunk of its text. sqlite-vec has no "insert or replace".
+// putVector stores one vector in the cache and, if its model is in use, for every chunk with its
+// text. sqlite-vec has no "insert or replace".
 func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, model string, v Embedding, blob []byte) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, `INSERT INTO embedding_cache(model, hash, dim, vector) VALUES(?, ?, ?, ?)
@@ -208,7 +207,7 @@ func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, mode
 	return nil
 }
 
-// rowOfFile is a chunk's row and its file's.
+// rowOfFile is a chunk's row number and the number of its file.
 type rowOfFile struct{ row, file int64 }
 
 func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
@@ -228,9 +227,9 @@ func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
 	return out, rows.Err()
 }
 
-// KeepLength deletes the vectors of a model whose length is not dim, and returns how many they
-// were. If the index used these vectors, it has none in use from then on. It is for models that
-// give other vectors under their old name.
+// KeepLength deletes the vectors of a model whose length is not dim, and returns the number of
+// deleted vectors. If the index used these vectors, it then uses no vectors. Call it when a model
+// returns vectors of a new length under its old name.
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	if model == "" {

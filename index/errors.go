@@ -33,8 +33,7 @@ var (
 	// ErrReadOnly: the file or its folder can't be written, or the Index was
 	// opened for reading.
 	ErrReadOnly = errors.New("the index can't be written")
-	// ErrModel: the vectors in the index are another model's, or of another
-	// length.
+	// ErrModel: the vectors in the index are from another model, or have another length.
 	ErrModel = errors.New("the vectors are of another model")
 )
 
@@ -48,7 +47,7 @@ type Error struct {
 	Kind error
 	// Hint is the way out, a sentence for the user.
 	Hint string
-	// Err is the cause, nil if there is none beyond Kind.
+	// Err is the cause, or nil if only Kind is known.
 	Err error
 }
 
@@ -60,8 +59,8 @@ func (e *Error) Error() string {
 	return s + ": " + e.Hint
 }
 
-// Plain returns the text of an error without the remedy that an Error has, for users who can't
-// apply it.
+// Plain returns the text of an error without the remedy of an Error, for users who can't apply
+// the remedy.
 func Plain(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -112,7 +111,7 @@ func explain(op, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", op, path, err)
 }
 
-// kindOf maps a cause to its kind, nil if it has none.
+// kindOf returns the kind of a cause, or nil if the cause has no kind.
 func kindOf(err error) error {
 	code := drv.Code(err)
 	if code == drv.CodeShortRead {

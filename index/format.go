@@ -23,12 +23,13 @@ const formatVersion = 2
 // applicationID marks a SQLite file as one of ours in its header: "mkix".
 const applicationID = 0x6d6b6978
 
-// vecBlock is how many vectors chunks_vec stores in one piece, all of them
-// allocated with the first. Small blocks are several times faster to write.
+// vecBlock is the number of vectors that chunks_vec stores in one block. The first vector
+// allocates the whole block. Small blocks are several times faster to write.
 const vecBlock = 256
 
-// schema is a new file's tables, except chunks_fts, which fts5 makes, and chunks_vec, which is
-// made when the first model, and with it the length of its vectors, is known.
+// schema makes a new file's tables except chunks_fts and chunks_vec. Package fts5 makes
+// chunks_fts. chunks_vec is made when the first model is known, because the table needs the
+// length of the vectors.
 var schema = []string{
 	`CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE TABLE files(
@@ -74,9 +75,9 @@ func createVec(dim int) string {
 		embedding float[%d] distance_metric=l2, chunk_size=%d)`, dim, vecBlock)
 }
 
-// create writes an empty index to a new file next to path and moves it there, with the vectors of
-// the file that Rebuild set aside, if there is one. A half-made file is never at path. The caller
-// must hold the lock.
+// create writes an empty index to a new file next to path and moves the new file to path. If
+// Rebuild set a file aside, create copies the vectors of that file. A half-made file is never at
+// path. The caller must hold the lock.
 func create(ctx context.Context, path string, o *Options) error {
 	tmp, old := path+newEnd, path+aside
 	err := removeAll(tmp, tmp+"-journal")
@@ -86,7 +87,7 @@ func create(ctx context.Context, path string, o *Options) error {
 	if err == nil {
 		err = salvage(ctx, old, tmp, o)
 	}
-	// A log that was left behind would be replayed into the new file.
+	// SQLite would replay an old log into the new file.
 	if err == nil {
 		err = removeAll(path+"-wal", path+"-shm")
 	}
@@ -102,7 +103,7 @@ func create(ctx context.Context, path string, o *Options) error {
 
 // build writes the tables of an empty index.
 func build(ctx context.Context, path string, o *Options) error {
-	// SQLite gives a file that it makes itself to everybody.
+	// A file that SQLite makes itself is readable by everybody.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		err = f.Close()

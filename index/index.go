@@ -32,8 +32,8 @@ type Options struct {
 	Chunker string
 	// Force lets Rebuild move aside any file at the path and make a new index there.
 	Force bool
-	// Damaged, if not nil, is the damage that was found in the file. Rebuild then treats the file
-	// as damaged without further checks.
+	// Damaged, if not nil, is the damage that was found in the file. Rebuild then keeps the file
+	// as a damaged one even if its header is in order.
 	Damaged error
 	// Aside, if not nil, is called by Rebuild with the path where the old file is kept, and with
 	// the fault of the old file.

@@ -13,23 +13,23 @@ import (
 // halfScore is the −bm25 that becomes a score of one half.
 const halfScore = 10.0
 
-// maxTerms bounds the words of one keyword search, whose time grows with each.
-// A longer question (a pasted log) is reduced to its rarest words.
+// maxTerms bounds the words of one keyword search, because each word takes time. A longer
+// question, such as a pasted log, is reduced to its rarest words.
 const (
 	maxTerms  = 32
-	maxLookup = 512 // words whose rarity is looked up for that
+	maxLookup = 512 // words of a long question whose rarity is looked up
 )
 
-// grain is the unit to which scores are rounded: their last bits depend on whose logarithm made
-// them, and must not decide an order.
+// grain is the unit to which scores are rounded. The last bits of a score depend on the
+// implementation of the logarithm and must not decide the order of hits.
 const grain = 1e-9
 
-// ties is how many hits are fetched beyond those requested, so that among equal
-// scores at the edge their place decides and not their row.
+// ties is the number of hits fetched in addition to the requested ones. With them, the place of
+// hits and not their row decides between equal scores at the limit.
 const ties = 16
 
-// Terms analyses a question for this index: its words as Keyword takes them.
-// A question without a letter, digit or emoji has none.
+// Terms analyses a question for this index and returns its words for Keyword. A question without
+// a letter, digit or emoji has no words.
 func (ix *Index) Terms(ctx context.Context, question string) ([]string, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -52,10 +52,10 @@ func terms(ix *Index, v *view, question string) ([]string, error) {
 	return a.Query(question, v.langs), nil
 }
 
-// Keyword finds the k chunks that match the words best: every chunk with any of them is a
-// candidate, and BM25 orders them. Words are not analysed: callers must pass them as Terms
-// returns them. want, if not nil, reports whether a file's chunks may be among the hits. A hit's
-// Raw is −bm25 (k1 1.2, b 0.75, as in FTS5). Its Score is Raw/(Raw+10).
+// Keyword finds the k chunks that match the words best. Every chunk that holds any of the words
+// is a candidate, and BM25 orders the candidates. Callers must pass the words that Terms returns.
+// want, if not nil, reports whether a file's chunks may be among the hits. A hit's Raw is −bm25
+// (k1 1.2, b 0.75, as in FTS5). Its Score is Raw/(Raw+10).
 func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ type reader struct {
 	structure []byte
 }
 
-// readTx is a transaction in which queries that are prepared are not prepared again.
+// readTx is a transaction that uses the prepared queries.
 type readTx struct {
 	*sql.Tx
 	prepared map[string]*sql.Stmt
@@ -95,7 +95,7 @@ func (t readTx) QueryContext(ctx context.Context, query string, args ...any) (*s
 	return t.Tx.QueryContext(ctx, query, args...)
 }
 
-// reader begins one. The caller must end its transaction.
+// reader returns a new reader. The caller must end its transaction.
 func (h *handles) reader(ctx context.Context) (*reader, error) {
 	begun, err := h.read.BeginTx(ctx, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *reader) keyword(ctx context.Context, terms []string, k int, want func(s
 	return hits, err
 }
 
-// reduce picks the rarest words of a long question, in their order.
+// reduce returns the rarest words of a long question, in the order of the question.
 func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 	if len(terms) <= maxTerms {
 		return terms, nil
@@ -156,9 +156,9 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 	return slices.DeleteFunc(present, func(t string) bool { return !slices.Contains(limit, t) }), nil
 }
 
-// selective leaves out the words that more than half of the chunks hold, unless
-// no others are there. BM25 gives those a weight of zero (FTS5: one millionth),
-// while reading their chunks would be most of the work.
+// selective leaves out the words that more than half of the chunks hold, unless the question has
+// no other words. BM25 gives such common words a weight of zero (FTS5: one millionth), while
+// reading their chunks would be most of the work.
 func (r *reader) selective(ctx context.Context, terms []string) ([]string, error) {
 	var out []string
 	for _, t := range terms {
@@ -179,8 +179,8 @@ func (r *reader) selective(ctx context.Context, terms []string) ([]string, error
 	return out, nil
 }
 
-// match runs one search; if want refuses rows, it asks for more of them until there are enough or
-// no more are left. It reads the text only of wanted rows.
+// match runs one search. If want refuses rows, match fetches more rows until it has enough wanted
+// rows or no rows are left. It reads the text only of wanted rows.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 16 {
@@ -199,7 +199,7 @@ func (r *reader) match(ctx context.Context, terms []string, k int, want func(str
 	}
 }
 
-// keywordScores gives hits the scores of their −bm25.
+// keywordScores sets the scores of hits from their −bm25.
 func keywordScores(hits []Hit) []Hit {
 	for i := range hits {
 		hits[i].Score = hits[i].Raw / (hits[i].Raw + halfScore)
@@ -209,8 +209,8 @@ func keywordScores(hits []Hit) []Hit {
 
 func rounded(score float64) float64 { return math.Round(score/grain) * grain }
 
-// readBest reads the k best of rows, which come best first, and those that are as good as the
-// last.
+// readBest reads the k best of rows, and the rows whose score equals the last of these. rows must
+// be sorted, best first.
 func (r *reader) readBest(ctx context.Context, top []fts5.Row, k int) ([]Hit, error) {
 	for i := range top {
 		top[i].Score = rounded(top[i].Score)
@@ -222,7 +222,8 @@ func (r *reader) readBest(ctx context.Context, top []fts5.Row, k int) ([]Hit, er
 	return r.rowHits(ctx, top[:n])
 }
 
-// rowHits returns the hits of rows: those that are kept, and the others from the file.
+// rowHits returns the hits of rows. It takes the cached hits from memory and reads the other hits
+// from the file.
 func (r *reader) rowHits(ctx context.Context, top []fts5.Row) ([]Hit, error) {
 	out := make([]Hit, 0, len(top))
 	score := make(map[int64]float64, len(top))

@@ -30,10 +30,11 @@ func (e FileError) Unwrap() error { return e.Err }
 type Listing struct {
 	// Files are sorted by path. Each occurs once.
 	Files []FileStat
-	// Stamp is the sum of their hashes: equal sums, equal files.
+	// Stamp is the sum of the files' stat hashes. Two listings with equal sums have the same
+	// files.
 	Stamp uint64
-	// Problems are the paths that could not be listed. The index keeps its rows of them and of
-	// the files below them.
+	// Problems are the paths that could not be listed. The index keeps its rows of these paths
+	// and of the files below them.
 	Problems []FileError
 }
 
@@ -62,7 +63,7 @@ func List(ctx context.Context, source iter.Seq2[FileStat, error]) (*Listing, err
 
 func byPath(a, b FileStat) int { return strings.Compare(a.Path, b.Path) }
 
-// unsure reports whether a file that was not listed may be there all the same.
+// unsure reports whether a file that was not listed may still exist.
 func (l *Listing) unsure(path string) bool {
 	return slices.ContainsFunc(l.Problems, func(p FileError) bool {
 		return p.Path == "" || p.Path == path || strings.HasPrefix(path, p.Path+"/")
@@ -106,7 +107,7 @@ type Work[R any] struct {
 	Unchanged int
 }
 
-// Job is a file to be read; Row is nil if it is new.
+// Job is a file to be read. Row is nil if the file is new.
 type Job[R any] struct {
 	Stat FileStat
 	Row  *R
@@ -120,8 +121,8 @@ func (w *Work[R]) Bytes() (n int64) {
 	return n
 }
 
-// Noted is the content of an index's row about a file: when it was read, in ns since 1970, and
-// whether it must be read again whatever its stat.
+// Noted is the content of an index's row about a file. It holds the time when the file was read,
+// in ns since 1970, and whether the file must be read again even if its stat is unchanged.
 type Noted struct {
 	Path        string
 	Size, Mtime int64
@@ -164,8 +165,8 @@ func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
 // job is a file to be read.
 type job = Job[fileRow]
 
-// compare is Compare for this index. again includes the files that must be read whatever their
-// stat.
+// compare calls Compare for this index. If again is set, it includes the files that must be read
+// even if their stat is unchanged.
 func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
 	return Compare(l, known, func(r *fileRow) Noted { return Noted{r.path, r.size, r.mtime, again && r.again} })
 }

@@ -14,21 +14,22 @@ import (
 // vectorSearch is one search by vectors.
 type vectorSearch struct {
 	*reader
-	// q is the question in stored form. unit is the same in numbers.
-	q    []byte
+	// q is the question's vector in stored form.
+	q []byte
+	// unit is the question's vector as numbers.
 	unit []float32
 	k    int
 	want func(path string) bool
 }
 
-// nearest finds the hits among which the k nearest are, with their cosines.
+// nearest returns hits with their cosines. The k nearest chunks are among the hits.
 func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string) bool) ([]Hit, error) {
 	a := &vectorSearch{r, q, vec.Floats(q), k, want}
 	if b := r.v.block.Load(); b != nil {
 		return a.byBlock(ctx, b)
 	}
 	if r.v.codes.Coded() {
-		// If they are damaged, which Check reports, every vector is compared.
+		// If the codes are damaged, every vector is compared. Check reports damaged codes.
 		if t, err := r.codes.Get(ctx, r.tx, r.v.codes, r.v.dim); err != nil || t != nil {
 			return a.byCodes(ctx, t, err)
 		}
@@ -36,11 +37,13 @@ func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string)
 	return a.exact(ctx)
 }
 
-// maxBlock bounds the vectors that are kept in memory to compare every one, in bytes.
+// maxBlock bounds the size, in bytes, of vectors that are kept in memory for comparing every
+// vector.
 const maxBlock = 16 << 20 // 16 MiB
 
 // keepVectors keeps the vectors in memory if every one must be compared and they are few. The
-// first search of a state of the index goes without: reading them takes longer than that.
+// first search of a state of the index does not keep them, because reading all vectors takes
+// longer than one search.
 func (r *reader) keepVectors(ctx context.Context) error {
 	v := r.v
 	size := 4 * int64(v.dim) * v.total
@@ -61,7 +64,7 @@ func (r *reader) keepVectors(ctx context.Context) error {
 	return nil
 }
 
-// byBlock compares the vectors that are in memory.
+// byBlock compares the question with the vectors in memory.
 func (a *vectorSearch) byBlock(ctx context.Context, b *vec.Block) ([]Hit, error) {
 	allowed, err := a.filter(ctx)
 	if err != nil {
@@ -74,10 +77,10 @@ func (a *vectorSearch) byBlock(ctx context.Context, b *vec.Block) ([]Hit, error)
 	return a.hits(ctx, near)
 }
 
-// unitCosine is that of two vectors of length 1 by their distance.
+// unitCosine returns the cosine of two vectors of length 1 from their distance.
 func unitCosine(far float64) float64 { return 1 - far*far/2 }
 
-// byCodes compares the vectors that codes leave.
+// byCodes compares the question with the vectors that the codes select.
 func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table, err error) ([]Hit, error) {
 	if err != nil {
 		return nil, err
@@ -100,8 +103,8 @@ func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table, err error) ([]
 	return a.hits(ctx, near)
 }
 
-// filter returns a function that reports whether a file is wanted, nil if all are.
-// The caller's Want is called once for each file, and only if one of its chunks
+// filter returns a function that reports whether a file is wanted. The function is nil if all
+// files are wanted. The caller's Want is called once for each file, and only if one of its chunks
 // comes near.
 func (a *vectorSearch) filter(ctx context.Context) (func(file int64) bool, error) {
 	if a.want == nil {
@@ -150,8 +153,8 @@ func (a *vectorSearch) cosines(ctx context.Context, picks []vec.Pick) (map[int64
 	return out, rows.Err()
 }
 
-// hits reads the k nearest rows, and those that are as near as the last: among
-// these their place decides.
+// hits reads the k nearest rows, and the rows that are as near as the last of these. The place of
+// a row decides between rows that are equally near.
 func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
 	slices.SortFunc(near, func(x, y fts5.Row) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Row, y.Row)) })
 	n := min(a.k, len(near))
@@ -203,7 +206,7 @@ func (a *vectorSearch) neighbours(ctx context.Context, limit int) ([]fts5.Row, e
 	return near, rows.Err()
 }
 
-// among compares the vectors of the wanted files, one by one.
+// among compares the question with the vectors of the wanted files, one by one.
 func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	paths, err := a.paths(ctx)
 	if err != nil {
@@ -239,7 +242,7 @@ func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	return a.hits(ctx, near)
 }
 
-// paths returns those of all files, by their numbers.
+// paths returns the paths of all files, by file number.
 func (r *reader) paths(ctx context.Context) (map[int64]string, error) {
 	if paths := r.v.paths.Load(); paths != nil {
 		return *paths, nil

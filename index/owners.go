@@ -9,8 +9,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
-// owners holds the paths of rows that searches met. They are good for all states of the file,
-// because a row is never given twice and stays with its file. The zero value is empty.
+// owners holds the paths of the rows that searches have read. The paths hold for all states of
+// the index, because a row number is never used again and stays with its file. The zero value is
+// empty.
 type owners struct {
 	mu    sync.Mutex
 	paths map[int64]string
@@ -25,8 +26,8 @@ const maxOwners = 1 << 18
 const ownersQuery = `SELECT c.row, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 WHERE c.row IN (SELECT value FROM json_each(?))`
 
-// wanted returns the rows whose file is wanted, in their order. It calls want once for each file.
-// A nil want wants all.
+// wanted returns the rows whose file is wanted, in the given order. It calls want once for each
+// file. If want is nil, all files are wanted.
 func (r *reader) wanted(ctx context.Context, rows []fts5.Row, want func(path string) bool) ([]fts5.Row, error) {
 	if want == nil {
 		return rows, nil

@@ -17,8 +17,9 @@ type Place struct {
 	Line int
 }
 
-// At returns, for each place, the chunk that holds the line; a place that is in no
-// chunk has an empty Path. Of chunks that overlap it is the one that ends last.
+// At returns, for each place, the chunk that holds the line. If several chunks hold the line, it
+// returns the chunk that ends last. If no chunk holds the line, the Path of the returned Hit is
+// empty.
 func (ix *Index) At(ctx context.Context, places []Place) ([]Hit, error) {
 	h, done, err := ix.door.use(ctx)
 	if err != nil {

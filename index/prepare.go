@@ -12,14 +12,14 @@ type prepared struct {
 	job
 	// err is the reader's.
 	err error
-	// hash is that of all chunks and their places.
+	// hash is the hash of all chunks and their places.
 	hash   []byte
 	chunks []ReadyChunk
-	// again: the file may change once more without its stat changing.
+	// again reports whether the file may change once more without a change of its stat.
 	again bool
 }
 
-// same reports whether the file's content is what the index has already.
+// same reports whether the index already has the file's content.
 func (p *prepared) same() bool { return p.Row != nil && string(p.Row.hash) == string(p.hash) }
 
 // preparer reads files ahead of the writer.
@@ -49,8 +49,8 @@ func (p *preparer) run(ctx context.Context, jobs []job, out chan<- []*prepared) 
 	return nil
 }
 
-// batch prepares as many files as one transaction takes, or as can be had in reasonable time: a
-// slow disk must not hold back files that are ready.
+// batch prepares the files of one transaction. On a slow disk it returns fewer files, so that
+// files that are ready need not wait.
 func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*prepared, err error) {
 	chunks, bytes := 0, 0
 	began := time.Now()
@@ -76,8 +76,8 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 	return batch, nil
 }
 
-// file prepares one file. Its error is the index's; the reader's is in the
-// result.
+// file prepares one file. The returned error is an error of the index. An error of the Reader is
+// in the result.
 func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 	f := &prepared{job: j}
 	f.again = fresh(j.Stat.ModTime, time.Now())

@@ -12,19 +12,19 @@ import (
 type ReadyChunk struct {
 	Chunk
 	Hash Hash
-	// TrailText is the trail as it is stored, one heading to a line.
+	// TrailText is the stored form of the trail, with one heading on each line.
 	TrailText string
 	// Words is nil until Analyse makes it.
 	Words *Words
 }
 
-// Words are a chunk's terms, separated by spaces: of its text, of its headings, and
-// of its file's path and keywords, with those of the days that it was written on and
-// speaks of. Lang is the language of the text.
+// Words are a chunk's terms, separated by spaces. Body are the terms of its text. Trail are the
+// terms of its headings. File are the terms of its file's path and keywords, and of the days on
+// which the chunk was written and of which it speaks. Lang is the language of the text.
 type Words struct{ Lang, Body, Trail, File string }
 
-// Ready names and hashes the chunks of a file, without their words. The hash is
-// that of all of them and their places.
+// Ready names and hashes the chunks of a file. It does not make their words. The returned hash
+// covers all chunks and their places.
 func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
 	out, nth := make([]ReadyChunk, len(chunks)), map[Hash]int{}
 	for i, c := range chunks {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// reliance is how far the vectors of a model were found to be relied on.
+// reliance is the measured reliability of the vectors of a model.
 type reliance struct {
 	share float64
 	total int64 // chunks at the time
@@ -35,8 +35,9 @@ func parseReliance(s string) (r reliance, err error) {
 	return r, err
 }
 
-// probes is how many passages of the index are asked for, probeHits among how many of the
-// nearest their chunk should be: fewer in an index of which these would be much.
+// probes is the largest number of passages that are used as questions. leastProbes is the least
+// number. The chunk of a passage must be among the nearest probeHits chunks, or fewer in a small
+// index. probeLength is the length of a question.
 const (
 	probes      = 24
 	probeHits   = 5
@@ -44,12 +45,13 @@ const (
 	probeLength = 48 // bytes
 )
 
-// Measure asks the vectors of the model in use for passages of the index itself, each embedded by
-// embed as a question, and keeps which share of them is found among the chunks nearest to it,
-// less the share that chance would find: Hits.Reliance of every search from then on. A model that
-// doesn't know the language, or whose vectors were made by other means than the questions' are,
-// finds none. An earlier measurement for the model stays until the index has twice as many
-// chunks. With fewer than four chunks nothing is measured.
+// Measure measures the reliability of the vectors of the model in use. It embeds passages of the
+// index itself as questions with embed, and searches for them by vectors. It stores the share of
+// the passages whose chunk is among the nearest, less the share that chance would find. Every
+// later search returns this share in Hits.Reliance. The share is about 0 for a model that doesn't
+// know the language, or if the stored vectors were made in another way than the questions'.
+// Measure keeps an earlier measurement for the model until the index has twice as many chunks. It
+// measures nothing in an index of fewer than four chunks.
 func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, text string) ([]float32, error)) error {
 	const op = "measure vectors"
 	h, done, err := ix.door.writer(ctx, op)
@@ -97,7 +99,8 @@ func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, te
 	}))
 }
 
-// passages returns the beginnings of the longest lines of some chunks, spread over the index.
+// passages returns parts of the longest lines of some chunks. The chunks are spread over the
+// index.
 func (h *handles) passages(ctx context.Context, total int64) ([]string, error) {
 	rows, err := h.read.QueryContext(ctx, `SELECT body FROM (SELECT body, row_number() OVER (ORDER BY row) AS n FROM chunks)
 		WHERE n % ? = 0 LIMIT ?`, max(total/probes, 1), probes)
@@ -117,8 +120,8 @@ func (h *handles) passages(ctx context.Context, total int64) ([]string, error) {
 				longest = line
 			}
 		}
-		// As long as a question is, from its middle: whatever makes vectors finds the very
-		// text that it made one of, and most find a long part of it by its spelling.
+		// The part is as long as a question and from the middle of the line. Any model finds a
+		// text by that very text, and most models find it by a long part of it.
 		from := len(longest) / 3
 		for from > 0 && !utf8.RuneStart(longest[from]) {
 			from--

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// statHash is one file's part of the stamp: FNV-1a over its path, size and
-// time, scrambled so that sums of similar files differ (the finaliser of
-// splitmix64). It guards against accidents, not against an enemy, and it is
-// stored, so it must never change.
+// statHash returns one file's part of the stamp. It is FNV-1a over the path, size and time,
+// scrambled by the finaliser of splitmix64 so that the sums of similar files differ. It guards
+// against accidents, not against attacks. The sum is stored, so statHash must never change.
 func statHash(path string, size, mtime int64) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
@@ -26,8 +25,8 @@ func statHash(path string, size, mtime int64) uint64 {
 
 func (f FileStat) hash() uint64 { return statHash(f.Path, f.Size, nanos(f.ModTime)) }
 
-// nanos returns a time as it is stored. Times out of range, which only a
-// broken clock writes, become the nearest that fits.
+// nanos returns the stored form of a time. A time out of range, which only a broken clock writes,
+// becomes the nearest time in range.
 func nanos(t time.Time) int64 {
 	switch s := t.Unix(); {
 	case s >= math.MaxInt64/int64(time.Second):
@@ -38,16 +37,16 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// The grain of file times: that of the kernel's clock, or whole seconds where
-// the file system keeps no finer (FAT keeps two).
+// The grain of file times. fineGrain is the grain of the kernel's clock. coarseGrain is for file
+// systems that store whole seconds, or two seconds as FAT does.
 const (
 	fineGrain   = 10 * time.Millisecond
 	coarseGrain = 2 * time.Second
 )
 
-// fresh reports whether a file may change once more without its time changing:
-// it was written so shortly before it was read that both fall into one tick. A
-// time far in the future was not made by a clock that ticks now.
+// fresh reports whether a file may change once more without a change of its time. This is so if
+// the file was written so shortly before it was read that both fall into one tick of the clock. A
+// time far in the future is not fresh, because the present clock did not make it.
 func fresh(mtime, read time.Time) bool {
 	grain := fineGrain
 	if mtime.Nanosecond() == 0 {

@@ -10,22 +10,21 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// ErrSkip, wrapped by a Reader's error, means that a file holds nothing to
-// index (it is not text, say). The index notes its stat and doesn't ask again
-// until that changes.
+// ErrSkip, wrapped by a Reader's error, means that a file holds nothing to index (it is not text,
+// say). The index records the file's stat and doesn't read the file again until the stat changes.
 var ErrSkip = errors.New("nothing to index")
 
-// SyncOptions are settings of one Sync; nil means the defaults.
+// SyncOptions are settings of one Sync. A nil *SyncOptions means the defaults.
 type SyncOptions struct {
-	// Full reads every file again, whatever its stat. A Full that was cut short
-	// is finished by the next Sync.
+	// Full reads every file again, even if its stat is unchanged. If a Full sync was interrupted,
+	// the next Sync finishes it.
 	Full bool
-	// Wait is how long to wait for another process that is syncing. Default
-	// 10 s; negative: as long as the context lasts.
+	// Wait is how long to wait for another process that is syncing. The default is 10 s. If Wait
+	// is negative, Sync waits until the context ends.
 	Wait time.Duration
-	// BatchChunks is how many new chunks go into one transaction, at least a
-	// file's. Default 2000: larger is hardly faster, smaller loses less to a
-	// kill.
+	// BatchChunks is the number of new chunks in one transaction. The chunks of one file are
+	// always in one transaction. The default is 2000. A larger number is hardly faster; with a
+	// smaller number a kill loses less.
 	BatchChunks int
 	// Progress, if not nil, is called after every transaction.
 	Progress func(Progress)
@@ -36,8 +35,8 @@ const (
 	defaultBatch = 2000
 )
 
-// OrDefaults returns the options with defaults for members that are not set: batch is the default
-// of BatchChunks.
+// OrDefaults returns the options with defaults for unset members. The parameter batch is the
+// default of BatchChunks.
 func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	out := SyncOptions{}
 	if o != nil {
@@ -52,23 +51,25 @@ func (o *SyncOptions) OrDefaults(batch int) SyncOptions {
 	return out
 }
 
-// Progress is how far a Sync is, in files and bytes that it must read.
+// Progress is the progress of a Sync, in files and bytes that it must read.
 type Progress struct {
 	Files, FilesTotal int
 	Bytes, BytesTotal int64
-	// Chunks counts those added so far.
+	// Chunks counts the chunks added so far.
 	Chunks int
 }
 
 // SyncReport is the result of a Sync.
 type SyncReport struct {
-	// The listed files and their outcomes. Touched files had another time and the same content.
-	// Skipped ones hold nothing to index.
+	// Files counts the listed files, and the other fields count the files with each outcome.
+	// Touched files had another time or size in their stat and the same content. Skipped files
+	// hold nothing to index.
 	Files, Unchanged, Added, Changed, Touched, Skipped, Removed int
-	// Read counts the files that were opened, Bytes their sizes.
-	Read  int
+	// Read counts the files that were opened.
+	Read int
+	// Bytes is the total size of these files.
 	Bytes int64
-	// Chunks that came, went, and stayed in files that changed.
+	// These fields count the chunks that were added, removed, and kept in changed files.
 	ChunksAdded, ChunksRemoved, ChunksKept int
 	// ChunkBytes is the text of the added chunks.
 	ChunkBytes int64
@@ -101,11 +102,11 @@ func rate(n float64, d time.Duration) float64 {
 type Reader func(path string) ([]Chunk, error)
 
 // Sync brings the index up to date with the files that source lists. If source yields an error
-// with a path, the index keeps its rows of that file or folder. If it yields one without a path,
-// nothing at all is removed. A source should not list files that must not be indexed.
+// with a path, the index keeps its rows of that file or folder. If source yields an error without
+// a path, Sync removes nothing. A source should not list files that must not be indexed.
 //
-// A file that can't be read is in the report and does not end the Sync. After an error, and after
-// a kill, the committed part is kept and the next Sync does the rest.
+// A file that can't be read is in the report and does not end the Sync. After an error or a kill,
+// the index keeps the committed part, and the next Sync does the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
 	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
 	err := s.sync(ctx, source)
@@ -150,8 +151,8 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) er
 	return s.apply(ctx, l)
 }
 
-// rules makes the index follow this program's rules, if others made it, and marks the files that
-// must be read whatever their stat.
+// rules makes the index follow this program's rules if it was made by other rules. It marks the
+// files that must be read even if their stat is unchanged.
 func (s *syncer) rules(ctx context.Context) error {
 	if s.meta.analysis != analysis.Version {
 		if err := s.reanalyse(ctx); err != nil {
@@ -209,8 +210,8 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	return err
 }
 
-// errOvertaken means that somebody wrote without the lock, as can happen on
-// file systems that have none.
+// errOvertaken means that another process wrote without the lock. This can happen on file systems
+// without locks.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
 // change runs f in a transaction on the present meta and saves f's changes to it.
@@ -237,7 +238,7 @@ func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) 
 	return err
 }
 
-// removeBatch is how many files are removed in one transaction.
+// removeBatch is the number of files removed in one transaction.
 const removeBatch = 200
 
 // removeAll removes the files that are no longer there.

@@ -8,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// defaultExact is how many vectors are compared one by one if Options does not set
-// it: about where that begins to take longer than a search by words.
+// defaultExact is the default of Options.ExactVectors. Comparing more vectors than that one by
+// one takes longer than a search by words.
 const defaultExact = 10_000
 
-// tune makes the codes of vectors if these are many. It measures which way of searching them
-// finds the same as comparing every vector, and measures again whenever there are twice as many.
-// All is read in one transaction and written in another: if vectors came in between, the next
-// call does it.
+// tune makes codes if there are many vectors. It measures which codes find the same vectors as
+// comparing every vector, and measures again whenever the number of vectors has doubled. It reads
+// in one transaction and writes in another. If the index changed between the two, tune writes
+// nothing, and the next call makes the codes.
 func tune(ctx context.Context, h *handles, o *Options, again bool) error {
 	m, n, err := due(ctx, h, int64(o.ExactVectors), again)
 	if err != nil || n == 0 {
@@ -38,7 +38,7 @@ func tune(ctx context.Context, h *handles, o *Options, again bool) error {
 	})
 }
 
-// due returns the number of vectors if they must be measured, else 0.
+// due returns the number of vectors if the codes must be measured, else 0.
 func due(ctx context.Context, h *handles, most int64, again bool) (*meta, int64, error) {
 	m, err := loadMeta(ctx, h.read)
 	if err != nil || m.model == "" || m.dim > vec.MaxCoded || most < 0 || m.nextRow <= most {
@@ -56,7 +56,7 @@ func due(ctx context.Context, h *handles, most int64, again bool) (*meta, int64,
 	return m, n, nil
 }
 
-// measure measures the vectors in use, in one transaction.
+// measure measures codes for the vectors in use, in one transaction.
 func measure(ctx context.Context, h *handles, m *meta) (*vec.Measurement, error) {
 	tx, err := h.read.BeginTx(ctx, nil)
 	if err != nil {
@@ -70,7 +70,8 @@ func measure(ctx context.Context, h *handles, m *meta) (*vec.Measurement, error)
 	return vec.Measure(m.dim, all, vectorsIn(ctx, tx, m))
 }
 
-// eachVector reads vectors in the order of their rows: all, or those of some rows.
+// eachVector reads vectors in the order of their rows. It reads all vectors, or the vectors of
+// some rows.
 func eachVector(ctx context.Context, db drv.Conn, m *meta, rows []int64, f func(row, file, id int64, v []byte) error) error {
 	query := `SELECT c.row, c.file, e.id, e.vector FROM chunks AS c
 		JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=?`

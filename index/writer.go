@@ -62,8 +62,8 @@ func (w *writer) replace(f *prepared, again bool) error {
 	return w.insertAll(f, f.Row.id, old)
 }
 
-// insertAll writes the chunks of a file: those among old stay, the rest of old
-// goes, the others come.
+// insertAll writes the chunks of a file. It keeps the chunks that are among old, removes the
+// other chunks of old, and inserts the new chunks.
 func (w *writer) insertAll(f *prepared, file int64, old []oldChunk) error {
 	left := map[chunkKey][]oldChunk{}
 	for _, o := range old {
@@ -107,7 +107,7 @@ func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 	return err
 }
 
-// insert adds a chunk, its words and, if it is known, its vector.
+// insert adds a chunk, its words and, if the cache has it, its vector.
 func (w *writer) insert(f *prepared, file int64, seq int) error {
 	r := &f.chunks[seq]
 	if r.Words == nil {
@@ -144,8 +144,8 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 	return err
 }
 
-// analyse makes a chunk's words here, for a chunk that was in the index when
-// the file was prepared and is needed once more.
+// analyse makes the words of a chunk that was in the index when the file was prepared, so that
+// its words were not prepared.
 func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 	if w.a == nil {
 		a, err := analysis.New()
@@ -158,7 +158,7 @@ func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
 	return nil
 }
 
-// remove takes a chunk out of all tables; its vector stays in the cache.
+// remove deletes a chunk from all tables. Its vector stays in the cache.
 func (w *writer) remove(o oldChunk) error {
 	w.removed++
 	w.meta.langs[o.lang]--
@@ -174,7 +174,7 @@ func (w *writer) remove(o oldChunk) error {
 	return nil
 }
 
-// removeFile takes a file out with all its chunks.
+// removeFile deletes a file with all its chunks.
 func (w *writer) removeFile(f *fileRow) error {
 	old, err := oldChunks(w.ctx, w.tx, f.id)
 	if err != nil {

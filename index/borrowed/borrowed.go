@@ -1,5 +1,5 @@
-// Package borrowed opens SQLite files of other programs, to be read and never written,
-// with the driver that the program was built with. It knows no table of theirs.
+// Package borrowed opens SQLite files of other programs for reading, never for writing, with the
+// driver that this program was built with. It knows no table of these files.
 package borrowed
 
 import (
@@ -16,11 +16,11 @@ import (
 // Magic is the beginning of every SQLite file.
 const Magic = "SQLite format 3\x00"
 
-// wait is how long a statement waits for the program whose file it is.
+// wait is how long a statement waits for the program that owns the file.
 const wait = 5 * time.Second
 
-// Open opens the file at path. If the folder can't be written to, which a file with a write-ahead
-// log needs even for reading, the file is read as it is, without its log.
+// Open opens the file at path. Reading a file with a write-ahead log needs a writable folder. If
+// the folder is not writable, Open reads the file without its log.
 func Open(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := open(ctx, path, drv.ReadOnly)
 	if code := drv.Code(err) & 0xff; code == drv.CodeCantOpen || code == drv.CodeReadOnly {
@@ -55,7 +55,7 @@ func Plain(err error) error {
 	return err
 }
 
-// Columns returns the columns of a table by name, none if there is no such table.
+// Columns returns the columns of a table by name. The result is empty if there is no such table.
 func Columns(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {

@@ -4,6 +4,5 @@ package qmd
 
 import "os/exec"
 
-// alone does nothing where there are no process groups: the program is killed by
-// itself.
+// alone does nothing on systems without process groups. Only the program itself is killed there.
 func alone(*exec.Cmd) {}

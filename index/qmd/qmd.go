@@ -18,18 +18,18 @@ type Options struct {
 	// Command is the program and its first arguments, the last of which may be its verb:
 	// "search" (by words, the default), "vsearch" or "query". It must not be empty.
 	Command []string
-	// Collection is the one that has the workspace.
+	// Collection is the QMD collection that holds the workspace.
 	Collection string
-	// Dir is the folder that it is started in.
+	// Dir is the folder in which QMD is started.
 	Dir string
-	// Timeout bounds one answer; default DefaultTimeout.
+	// Timeout bounds the time of one answer. The default is DefaultTimeout.
 	Timeout time.Duration
 }
 
 // DefaultTimeout is how long an answer may take.
 const DefaultTimeout = 5 * time.Second
 
-// Index is an index whose questions QMD answers, if it can.
+// Index is an index that passes its questions to QMD. If QMD fails, the index itself answers.
 type Index struct {
 	*index.Index
 	opts Options
@@ -49,7 +49,7 @@ func Beside(ix *index.Index, o Options) *Index {
 // verb returns the last word of the command.
 func (ix *Index) verb() string { return ix.opts.Command[len(ix.opts.Command)-1] }
 
-// maxHits is the most hits that QMD is asked for.
+// maxHits is the largest number of hits requested from QMD.
 const maxHits = 40
 
 // Search runs QMD, and searches the index if that fails or finds nothing.
@@ -63,7 +63,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	return out, ierr
 }
 
-// errNothing is why the index is searched when nothing else is wrong.
+// errNothing is the reason for searching the index when QMD found nothing.
 var errNothing = errors.New("it found nothing")
 
 func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
@@ -99,8 +99,8 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	return out, err
 }
 
-// resolve finds the chunks that QMD's hits are in; unresolved counts those that are in
-// none.
+// resolve finds the chunks that contain QMD's hits. unresolved counts the hits that are in no
+// chunk.
 func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
 	paths, err := ix.paths(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 			unresolved++
 			continue
 		}
-		// A snippet begins a line before the match, if there is one.
+		// A snippet begins one line before the match, if there is a line before it.
 		line := max(1, min(r.StartLine+1, max(r.EndLine, r.StartLine)))
 		places, scores = append(places, index.Place{Path: p, Line: line}), append(scores, r.Score)
 	}
@@ -130,7 +130,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 	return found, unresolved, err
 }
 
-// paths returns the index's files by the spellings that QMD may have for them.
+// paths returns the paths of the index's files by the spellings that QMD may use for them.
 func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 	all, err := ix.Paths(ctx)
 	out := make(map[string]string, 2*len(all))
@@ -138,13 +138,13 @@ func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
 		out[spelling(p)] = p
 	}
 	for _, p := range all {
-		out[p] = p // its own name wins
+		out[p] = p // a file's own name has priority
 	}
 	return out, err
 }
 
-// spelling returns a path as older versions of QMD have it: lower case, and a
-// dash for whatever is not a letter, digit, dot or slash.
+// spelling returns a path as older versions of QMD spell it: in lower case, with a dash for every
+// character other than letters, digits, dots and slashes.
 func spelling(p string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _()[]&'\",;:!+", r) {
@@ -154,7 +154,7 @@ func spelling(p string) string {
 	}, strings.ToLower(p))
 }
 
-// path returns the file of this workspace that QMD names.
+// path returns the path of the workspace's file that source names.
 func (ix *Index) path(source string, paths map[string]string) (string, bool) {
 	rest, ok := strings.CutPrefix(source, "qmd://")
 	if !ok {
@@ -172,7 +172,7 @@ func (ix *Index) path(source string, paths map[string]string) (string, bool) {
 	return p, ok
 }
 
-// ranked keeps QMD's order, each chunk once, with scores that fall.
+// ranked returns each found chunk once, in QMD's order, with falling scores.
 func ranked(found []index.Hit, q index.Query) []index.Hit {
 	var out []index.Hit
 	seen := map[string]bool{}
@@ -193,11 +193,11 @@ func ranked(found []index.Hit, q index.Query) []index.Hit {
 // least keeps scores above nothing and apart.
 const least = 1e-6
 
-// maxQuestion bounds the part of a question that is sent, in bytes: a program's arguments have an
-// end, and QMD requires every word.
+// maxQuestion bounds the part of a question that is sent to QMD, in bytes. The system limits a
+// program's arguments, and QMD returns only hits that hold every word.
 const maxQuestion = 2000
 
-// plain takes the meaning that QMD gives to signs off a question.
+// plain returns a question in which no sign has a special meaning for QMD.
 func plain(text, verb string) string {
 	if len(text) > maxQuestion {
 		text = strings.ToValidUTF8(text[:maxQuestion], "")

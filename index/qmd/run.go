@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// maxAnswer bounds the part of an answer that is read. maxReason bounds the reported part of a
-// failure.
+// maxAnswer bounds the part of an answer that is read. maxReason bounds the reported part of an
+// error text.
 const (
 	maxAnswer = 8 << 20
 	maxReason = 200
@@ -50,7 +50,7 @@ func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, 
 	return answer, nil
 }
 
-// reason returns the first line of a program's complaint.
+// reason returns the first line of a program's error output.
 func reason(complaint string) string {
 	for line := range strings.Lines(complaint) {
 		if line = strings.TrimSpace(line); line != "" {

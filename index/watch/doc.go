@@ -5,12 +5,12 @@
 //	                          │
 //	                          └─ a folder came: it and those below are watched too
 //
-// It watches folders and never files: editors that write a new file and rename it over the old
-// one replace the file, not the folder. It reports only that something may have changed, without
-// a name, so that events that the system dropped (an overflow) cost nothing but a look. Between
-// the moment when a folder comes and the moment when it is watched, files in it may be missed by
-// the watch; the look that follows finds them.
+// The package watches folders and never files, because many editors write a new file and rename
+// it over the old file. It reports that something may have changed, and no name. If the system
+// dropped events (an overflow), it reports a change, and the caller compares the files. The watch
+// may miss files that are written into a new folder before that folder is watched. The caller
+// finds these files too, because the new folder is reported as a change.
 //
-// If no more folders can be watched (a limit of the system), it continues with those that it has,
-// and State reports that. The caller must then look at intervals.
+// If a limit of the system prevents the watch of more folders, the package continues to watch the
+// other folders, and State returns an error. The caller must then compare the files at intervals.
 package watch

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Poller looks at intervals whether a number has changed that counts changes: for things that no
-// system watches, such as files in a database.
+// Poller compares a version number at intervals. It is for data that the system can't watch, such
+// as files in a database.
 type Poller struct {
 	changed chan struct{}
 	cancel  context.CancelFunc
@@ -17,8 +17,8 @@ type Poller struct {
 	err error
 }
 
-// Poll begins to look. version is asked by one goroutine. After an error it is asked again
-// later, and State has the error until then.
+// Poll begins to poll. One goroutine calls version at intervals. After an error of version, State
+// returns the error until a later call succeeds.
 func Poll(every time.Duration, version func(context.Context) (int64, error)) *Poller {
 	return poll(version, func() <-chan time.Time { return time.After(every) })
 }
@@ -42,7 +42,7 @@ func (p *Poller) run(ctx context.Context, version func(context.Context) (int64, 
 			if known && now != last {
 				select {
 				case p.changed <- struct{}{}:
-				default: // one waits already
+				default: // a report is waiting already
 				}
 			}
 			last, known = now, true
@@ -58,14 +58,14 @@ func (p *Poller) run(ctx context.Context, version func(context.Context) (int64, 
 // Changed gets a value when the number has changed. It is never closed.
 func (p *Poller) Changed() <-chan struct{} { return p.changed }
 
-// State returns why the last look failed; no folders are watched.
+// State returns 0 folders and the error of the last call of version.
 func (p *Poller) State() (folders int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return 0, p.err
 }
 
-// Close ends it and waits for that. It is idempotent.
+// Close ends the polling and waits until it has ended. It is idempotent.
 func (p *Poller) Close() error {
 	p.cancel()
 	<-p.done

@@ -14,18 +14,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// DefaultDebounce is how long nothing must happen before a change is reported.
+// DefaultDebounce is the default of Options.Debounce.
 const DefaultDebounce = 1500 * time.Millisecond
 
-// maxDelay is how many times the debounce a change waits at most while others
-// keep coming.
+// maxDelay bounds, in multiples of the debounce, how long a report waits while changes continue.
 const maxDelay = 10
 
 // Tree is a folder that is watched.
 type Tree struct {
-	// Root is watched itself. Deep are folders below it, with slashes, that are watched with
-	// everything below them, now or as soon as they exist. "." is Root.
+	// Root is a watched folder.
 	Root string
+	// Deep are folders below Root, with slashes, that are watched with everything below them. A
+	// missing folder of Deep is watched as soon as it exists. "." is Root itself.
 	Deep []string
 	// Skip leaves out folders of Deep, and the folders below them, by their paths relative to
 	// Root.
@@ -38,16 +38,16 @@ type Tree struct {
 // Options name the watched folders.
 type Options struct {
 	Tree
-	// Also are watched too, if they are there when the watch begins.
+	// Also are further trees. A tree is watched if its Root exists when the watch begins.
 	Also []Tree
-	// Debounce is how long nothing must happen before a change is reported;
-	// default DefaultDebounce. After ten times as long it is reported in any
-	// case.
+	// Debounce is the quiet time that must follow a change before the change is reported. The
+	// default is DefaultDebounce. If changes continue, the report comes after ten times as long.
 	Debounce time.Duration
 
-	// after makes the timers, open the system's watcher, for tests.
+	// after makes the timers. Tests replace it.
 	after func(time.Duration) <-chan time.Time
-	open  func() (notifier, error)
+	// open opens the system's watcher. Tests replace it.
+	open func() (notifier, error)
 }
 
 // notifier holds the needed methods of an fsnotify.Watcher.
@@ -81,13 +81,13 @@ type Watcher struct {
 
 	mu      sync.Mutex // guards the fields below
 	folders map[string]bool
-	// missing is why a folder is not watched, by folder; lost why events were.
+	// missing holds, for each folder that is not watched, the reason.
 	missing map[string]error
-	lost    error
+	// lost is the reason why events were lost.
+	lost error
 }
 
-// Open begins to watch. The error is for a system that can't watch at all, or not
-// even Root.
+// Open begins to watch. It returns an error if the system can't watch at all or can't watch Root.
 func Open(o Options) (*Watcher, error) {
 	if o.Debounce <= 0 {
 		o.Debounce = DefaultDebounce
@@ -121,15 +121,15 @@ func Open(o Options) (*Watcher, error) {
 // Changed gets a value when something has changed and settled. It is never closed.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Close ends the watch and waits for it. It is idempotent.
+// Close ends the watch and waits until it has ended. It is idempotent.
 func (w *Watcher) Close() error {
 	w.cancel()
 	<-w.done
 	return nil
 }
 
-// State returns how many folders are watched, and why others are not; nil if all
-// are.
+// State returns the number of watched folders, and an error if some folders are not watched or
+// events were lost.
 func (w *Watcher) State() (folders int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +142,7 @@ func (w *Watcher) State() (folders int, err error) {
 	return len(w.folders), errors.Join(err, w.lost)
 }
 
-// run turns events into one word per burst of them.
+// run sends one report for each burst of events.
 func (w *Watcher) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.n.Close()
@@ -208,7 +208,8 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 	w.mu.Lock()
 	watched := w.folders[e.Name]
 	if watched && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
-		// The system has dropped it; a folder of the same name must be added anew.
+		// The system no longer watches this folder. A new folder of the same name must be added
+		// again.
 		delete(w.folders, e.Name)
 	}
 	w.mu.Unlock()
@@ -218,7 +219,8 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 // trees are all watched trees.
 func (w *Watcher) trees() []Tree { return append([]Tree{w.opts.Tree}, w.opts.Also...) }
 
-// treeOf finds the innermost tree that something is in, nil if none, and its path there.
+// treeOf returns the innermost tree that contains name, and the path of name in that tree. The
+// tree is nil if no tree contains name.
 func (w *Watcher) treeOf(name string) (*Tree, string) {
 	var in *Tree
 	path := ""
@@ -231,7 +233,7 @@ func (w *Watcher) treeOf(name string) (*Tree, string) {
 	return in, path
 }
 
-// within reports whether a path is one of Deep or below.
+// within reports whether a path is a folder of Deep or is below such a folder.
 func (t *Tree) within(rel string) bool {
 	for _, d := range t.Deep {
 		if d == "." || rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
@@ -241,8 +243,8 @@ func (t *Tree) within(rel string) bool {
 	return false
 }
 
-// overflow handles dropped events: there may be new folders that were not
-// seen.
+// overflow handles an error of the system's watcher. After dropped events it looks for new
+// folders, because their events may be lost.
 func (w *Watcher) overflow(err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.lose(fmt.Errorf("watch %s: %w", w.opts.Root, err))
@@ -265,8 +267,8 @@ func (w *Watcher) addDeep() {
 	}
 }
 
-// addBelow watches a folder and those below it. Symbolic links are not followed, as
-// no listing does.
+// addBelow watches a folder and the folders below it. It follows no symbolic links, just as
+// listings don't.
 func (w *Watcher) addBelow(t *Tree, dir string) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -294,7 +296,7 @@ func (t *Tree) skips(path string) bool {
 func (w *Watcher) add(dir string) {
 	err := w.n.Add(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != w.opts.Root {
-		return // it went as it came
+		return // the folder is gone already
 	}
 	if err != nil {
 		w.miss(dir, err)
