@@ -19,14 +19,14 @@ type CallSummary struct {
 	Params string `json:"params,omitempty"`
 }
 
-// Attempt is a call as its result will be judged.
+// Attempt is a call, reduced to the data by which its result will be judged.
 type Attempt struct {
 	ID string `json:"id"`
 	CallSummary
 	// Target is the object that the call works on. Two calls with the same target have one
 	// purpose.
 	Target string `json:"target"`
-	// Sig is equal for equal calls; Check marks a test or a build.
+	// Sig is equal for equal calls. Check marks a test or a build.
 	Sig   string `json:"sig"`
 	Check bool   `json:"check,omitempty"`
 	// Read and Edited are the files that it reads and changes if it succeeds.
@@ -34,29 +34,30 @@ type Attempt struct {
 	Edited []string `json:"edited,omitempty"`
 }
 
-// Failure is an attempt that failed, until one of the same target works or too
-// much has happened since.
+// Failure is an attempt that failed. It is kept until an attempt with the same target succeeds or
+// too many calls have followed.
 type Failure struct {
 	Attempt
 	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
 	Key   string `json:"key,omitempty"`
-	// Since counts the calls after it.
+	// Since counts the calls after the failure.
 	Since int `json:"since,omitempty"`
-	// After lists the later actions on its target, or the files that they changed.
+	// After lists the later actions on the failure's target, or the files that these actions
+	// changed.
 	After []string `json:"after,omitempty"`
 }
 
-// How many calls later a success still counts as the way out of a failure. A tool that works on
-// no file shows little of its purpose, and so does a command without a verb. For these only the
-// next calls count.
+// The number of calls within which a success still counts as the way out of a failure. A tool
+// that works on no file shows little of its purpose, and so does a command without a verb. For
+// such a tool or command only the next calls count.
 const (
 	reach     = 12
 	nearReach = 3
 	maxAfter  = 3
 )
 
-// call notes a tool call: the tool as used, the rest for its result.
+// call notes that a tool was used, and keeps the rest of the call for its result.
 func (u *updater) call(tc *memkernel.ToolCall) {
 	a := u.attempt(tc)
 	t := &u.s.Thread
@@ -140,8 +141,8 @@ func bare(word string) bool {
 	return word[0] != '-' && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
 }
 
-// sameTarget reports whether two attempts have one purpose. One of two commands may leave out the
-// last word, such as the remote of a push.
+// sameTarget reports whether two attempts have one purpose. One of the two commands may lack the
+// last word of the other, such as the remote of a push.
 func sameTarget(a, b string) bool {
 	if a == b {
 		return true
@@ -160,7 +161,7 @@ func touch(list *[]Use, name string, seq, max int) {
 	*list = capped(append(kept, Use{name, seq}), max)
 }
 
-// result settles the call that it answers. A result without a call is passed over.
+// result settles the call that r answers. It ignores a result without a call.
 func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	t := &u.s.Thread
 	i := slices.IndexFunc(t.Pending, func(a Attempt) bool { return a.ID == r.CallID })
@@ -234,9 +235,9 @@ func (u *updater) worked(a Attempt) {
 	}, did)
 }
 
-// pass checks the open failures against a call. It drops those that the call settles, and those
-// that are too far back. A change of any file may have helped the other failures. A reading helps
-// only failures of the file that it reads.
+// pass checks the open failures against a call. It drops the failures that the call settles, and
+// the failures that are too far back. A change of any file may have helped the other failures. A
+// reading helps only failures of the file that it reads.
 func (u *updater) pass(settles func(Failure) bool, did string) {
 	var kept []Failure
 	for _, f := range u.s.Thread.Failures {
@@ -301,7 +302,7 @@ func (f Failure) helpers(a Attempt) []string {
 	})
 }
 
-// label names a call; a command speaks for itself.
+// label names a call. A command is its own label.
 func (a Attempt) label() string {
 	params := summary.Excerpt(a.Params, 80)
 	if strings.HasPrefix(a.Target, "run:") {

@@ -20,13 +20,13 @@ const (
 	schemaVersion = 1
 )
 
-// Trigger is why a checkpoint was written.
+// Trigger is the reason why a checkpoint was written.
 type Trigger string
 
 const (
 	// TriggerAuto is the crossing of LevelCheckpoint, whatever its share.
 	TriggerAuto Trigger = "auto-80pct"
-	// TriggerCompaction is a compaction of the host's or a cut of the kernel's.
+	// TriggerCompaction is a compaction by the host or a cut by the kernel.
 	TriggerCompaction Trigger = "compaction"
 	// TriggerSessionEnd is a session's end or reset, where the host reports it.
 	TriggerSessionEnd Trigger = "session-end"
@@ -38,11 +38,11 @@ const (
 type Status string
 
 const (
-	// StatusInProgress: the agent has something to do or to answer.
+	// StatusInProgress means that the agent has something to do or to answer.
 	StatusInProgress Status = "in_progress"
-	// StatusIdle: its turn is over and it asked nothing.
+	// StatusIdle means that the agent's turn is over and that the agent asked nothing.
 	StatusIdle Status = "idle"
-	// StatusWaiting: its turn ended with a question.
+	// StatusWaiting means that the agent's turn ended with a question.
 	StatusWaiting Status = "waiting_for_user"
 )
 
@@ -74,11 +74,11 @@ type Meta struct {
 	// CompactionCount is the number of compactions of the session so far.
 	CompactionCount int        `yaml:"compaction_count"`
 	TokenUsage      TokenUsage `yaml:"token_usage"`
-	// PreviousCheckpoint is the id of the one before, "" for the first.
+	// PreviousCheckpoint is the id of the previous checkpoint, "" for the first checkpoint.
 	PreviousCheckpoint Name `yaml:"previous_checkpoint"`
 	Channel            Name `yaml:"channel"`
 	AgentID            Name `yaml:"agent_id"`
-	// Captured is the number of the last message that went into it.
+	// Captured is the number of the last message that the checkpoint covers.
 	Captured int `yaml:"captured"`
 	// SessionState names the page that holds the workspace's SESSION-STATE.md from before this
 	// session took it over. Only earlier versions set it.
@@ -88,11 +88,11 @@ type Meta struct {
 // TokenUsage is how large the prompt was.
 type TokenUsage struct {
 	// InputTokens is the size that the provider billed for the newest observed call. If no call
-	// was observed, it is our own reading. Source tells which.
+	// was observed, it is the kernel's own reading. Source tells which of the two it is.
 	InputTokens int `yaml:"input_tokens"`
 	// ContextWindow is 0 if it is unknown.
 	ContextWindow int `yaml:"context_window"`
-	// Utilization is InputTokens' share of the window, rounded to a hundredth.
+	// Utilization is InputTokens as a share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
 	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
 	Source Name `yaml:"source,omitempty"`
@@ -102,7 +102,7 @@ type TokenUsage struct {
 	Message    Name `yaml:"message,omitempty"`
 	ObservedAt Time `yaml:"observed_at,omitempty"`
 	// GaugeTokens is the reading at which the checkpoint was written, including the messages
-	// since that call. It is 0 if it equals InputTokens.
+	// since the billed call. It is 0 if it would equal InputTokens.
 	GaugeTokens int `yaml:"gauge_tokens,omitempty"`
 }
 
@@ -132,7 +132,7 @@ type Working struct {
 	Interrupted bool `yaml:"interrupted"`
 	// SplitTurn reports whether a compaction cut through the turn.
 	SplitTurn bool `yaml:"split_turn"`
-	// LastToolCall is the call that was under way, nil unless interrupted.
+	// LastToolCall is the call that was under way. It is nil unless Interrupted is set.
 	LastToolCall *ToolCall `yaml:"last_tool_call"`
 	NextAction   Text      `yaml:"next_action"`
 }
@@ -148,13 +148,13 @@ type Decision struct {
 	// ID is "d" and a number. It stays while later checkpoints keep the decision.
 	ID   Name `yaml:"id"`
 	What Text `yaml:"what"`
-	// By is "user" or "agent", "" if that is not known.
+	// By is the owner of the decision, "user" or "agent", or "" if unknown.
 	By Name `yaml:"by,omitempty"`
 	// When is the time of the message that settled it, zero if unknown.
 	When Time `yaml:"when"`
 }
 
-// Resources are files and tools, those used last at the end.
+// Resources are files and tools, the last used at the end.
 type Resources struct {
 	FilesRead     []Name `yaml:"files_read"`
 	FilesModified []Name `yaml:"files_modified"`
@@ -168,7 +168,7 @@ type Thread struct {
 	KeyExchanges []Exchange `yaml:"key_exchanges"`
 }
 
-// Exchange is one side of an exchange; Role is "user" or "agent".
+// Exchange is one side of an exchange. Role is "user" or "agent".
 type Exchange struct {
 	Role Name `yaml:"role"`
 	Gist Text `yaml:"gist"`
@@ -177,7 +177,7 @@ type Exchange struct {
 // Input holds the parts of a checkpoint that a state does not know.
 type Input struct {
 	SessionKey string
-	// SessionFile, Channel and AgentID count where the state has none.
+	// SessionFile, Channel and AgentID each count only if the state lacks the value.
 	SessionFile, Channel, AgentID string
 	// Now becomes created_at.
 	Now     time.Time
@@ -190,18 +190,18 @@ type Input struct {
 	SplitTurn bool
 	// FilesRead and FilesModified are the host's own lists, if it keeps any.
 	FilesRead, FilesModified []string
-	// Instead replaces the previous checkpoint if none can be read. It holds another record's
-	// data on the session.
+	// Instead takes the place of the previous checkpoint if no checkpoint can be read. It holds
+	// another record's data on the session.
 	Instead *Checkpoint
 }
 
-// dedupeShare is the change of input tokens since the last checkpoint, as a share
-// of its own, under which an automatic one holds nothing new.
+// dedupeShare is the change of input tokens since the last checkpoint, as a share of that
+// checkpoint's input tokens. Below it, an automatic checkpoint would hold nothing new.
 const dedupeShare = 0.05
 
-// Redundant reports whether an automatic checkpoint would repeat the latest one: no compaction
-// lies between, and the input changed by less than 5 %. A checkpoint on request is never
-// redundant.
+// Redundant reports whether an automatic checkpoint would repeat the latest one. It would if
+// there was no compaction since then and the input changed by less than 5 %. A requested
+// checkpoint is never redundant.
 func Redundant(latest *Checkpoint, in Input) bool {
 	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
 		return false
@@ -211,9 +211,10 @@ func Redundant(latest *Checkpoint, in Input) bool {
 	return float64(max(delta, -delta)) < dedupeShare*float64(was)
 }
 
-// Build bundles a state into a checkpoint that follows latest, which may be nil: decisions,
-// learnings, files and open items of the latest are carried on, within the caps, the newest kept.
-// The state must be one that [Begin] fitted to latest, or to an earlier checkpoint. It is pure.
+// Build bundles a state into a checkpoint that follows latest, which may be nil. The checkpoint
+// keeps the decisions, learnings, files and open items of latest within the caps, the newest
+// first of all. [Begin] must have fitted the state to latest or to an earlier checkpoint. Build
+// is a pure function.
 func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	prev := latest
 	if prev == nil {
@@ -240,7 +241,8 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	return c
 }
 
-// usage returns the newest that a provider billed, or else the reading.
+// usage returns the size of the newest call that a provider billed. If there is none, it returns
+// the reading.
 func (s *State) usage(in Input) TokenUsage {
 	r := in.Reading
 	u := TokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
@@ -306,7 +308,8 @@ func (t *ThreadState) underWay() *CallSummary {
 	return t.LastCall
 }
 
-// nextAction returns the agent's own plan, if it has touched it since the user spoke.
+// nextAction returns the agent's own plan, if the agent has changed the plan since the user
+// spoke.
 func (t *ThreadState) nextAction(w Working) string {
 	planned := t.Planned > 0 && t.Planned == t.Reader.Turn
 	switch step := t.Reader.Step(); {
@@ -376,8 +379,8 @@ func (s *State) resources(prev *Checkpoint, in Input) Resources {
 	}
 }
 
-// merged returns the older names, the host's, then the captured ones, each at its last
-// place.
+// merged returns the older names, then the host's names, then the captured names. Each name is at
+// its last place.
 func merged(old []Name, uses []Use, host []string, max int) []Name {
 	out := slices.Clone(old)
 	add := func(name string) {
@@ -417,7 +420,7 @@ func (s *State) learnings(prev *Checkpoint) []Text {
 
 func checkpointID(n int) Name { return Name(fmt.Sprintf("cp_%03d", n)) }
 
-// number is that of an id, such as cp_012 or d12, 0 if it has none.
+// number returns the number in an id such as cp_012 or d12, 0 if the id has no number.
 func number(id string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(id, "cpd_"))
 	if err != nil || n < 0 {

@@ -32,14 +32,14 @@
 // they are written with every tool result. A power cut may lose everything captured since the
 // newest checkpoint. Checkpoints are synced, and so are the pages of the messages, which are in
 // the session's journal. A torn state file is replaced by an empty one and reported. A checkpoint
-// exists once its own file does. The next one repairs the pointer, the emptied state and the
-// removal of old files. Every entry carries the number of the message it came from, and every
-// checkpoint that of the last message in it. So a checkpoint's contents are known without asking
-// a clock.
+// exists once its own file exists. The next checkpoint repairs the pointer, the emptied state and
+// the removal of old files. Every entry carries the number of the message it came from, and every
+// checkpoint carries the number of the last message in it. These numbers tell a checkpoint's
+// contents without a clock.
 //
 // The package never deletes any of the last five checkpoints, never changes one that was written,
 // and never repairs a damaged one. Instead it uses the previous one, and reports the damage.
 //
-// Units: tokens by the caller's counter. Sizes of text are runes, but a wide character counts
+// Tokens are counted by the caller's counter. Sizes of text are in runes. A wide character counts
 // twice where a long reply is distinguished from a short one.
 package checkpoint

@@ -71,7 +71,7 @@ func (u *updater) keepAgentText(text string) {
 	t.Tail = append(t.Tail, e)
 }
 
-// trimTail leaves the user's last two messages and the answers to them.
+// trimTail keeps the user's last two messages and their answers.
 func (u *updater) trimTail() {
 	t, users := &u.s.Thread, 0
 	for i := len(t.Tail) - 1; i >= 0; i-- {
@@ -100,8 +100,8 @@ func columns(s string) int {
 	return n
 }
 
-// exchanges returns the key exchanges in their order: the first message, the newest
-// pivots, the last two exchanges, at most MaxExchanges.
+// exchanges returns at most MaxExchanges key exchanges in their order. They are the first
+// message, the newest pivots and the last two exchanges.
 func (t *ThreadState) exchanges() []ExchangeCapture {
 	var out []ExchangeCapture
 	add := func(e ExchangeCapture) {

@@ -25,8 +25,8 @@ const (
 	pointerName = checkpointFolder + "/" + pointerFile
 )
 
-// Pointer is _latest.json: which checkpoint is the newest. It is for readers that want no
-// listing. The files that exist decide.
+// Pointer is the file _latest.json, which names the newest checkpoint. It is for readers that
+// don't want to list the folder. If it disagrees with the files that exist, the files decide.
 type Pointer struct {
 	Version      int    `json:"version"`
 	CheckpointID string `json:"checkpoint_id"`
@@ -39,7 +39,8 @@ type Pointer struct {
 type Written struct {
 	// Checkpoint is the checkpoint of the current state.
 	Checkpoint *Checkpoint
-	// New reports whether this call wrote it, rather than found it redundant.
+	// New reports whether this call wrote the checkpoint. It is false if a new checkpoint would
+	// have been redundant.
 	New bool
 	// State is the state to continue with. It is already saved if the checkpoint is new.
 	State   State
@@ -54,9 +55,9 @@ func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 // the last five. An automatic checkpoint that [Redundant] finds to repeat the newest is not
 // written, and the state stays as it is.
 //
-// A state that was never fitted to the newest checkpoint is an error: its messages
-// have numbers that are given away already. After any other error the state on disk
-// counts: Resume from it, or make the same call again.
+// Checkpoint returns an error for a state that was never fitted to the newest checkpoint, since
+// other messages already have the numbers of its messages. After any other error the state on
+// disk counts. Callers should then resume from the state on disk or repeat the call.
 func (s Store) Checkpoint(st State, in Input) (Written, error) {
 	latest, bad, err := s.Latest()
 	if err != nil {
@@ -105,8 +106,8 @@ func (s Store) write(c *Checkpoint) error {
 	return nil
 }
 
-// nextNumber is above every number that files and pointer show as used, so that no file is
-// written twice.
+// nextNumber returns a number above all numbers that the files and the pointer show as used, so
+// that no file is written twice.
 func (s Store) nextNumber() (int, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -155,7 +156,7 @@ func (s Store) numbers() ([]int, error) {
 	return out, nil
 }
 
-// List names the checkpoints on disk, newest first, whole or not.
+// List returns the ids of the checkpoints on disk, newest first, including damaged checkpoints.
 func (s Store) List() ([]string, error) {
 	all, err := s.numbers()
 	var out []string
@@ -185,9 +186,9 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest reads the newest checkpoint that can be read, nil if there is none. A damaged one is
-// left in place and reported in the damage with its replacement. Latest returns an error if a
-// checkpoint can't be read now.
+// Latest reads the newest checkpoint that can be read. The result is nil if there is none. A
+// damaged checkpoint is left in place and reported as damage with its replacement. Latest returns
+// an error if a checkpoint can't be read now.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -238,7 +239,7 @@ func (c *Checkpoint) pointer() ([]byte, error) {
 	return append(p, '\n'), err
 }
 
-// pointsTo compares the pointer with the checkpoint, if it names that one.
+// pointsTo compares the pointer with the checkpoint if the pointer names that checkpoint.
 func (s Store) pointsTo(c *Checkpoint) error {
 	p, err := s.pointer()
 	if err != nil || p.CheckpointID != string(c.Meta.CheckpointID) {
@@ -255,8 +256,8 @@ func (s Store) pointsTo(c *Checkpoint) error {
 }
 
 // pointerDamage returns the damage of the pointer. A kill may leave a pointer to an older file,
-// which loses nothing. A pointer to a newer file names one that is gone. It is an error if it
-// can't be read now.
+// which loses nothing. A pointer to a newer file means that the newer file is gone. pointerDamage
+// returns an error if the pointer can't be read now.
 func (s Store) pointerDamage(all []int) ([]Damage, error) {
 	p, err := s.pointer()
 	switch {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Level is how far a context has filled up. Each level includes those below it.
+// Level is how far a context has filled up. Each level includes the lower levels.
 type Level int
 
 // The levels, lowest first.
@@ -29,12 +29,13 @@ type Thresholds struct {
 	Compact float64
 }
 
-// DefaultThresholds are 70 % and 80 % of the window, and compaction where a
-// reserve of 20,000 tokens begins in a window of 200,000.
+// DefaultThresholds returns 70 % for showing the gauge, 80 % for a checkpoint, and 90 % for
+// compaction. 90 % is where a reserve of 20,000 tokens begins in a window of 200,000.
 func DefaultThresholds() Thresholds { return Thresholds{Show: 0.70, Checkpoint: 0.80, Compact: 0.90} }
 
-// CompactionPoint returns the share of a window at which its reserve begins, both in
-// tokens. A reserve that leaves nothing gives 0, which no Thresholds accept.
+// CompactionPoint returns the share of a window at which its reserve begins. Both arguments are
+// in tokens. If the reserve takes the whole window, the result is 0, which [Thresholds.Check]
+// refuses.
 func CompactionPoint(window, reserve int) float64 {
 	if window <= 0 || reserve >= window {
 		return 0
@@ -42,7 +43,7 @@ func CompactionPoint(window, reserve int) float64 {
 	return float64(window-max(0, reserve)) / float64(window)
 }
 
-// Check refuses thresholds that are no share of a window.
+// Check returns an error if a threshold is not a share of a window.
 func (t Thresholds) Check() error {
 	for _, v := range [...]struct {
 		name  string
@@ -55,8 +56,9 @@ func (t Thresholds) Check() error {
 	return nil
 }
 
-// Level returns the highest level that a reading has reached. A host that compacts below another
-// threshold has reached that one too: its action has to happen before the compaction.
+// Level returns the highest level that a reading has reached. If a host compacts below another
+// threshold, a reading at its compaction point also reaches that threshold, since the threshold's
+// action has to happen before the compaction.
 func (t Thresholds) Level(r Reading) Level {
 	switch u := r.Utilization(); {
 	case u >= t.Compact:
@@ -69,10 +71,11 @@ func (t Thresholds) Level(r Reading) Level {
 	return LevelNone
 }
 
-// Cross compares a reading with the level of the one before it. It returns the level that now
-// holds, to be handed in next time, and every level crossed on the way, lowest first: a single
-// huge result crosses several at once and passes none by. A reading below a level re-arms it. A
-// host that reads nothing right after a cut must pass LevelNone after it.
+// Cross compares a reading with the level of the previous reading. It returns the current level,
+// which the caller must pass as last in the next call, and every level crossed since, lowest
+// first. A single huge result can cross several levels at once. A reading below a level re-arms
+// that level. A host that takes no reading right after a cut must pass LevelNone in the first
+// call after the cut.
 func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 	now = t.Level(r)
 	for l := last + 1; l <= now; l++ {
@@ -81,14 +84,15 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 	return now, crossed
 }
 
-// Reading is the size of the next call before any cut, in a window. Both are in tokens.
+// Reading is the size of the next call before any cut, and the size of its window, both in
+// tokens.
 type Reading struct {
 	Tokens, Window int
 	// Estimated reports whether no host's usage is in it.
 	Estimated bool
 }
 
-// Utilization returns the filled share of the window; above 1 where it overflows.
+// Utilization returns the filled share of the window. It is above 1 if the window overflows.
 func (r Reading) Utilization() float64 {
 	if r.Window <= 0 {
 		return 0
@@ -114,7 +118,7 @@ func (r Reading) Line(l Level, saved bool) string {
 	return s
 }
 
-// head is the first line, with something more in it.
+// head returns the first line of the gauge with more added to it.
 func (r Reading) head(more string, saved bool) string {
 	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window)) + more
 	if saved {
@@ -125,30 +129,32 @@ func (r Reading) head(more string, saved bool) string {
 
 // NextCut tells when older parts will leave a prompt, and how a model can prepare for it.
 type NextCut struct {
-	// Low is the size of the prompt after the last cut, or the one expected. High is the size
-	// above which it will be cut. Both are in tokens of the whole prompt. High is 0 where no cut
-	// is in sight.
+	// Low is the actual or expected size of the prompt after the last cut. High is the size above
+	// which the prompt will be cut, 0 if no cut is in sight. Both are in tokens of the whole
+	// prompt.
 	Low, High int
-	// InLoop reports whether a run of tool calls is open, which no cut for money breaks.
+	// InLoop reports whether a run of tool calls is open. A cut that only saves money does not
+	// break such a run.
 	InLoop bool
 	// Tool is the tool by which the model writes memory, "" if it has none.
 	Tool string
 	// Maybe reports that it is unknown whether the model has the tool.
 	Maybe bool
-	// Resolver is the tool by which it fetches text that has left, "" if it has none.
+	// Resolver is the tool by which the model fetches text that left the prompt, "" if the model
+	// has none.
 	Resolver string
 	// Told reports whether the advice was given since the last cut.
 	Told bool
 }
 
-// Way is how far a prompt has come from the last cut to the next, as a reading for
-// [Thresholds]: 0 right after the one, 1 at the other.
+// Way returns how far a prompt has grown from the last cut to the next, as a reading for
+// [Thresholds]. Its utilization is 0 right after the last cut and 1 at the next.
 func (c NextCut) Way(tokens int) Reading {
 	return Reading{Tokens: max(0, tokens-c.Low), Window: max(0, c.High-c.Low)}
 }
 
-// Line is [Reading.Line] plus the point at which older parts will leave, and the advice until
-// then, as far as the model can follow it.
+// Line returns [Reading.Line] with the point at which older parts will leave the prompt. It adds
+// the advice that the model can follow until then.
 func (c NextCut) Line(r Reading, l Level, saved bool) string {
 	if l < LevelShow {
 		return ""

@@ -48,7 +48,7 @@ func ParseLine(s string) (l Line, ok bool) {
 	return Line{m[1], m[2]}, true
 }
 
-// The longest line, in runes, and how many files a record names.
+// The length of the longest line, in runes, and the most files that a record names.
 const (
 	maxLineRunes = decisionRunes + 40 // with its time
 	maxLineFiles = 12
@@ -159,7 +159,8 @@ func leftOut(left map[string]int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// FromLines returns the checkpoint that lines hold. It ignores unknown tags. It has no id.
+// FromLines returns the checkpoint that lines hold. It ignores unknown tags. The checkpoint has
+// no id.
 func FromLines(lines []Line) *Checkpoint {
 	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
 	c.Working.Status = StatusIdle
@@ -211,8 +212,9 @@ func (c *Checkpoint) takeDecision(text string) {
 	c.Decisions = newestDecisions(append(c.Decisions, d))
 }
 
-// Merge returns the union of two records of one session. The newer one must be second: single
-// values and open items are the newer's, and lists are joined.
+// Merge returns the union of two records of one session. The newer record must be the second
+// argument. Single values and open items are those of the newer record. All other lists are
+// joined.
 func Merge(old, newer *Checkpoint) *Checkpoint {
 	c := *newer
 	for _, f := range []struct{ to, from *Text }{{&c.Working.Goal, &old.Working.Goal}, {&c.Working.Topic, &old.Working.Topic}} {
@@ -237,7 +239,7 @@ func Merge(old, newer *Checkpoint) *Checkpoint {
 	return &c
 }
 
-// joined is both lists, each entry at its last place.
+// joined returns the entries of both lists, each entry once, at its last place.
 func joined[T comparable](old, newer []T) []T {
 	out := slices.DeleteFunc(slices.Clone(old), func(o T) bool { return slices.Contains(newer, o) })
 	return append(out, newer...)

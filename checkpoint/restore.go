@@ -15,8 +15,8 @@ import (
 // RestoreCap is the most tokens that a restore text takes.
 const RestoreCap = 700
 
-// SpiralCount is the number of compactions of one session above which each further one is likely
-// to lose details that the others left.
+// SpiralCount is the number of compactions of one session above which each further compaction is
+// likely to lose details that the earlier compactions kept.
 const SpiralCount = 3
 
 // Beside returns the line by which a new conversation learns which session was at work in the
@@ -32,11 +32,11 @@ func Beside(key string, at time.Time) string {
 		BesideMark, line(key, nameRunes), at.UTC().Format("2006-01-02 15:04Z"), command)
 }
 
-// BesideMark is the beginning of that line.
+// BesideMark is the beginning of the line that [Beside] returns.
 const BesideMark = "[Another session was at work in this workspace:"
 
 // goingOn matches the words by which people ask, in a new conversation, to continue the earlier
-// work. The last group asks for it only as a whole message.
+// work. The last group of words counts only as a whole message.
 var goingOn = textutil.LazyRegexp(`(?i)\bwhere (?:were we|was i|are we at|did (?:we|i) (?:stop|leave))\b|\bleft off\b|\bwhat (?:were we|was i) (?:doing|working on)\b|\bpick up where\b|\bcarry on from\b|\bresume (?:our|the work|my)\b|\bcatch me up\b|\b(?:last|previous) session\b|` +
 	`wo waren wir|aufgehört haben|letzten? sitzung|où en (?:étions|était)|dernière session|dónde (?:estábamos|lo dejamos)|última sesión|做到哪|` +
 	`^\W*(?:(?:please )?(?:continue|go on|carry on|resume|keep going)|(?:mach )?weiter|continuez|poursuis|continúa|sigue|继续)[\W。！]*$`)
@@ -71,13 +71,16 @@ var allSections = []Section{SectionGoal, SectionWorking, SectionOpenItems, Secti
 type Occasion int
 
 const (
-	// AfterCompaction: in the session that the checkpoint is of.
+	// AfterCompaction shows the text in the session that wrote the checkpoint, after a
+	// compaction.
 	AfterCompaction Occasion = iota
-	// NewSession: at the beginning of a later conversation of the same session.
+	// NewSession shows the text at the beginning of a later conversation of the same session.
 	NewSession
-	// OnResume: in the conversation of the checkpoint, when it is resumed.
+	// OnResume shows the text in the conversation of the checkpoint when the conversation is
+	// resumed.
 	OnResume
-	// OtherSession: in a session that continues from the checkpoint of another one.
+	// OtherSession shows the text in a session that continues from the checkpoint of another
+	// session.
 	OtherSession
 )
 
@@ -94,25 +97,28 @@ func (o Occasion) heading() string {
 	return "restored after a compaction"
 }
 
-// RestoreOptions set how a restore text is made; nil means all defaults.
+// RestoreOptions set how a restore text is made. A nil pointer means all defaults.
 type RestoreOptions struct {
 	Occasion Occasion
-	// Cap is the most tokens by Count; 0 is RestoreCap.
+	// Cap is the most tokens of the text, counted by Count. 0 means RestoreCap.
 	Cap int
-	// Count must be pure; nil counts three bytes as a token.
+	// Count returns the tokens of a text. It must be a pure function. If it is nil, three bytes
+	// count as a token.
 	Count func(string) int
 	// Sections are the wanted sections; nil is all.
 	Sections []Section
 	// Resolver is the tool or command by which the reader fetches the text of an id. Without a
-	// resolver omitted entries are counted, and no id is named.
+	// resolver, the text counts omitted entries and names no id.
 	Resolver string
-	// More returns the id that leads to the whole of a section, of which n entries are left out.
-	// The id should lead to [SectionText]. It must be pure; nil or "" is the checkpoint's own id.
+	// More returns the id under which the reader can fetch a whole section, of which n entries
+	// are left out. The id should lead to [SectionText]. More must be a pure function. If it is
+	// nil or returns "", the text names the checkpoint's own id.
 	More func(s Section, n int) string
-	// Shown is text that its reader also sees: rules and decisions in it are left out.
+	// Shown is text that the reader also sees. The restore text leaves out rules and decisions
+	// that Shown contains.
 	Shown string
-	// Source names the source of the text if that is no checkpoint on disk. It must hold the
-	// omitted entries.
+	// Source names the source of the text if the source is not a checkpoint on disk. The source
+	// must hold the omitted entries.
 	Source string
 }
 
@@ -133,11 +139,11 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 	return d
 }
 
-// Restore renders a checkpoint as a text from which a model can continue. Its lists show the
-// newest entries, taken in turns while the cap lasts. Omitted entries follow as "+N more: ID",
-// and the text ends with the way to resolve an ID, if there is a resolver. Text of users and
-// tools never begins a line, so none of it can pass for a heading. Equal checkpoints give equal
-// bytes. It is "" only if not even the first line is within the cap.
+// Restore renders a checkpoint as a text from which a model can continue. Its lists show their
+// newest entries. The lists get places one after another until the cap is reached. Omitted
+// entries follow as "+N more: ID", and with a resolver the text ends with the way to resolve an
+// ID. Text of users and tools never begins a line, so it can't pass for a heading. Equal
+// checkpoints give equal bytes. The result is "" only if even the first line is over the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	o := opt.orDefault()
 	r := newRestorer(c, o)
@@ -180,11 +186,12 @@ func SectionText(c *Checkpoint, s Section) string {
 type part struct {
 	section Section
 	title   string
-	// items are the entries, the one to be shown first at the front. flip shows the chosen ones
-	// in the opposite order, joint on one line.
+	// items are the entries, the first one to be shown at the front. flip shows the chosen
+	// entries in the opposite order. joint shows them on one line.
 	items       []string
 	flip, joint bool
-	// turn is how many entries it gets before the next list has its turn.
+	// turn is how many entries the list gets before the next list has its turn. shown counts the
+	// entries that it got.
 	turn, shown int
 }
 
@@ -218,9 +225,9 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 	return r
 }
 
-// unsaid returns the items of a section that the text does not say before them, and for
-// rules and decisions that its reader does not see elsewhere. An exchange in which a rule was
-// given is said by the rule.
+// unsaid returns the items of a section that the text does not say before them, and for rules and
+// decisions that its reader does not see elsewhere. It also leaves out an exchange in which a
+// rule was given, since the rule itself is in the text.
 func (r *restorer) unsaid(s Section, items []string) []string {
 	if s != SectionConstraints && s != SectionDecisions && s != SectionThread {
 		return items
@@ -430,8 +437,8 @@ func exchangeItems(c *Checkpoint) []string {
 	return out
 }
 
-// within returns paths as seen from the deepest directory that holds two thirds of them, and that
-// directory. Paths outside stay as they are.
+// within returns the deepest directory that holds two thirds of the paths, and the paths relative
+// to it. Paths outside of the directory stay as they are.
 func within(paths []Name) (short []Name, dir string) {
 	count, common := map[string]int{}, ""
 	for _, p := range paths {
@@ -463,8 +470,9 @@ func nameItems(list []Name) []string {
 	return out
 }
 
-// fill gives places to the lists in turns while room lasts, and returns the lists in the order in
-// which they got them. A list gets no more places once its next entry does not fit.
+// fill gives places to one list after another while room lasts, and returns the lists in the
+// order in which they got their places. A list gets no more places once its next entry does not
+// fit.
 func (r *restorer) fill(room int) (order []int) {
 	full := make([]bool, len(r.parts))
 	for placed := true; placed; {
@@ -505,7 +513,7 @@ func (r *restorer) text() string {
 	return b.String()
 }
 
-// more returns the way to a section, on one line, "" if there is none.
+// more returns the id of a section on one line, "" if there is no id.
 func (r *restorer) more(s Section, n int) string {
 	switch {
 	case r.o.Source != "":

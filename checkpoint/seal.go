@@ -15,7 +15,7 @@ import (
 //
 //	{"version":2,"sha256":"<of body>","body":{…}}
 //
-// Documents of version 1 are the body alone.
+// A document of version 1 consists of the body alone.
 const sealVersion = 2
 
 type sealed struct {
@@ -24,7 +24,7 @@ type sealed struct {
 	Body    json.RawMessage `json:"body"`
 }
 
-// seal makes a document whose damage is detected.
+// seal marshals v into a document with a hash, by which unseal detects damage.
 func seal(v any) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -34,7 +34,7 @@ func seal(v any) ([]byte, error) {
 	return fmt.Appendf(nil, `{"version":%d,"sha256":"%s","body":%s}`+"\n", sealVersion, hex.EncodeToString(sum[:]), body), nil
 }
 
-// unseal reads a document, of version 1 too.
+// unseal reads a document of the current version or of version 1.
 func unseal(data []byte, to any) error {
 	var d sealed
 	if err := decode(data, &d); err != nil {

@@ -54,7 +54,7 @@ type DecisionState struct {
 	Constraints []ConstraintCapture `json:"constraints,omitempty"`
 }
 
-// ConstraintCapture is a rule, from the message of that key and number.
+// ConstraintCapture is a rule with the key and the number of its message.
 type ConstraintCapture struct {
 	Key  string `json:"key,omitempty"`
 	What string `json:"what"`
@@ -63,8 +63,8 @@ type ConstraintCapture struct {
 
 // DecisionCapture is a decision with its provenance.
 type DecisionCapture struct {
-	// Ref and Key name it among those of the session: Ref is the reader's id, Key the message it
-	// was read from.
+	// Ref and Key together identify the decision in its session. Ref is the reader's id. Key is
+	// the key of the message that the decision was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
 	// Kind is the source of the decision: reply, choice, rejection, plan, commit or statement.
@@ -73,11 +73,11 @@ type DecisionCapture struct {
 	By   string    `json:"by,omitempty"`
 	What string    `json:"what"`
 	When time.Time `json:"when,omitzero"`
-	// Seq is the number of the message among those captured.
+	// Seq is the number of the message among the captured messages.
 	Seq int `json:"seq"`
 }
 
-// ResourceState is resources.json: names, the one used last at the end.
+// ResourceState is resources.json. It holds names, the last used at the end.
 type ResourceState struct {
 	Version  int   `json:"version"`
 	Read     []Use `json:"files_read"`
@@ -97,7 +97,7 @@ type OpenItemState struct {
 	// Items are the items open now, the most pressing first.
 	Items []string `json:"items"`
 	// Carried lists items that an earlier checkpoint left open and that this state has not seen
-	// closed. It knows nothing of the messages before it.
+	// closed. The state knows nothing of the messages before that checkpoint.
 	Carried []CarriedItem `json:"carried,omitempty"`
 }
 
@@ -114,7 +114,7 @@ type LearningState struct {
 	Items   []LearningCapture `json:"items"`
 }
 
-// LearningCapture is a failure with the call that worked instead.
+// LearningCapture is a failed call with the call that worked instead.
 type LearningCapture struct {
 	// CallID is the call that failed.
 	CallID string `json:"call_id,omitempty"`
@@ -128,15 +128,15 @@ type LearningCapture struct {
 type ThreadState struct {
 	Version int `json:"version"`
 	// Captured counts the captured messages of the session, including those of earlier states. At
-	// is the newest time of any of them.
+	// is the newest time of any captured message.
 	Captured int `json:"captured"`
-	// Since is how many of them a checkpoint or another record holds. The captures of later ones
-	// are in the state.
+	// Since is how many of the captured messages a checkpoint or another record holds. The state
+	// has the captures of later messages.
 	Since int       `json:"since,omitempty"`
 	At    time.Time `json:"at,omitzero"`
 	// LastKey is the key of the newest message.
 	LastKey string `json:"last_key,omitempty"`
-	// Seen has the keys up to it.
+	// Seen has the keys up to LastKey.
 	Seen seenKeys `json:"seen,omitempty"`
 	// Recent has the captures of the newest messages, which may still grow.
 	Recent []Delivery `json:"recent,omitempty"`
@@ -148,26 +148,26 @@ type ThreadState struct {
 	Pivots []ExchangeCapture `json:"pivots,omitempty"`
 	// Tail has the last two exchanges.
 	Tail []ExchangeCapture `json:"tail,omitempty"`
-	// Reply is how long the agent's last text is since the user spoke, in
-	// columns.
+	// Reply is the length, in columns, of the agent's last text since the user spoke.
 	Reply int `json:"reply,omitempty"`
 	// Planned is the user turn in which the agent's plan changed last.
 	Planned int `json:"planned,omitempty"`
-	// LastCall is the newest tool call; Pending are those without a result.
+	// LastCall is the newest tool call. Pending are the calls without a result.
 	LastCall *CallSummary `json:"last_call,omitempty"`
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
-	// Costs are how many calls the newest learnings took, by a hash of the learning.
+	// Costs has the number of calls that each of the newest learnings took, by a hash of the
+	// learning.
 	Costs []Cost `json:"costs,omitempty"`
 	// From is the origin of the conversation.
 	From Source `json:"from,omitzero"`
-	// Usage is the provider's bill for its newest call, nil if it is not known.
+	// Usage is the provider's bill for the conversation's newest call, nil if unknown.
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
-	// Beside names the state files that were not empty when this one was written, so that a
-	// reader notices a deleted one. In a [State] it is empty.
+	// Beside names the state files that were not empty when thread.json was written, so that a
+	// reader notices a deleted file. It is empty in a [State].
 	Beside []string `json:"beside,omitempty"`
 }
 
@@ -177,7 +177,7 @@ type Cost struct {
 	Calls int    `json:"calls"`
 }
 
-// CallsOf returns how many calls a learning took, 0 if that is not known.
+// CallsOf returns how many calls a learning took, 0 if unknown.
 func (t *ThreadState) CallsOf(learning string) int {
 	sum := sumOf(learning)
 	for _, c := range t.Costs {
@@ -190,7 +190,7 @@ func (t *ThreadState) CallsOf(learning string) int {
 
 func sumOf(learning string) string { return strconv.FormatUint(keyHash(learning), 36) }
 
-// Source describes the origin of a conversation; each member is zero if it is unknown.
+// Source describes the origin of a conversation. A field is zero if it is unknown.
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
@@ -204,7 +204,7 @@ type Source struct {
 	Past int `json:"past,omitempty"`
 }
 
-// Over is s with its empty fields filled from another source.
+// Over returns s with its empty fields filled from o.
 func (s Source) Over(o Source) Source {
 	past := o.Past
 	if s.File != "" && s.File != o.File {
@@ -262,9 +262,9 @@ func (s *State) setVersions() {
 	s.Learnings.Version, s.Thread.Version = stateVersion, stateVersion
 }
 
-// Begin fits a state to the newest checkpoint of its session. Entries that the checkpoint holds
-// leave the state, and a state that has read nothing yet takes over the open items. It changes
-// nothing the second time. latest may be nil.
+// Begin fits a state to the newest checkpoint of its session. It removes from the state the
+// entries that the checkpoint holds. A state that has read nothing yet takes over the open items.
+// A second call changes nothing. latest may be nil.
 func Begin(s State, latest *Checkpoint) State {
 	s = s.clone()
 	if latest == nil {
@@ -308,14 +308,14 @@ func (s State) Changed(latest *Checkpoint) bool {
 	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
 }
 
-// Old reports whether messages may be captured ones whose keys the state no longer knows: a turn
-// from before the oldest known key.
+// Old reports whether msgs may have been captured before although the state no longer knows their
+// keys. That is the case for a turn from before the oldest known key.
 func (s State) Old(msgs []memkernel.Message) bool {
 	t := &s.Thread
 	return len(t.Seen) == maxSeen && !slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Key == t.LastKey })
 }
 
-// last returns the number of the newest message that left anything in the state. After a kill the
+// last returns the number of the newest message with a capture in the state. After a kill the
 // reading position may be older than the other files.
 func (s State) last() int {
 	n := s.Thread.Captured
@@ -333,8 +333,8 @@ func (s State) last() int {
 	return n
 }
 
-// next returns the state of the cycle after a checkpoint that holds s. The thread stays: it is
-// bounded, and the next checkpoint needs its beginning.
+// next returns the state of the cycle after a checkpoint that holds s. The thread stays in the
+// state, since it is bounded and the next checkpoint needs its beginning.
 func (s State) next() State {
 	s = s.clone()
 	s.Thread.Captured = s.last()

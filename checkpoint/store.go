@@ -51,14 +51,14 @@ func stateName(name string) string { return path.Join(stateFolder, name) }
 
 const stateFolder, checkpointFolder = "state", "checkpoints"
 
-// Damage is a file that could not be used, and the replacement for it. Nothing of it fails the
-// call that found it.
+// Damage is a file that could not be used. Damage is reported next to the result of a call and
+// does not make the call fail.
 type Damage struct {
-	// File is the path.
+	// File is the path of the damaged file.
 	File string
-	// Err is the damage.
+	// Err describes the damage.
 	Err error
-	// Instead is the replacement.
+	// Instead names the replacement of the file.
 	Instead string
 
 	name string // within the session's folder
@@ -81,8 +81,8 @@ type Resumed struct {
 	Damaged []Damage
 }
 
-// Verify reads every checkpoint, the pointer to the newest, and the state files, and names the
-// damaged ones. It is an error if one of them can't be read now. It writes nothing.
+// Verify reads every checkpoint, the pointer to the newest checkpoint, and the state files, and
+// returns the damaged files. It returns an error if a file can't be read now. It writes nothing.
 func (s Store) Verify() ([]Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s Store) Verify() ([]Damage, error) {
 // Folder returns the folder of the state files.
 func (s Store) Folder() string { return s.in.Where(stateFolder) }
 
-// Captured reports whether anything that was captured is there.
+// Captured reports whether the folder holds any captures.
 func (s Store) Captured() (bool, error) {
 	_, err := s.in.Stat(stateName(threadFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,9 +122,9 @@ func (s Store) Captured() (bool, error) {
 	return err == nil, err
 }
 
-// PutAside renames the files that [Store.Verify] names, so that nothing reads them any more, and
-// returns where they are now. It also renames a pointer that names one of them, since the pointer
-// is made again. The thread's notes on the state files are renewed too.
+// PutAside renames the damaged files that [Store.Verify] returned, so that nothing reads them any
+// more, and returns their new paths. It also renames a pointer that names a renamed checkpoint,
+// since the pointer is made again. It renews the thread's notes on the state files too.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	p, err := s.pointer()
@@ -159,8 +159,8 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 }
 
 // Resume reads the state files and the newest checkpoint. If the files are missing, the session
-// is a new one. It writes nothing. The state of a process that ended comes back whole, except for
-// the entries that the newest checkpoint holds.
+// is a new one. Resume writes nothing. It restores the whole state of a process that ended,
+// except for the entries that the newest checkpoint holds.
 func (s Store) Resume() (Resumed, error) {
 	st, bad, err := s.loadState()
 	if err != nil {
@@ -174,8 +174,8 @@ func (s Store) Resume() (Resumed, error) {
 }
 
 // loadState reads the five state files. A damaged file is replaced by an empty one and reported.
-// A file of a newer version is an error, since saving would destroy it, and so is one that can't
-// be read now.
+// loadState returns an error for a file of a newer version, since saving would destroy the file,
+// and for a file that can't be read now.
 func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
@@ -202,7 +202,7 @@ func (s Store) loadState() (State, []Damage, error) {
 	return st.clone(), bad, nil
 }
 
-// stateFile is a part of a state and its file.
+// stateFile is a part of a state together with its file.
 type stateFile struct {
 	name    string
 	value   any
@@ -248,7 +248,7 @@ func (s Store) loadFile(f stateFile) error {
 	return nil
 }
 
-// readFile reads a file of a size that can be one of ours.
+// readFile reads a file, and refuses a file that is too large to be a checkpoint or a state file.
 func (s Store) readFile(name string) ([]byte, error) {
 	f, err := s.in.Open(name)
 	if err != nil {
@@ -266,8 +266,9 @@ func (s Store) readFile(name string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, the captures first and the reading position
-// last. It reads the files first. It writes no file that is up to date, and creates none that
-// would be empty. A kill loses nothing. Only checkpoints sync: see the package comment.
+// last. It reads all files before it writes. It skips a file that is up to date, and does not
+// create a file that would be empty. A kill loses nothing. Only checkpoints are synced, as the
+// package comment explains.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
 	var docs []store.Doc

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as the checkpoint
-// format sets.
+// Lengths of excerpts in runes. As the checkpoint format demands, a topic and a thread summary
+// have at most 100 runes, and a gist has at most 120.
 const (
 	topicRunes    = 100
 	gistRunes     = 120
@@ -28,7 +28,7 @@ const (
 // sourceBytes is how much of a text is looked at for an excerpt of its start.
 const sourceBytes = 16 << 10
 
-// updater applies messages to a state of its own.
+// updater applies messages to its own copy of a state.
 type updater struct {
 	s    State
 	m    *memkernel.Message
@@ -37,11 +37,11 @@ type updater struct {
 
 // Update returns s brought up to date with msgs, which must be in the order in which they
 // arrived. Hosts may pass one message, one result, or all they have. A message whose key was
-// captured before changes nothing, except for parts that were added to one of the last sixteen,
-// such as the results of parallel calls. Keys are remembered for 1,024 messages, and beyond them
-// where the host repeats the newest. Messages without a key are taken for new ones. Only the
-// branch of the first message is followed. Neither argument changes, and where messages are split
-// between calls makes no difference.
+// captured before changes nothing. The exception is parts that were added to one of the last
+// sixteen messages, such as the results of parallel calls. Keys are remembered for 1,024
+// messages, and for older messages only if the host repeats the newest message. A message without
+// a key counts as new. Only the branch of the first message is followed. Neither argument
+// changes, and where messages are split between calls makes no difference.
 func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, defaultMask) }
 
 // UpdateMasked is Update with the caller's own masking of secrets. mask gets whole texts, and
@@ -69,8 +69,8 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	return u.s
 }
 
-// unseen returns the messages after the last one with key, and those before it that may have
-// grown. It returns all if no message has key.
+// unseen returns the messages after the last message with the given key, and the earlier messages
+// that may have grown. It returns all messages if none has the key.
 func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
 	for i := len(msgs) - 1; i >= 0 && key != ""; i-- {
 		if msgs[i].Key == key {
@@ -194,8 +194,8 @@ func (u *updater) parts(before summary.State) {
 	}
 }
 
-// openItems takes over the reader's open items, and drops the carried items that it can speak
-// for.
+// openItems takes over the reader's open items, and drops the carried items that the reader can
+// judge.
 func (u *updater) openItems() {
 	o := &u.s.OpenItems
 	o.Items = nil

@@ -41,13 +41,13 @@ func blockable(s string) bool {
 	return true
 }
 
-// unprintable reports whether r is a character that the format does not hold as they are, or
-// that some readers take for a line break.
+// unprintable reports whether r is a character that the format can't hold unquoted, or that some
+// readers take for a line break.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffe' || r == '\uffff'
 }
 
-// Name is a name, path or id: always quoted.
+// Name is a name, path or id. It is always written in quotes.
 type Name string
 
 // MarshalYAML makes the scalar.
@@ -95,15 +95,15 @@ func scalar(s string, style yaml.Style) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ToValidUTF8(s, "\uFFFD"), Style: style}
 }
 
-// sumPrefix begins the last line of a checkpoint: the hash of all lines before
-// it. A file that was cut short at a line break would else pass for a whole one.
+// sumPrefix begins the last line of a checkpoint, which holds the hash of all lines before it.
+// Without the hash, a file that was cut short at a line break would pass for a whole file.
 const sumPrefix = "# sha256: "
 
 // maxFileBytes is the most that is read as a checkpoint or a state file.
 const maxFileBytes = 4 << 20
 
-// Marshal writes a checkpoint as YAML. Equal checkpoints give equal bytes. Keys
-// are fixed: no text of a user or tool ever is in one.
+// Marshal writes a checkpoint as YAML. Equal checkpoints give equal bytes. All keys are fixed,
+// and no key contains text of a user or tool.
 func Marshal(c *Checkpoint) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("write checkpoint %s: %w", c.Meta.CheckpointID, err)
