@@ -212,9 +212,9 @@ func Redundant(latest *Checkpoint, in Input) bool {
 }
 
 // Build bundles a state into a checkpoint that follows latest, which may be nil. The checkpoint
-// keeps the decisions, learnings, files and open items of latest within the caps, the newest
-// first of all. [Begin] must have fitted the state to latest or to an earlier checkpoint. Build
-// is a pure function.
+// also holds the decisions, learnings, files and open items of latest. If a list is over its cap,
+// its newest entries are kept. [Begin] must have fitted the state to latest or to an earlier
+// checkpoint. Build is a pure function.
 func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	prev := latest
 	if prev == nil {

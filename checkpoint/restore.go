@@ -513,7 +513,8 @@ func (r *restorer) text() string {
 	return b.String()
 }
 
-// more returns the id of a section on one line, "" if there is no id.
+// more returns the words that lead the reader to a whole section, on one line. The result is ""
+// if the reader has neither a source nor a resolver.
 func (r *restorer) more(s Section, n int) string {
 	switch {
 	case r.o.Source != "":

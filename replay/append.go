@@ -9,8 +9,8 @@ import (
 // lateSummary is the size of the summary of append-late.
 const lateSummary = cachelayout.HostSummary
 
-// appendLate appends until the prompt is over window − reserve, and compacts then:
-// a summary and the newest atoms stay.
+// Late appends until the prompt is over window − reserve. Then it compacts to a summary and the
+// newest atoms.
 type Late struct {
 	History
 	keep        int
@@ -28,7 +28,7 @@ func (p *Late) Choose(req Request) Choice {
 }
 
 // CompactIfFull compacts if the prompt would be over window − reserve. It keeps at most a quarter
-// of the room unless more was asked for.
+// of the room, unless the policy is set to keep more.
 func (p *Late) CompactIfFull(req Request) (c Choice) {
 	if p.Tokens(req.End) <= req.Room {
 		return c
@@ -45,7 +45,8 @@ func (p *Late) CompactIfFull(req Request) (c Choice) {
 	return c
 }
 
-// Summary returns the item of the nth summary, of so many tokens unless its words are more.
+// Summary returns the item of the nth summary. Its size is tokens, or the size of its words if
+// that is more.
 func (r *Recording) Summary(n, tokens int) Item {
 	text := "[summary of the session so far]"
 	if r.Opt.Summary != nil {
@@ -56,7 +57,7 @@ func (r *Recording) Summary(n, tokens int) Item {
 	return it
 }
 
-// fullest shows everything ever said.
+// fullest shows every message of the session.
 type fullest struct{ History }
 
 func (p *fullest) Choose(req Request) Choice { return Choice{Items: p.Items(req.End)} }

@@ -8,7 +8,7 @@ import (
 
 // Bound is the least cost of any policy that shows everything new once and marks the end of every
 // prompt. Each token is written once when it is new and never retained. The fixed part is written
-// once and read by every later call. Results that are large when they first appear count nothing,
+// once and read by every later call. A result that is large when it first appears costs nothing,
 // since a policy may show a preview from the start. Prices are those of the cheapest tier.
 type Bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
@@ -19,7 +19,7 @@ type Bound struct {
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 
-// bound returns the part of call n in it.
+// bound returns the share of call n in the bound.
 func (r *Recording) bound(n int) Bound {
 	m := r.Model(r.Calls[n].Start)
 	window := orElse(r.Opt.ContextWindow, m.ContextWindow)
@@ -47,7 +47,7 @@ func (b *Bound) add(o Bound) {
 	b.CostUSD, b.NetCostUSD = add(b.CostUSD, o.CostUSD), add(b.NetCostUSD, o.NetCostUSD)
 }
 
-// large sums the results over a size.
+// large sums the sizes of the results that are over limit.
 func (r *Recording) large(from, end, limit int) int {
 	n := 0
 	for i := from; i < end; i++ {
@@ -63,8 +63,8 @@ func (r *Recording) large(from, end, limit int) int {
 	return n
 }
 
-// cheaper returns the smaller of two prices if a prompt may go uncached, else the
-// first.
+// cheaper returns the smaller of the two prices if a prompt may go uncached, and the price of
+// writing if not.
 func cheaper(write, plain *float64, uncached bool) *float64 {
 	if uncached && write != nil && plain != nil && *plain < *write {
 		return plain

@@ -9,7 +9,7 @@ import (
 )
 
 // Call is the prompt and the cost of one call of a replay, in tokens and US dollars. Net figures
-// leave out the fixed part: its tokens, and their cost in this very call.
+// leave out the tokens of the fixed part and their cost in this call.
 type Call struct {
 	// Index counts the session's calls from 0, including unplanned ones.
 	Index int       `json:"index"`
@@ -22,7 +22,7 @@ type Call struct {
 	Write5m  int `json:"cache_write_5m_tokens"`
 	Write1h  int `json:"cache_write_1h_tokens"`
 	Uncached int `json:"uncached_tokens"`
-	// NetInput is without the fixed part.
+	// NetInput is Input without the fixed part.
 	NetInput int `json:"net_input_tokens"`
 	// NetWrite counts the tokens written or uncached, without the fixed part.
 	NetWrite   int      `json:"net_write_tokens"`
@@ -32,11 +32,12 @@ type Call struct {
 	// price of the tier that this prompt's size leads to.
 	Output        int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
-	// Cold: the cache held nothing of the last prompt's messages.
+	// Cold reports whether the cache held none of the last prompt's messages.
 	Cold bool `json:"cold"`
-	// Gap: as long went by since the last call as its entries lived.
+	// Gap reports whether the time since the last call is at least the lifetime of that call's
+	// cache entries.
 	Gap bool `json:"gap,omitempty"`
-	// Cut is why something left the prompt.
+	// Cut is the reason why a part of the prompt left it.
 	Cut string `json:"cut,omitempty"`
 	// Overflow reports whether the prompt is over window minus reserve.
 	Overflow bool `json:"overflow,omitempty"`
@@ -46,7 +47,8 @@ type Call struct {
 	Faults int            `json:"faults,omitempty"`
 	Codes  map[string]int `json:"fault_codes,omitempty"`
 	// Resolutions counts the pages that this call would have had to fetch by a pointer. Lost
-	// counts those that it would have had to get again without one. Both are priced by restore.
+	// counts the pages that it would have had to get again without a pointer. ResolutionsUSD and
+	// LostUSD are the costs.
 	Resolutions    int          `json:"pointer_resolutions,omitempty"`
 	Lost           int          `json:"lost_pages,omitempty"`
 	ResolutionsUSD *float64     `json:"pointer_cost_usd"`
@@ -54,11 +56,11 @@ type Call struct {
 	Recall         recall.Score `json:"recall"`
 	// Actions counts the answer's tool calls with input that was seen before.
 	Actions int `json:"actions,omitempty"`
-	// ActionsReady counts those of which all such input was in the prompt.
+	// ActionsReady counts the Actions whose earlier seen input was all in the prompt.
 	ActionsReady int `json:"actions_ready,omitempty"`
-	// Edits counts its edits of a line that was seen before.
+	// Edits counts the answer's edits of a line that was seen before.
 	Edits int `json:"edits,omitempty"`
-	// BlindEdits counts those whose line was not shown.
+	// BlindEdits counts the Edits whose line was not shown.
 	BlindEdits int `json:"blind_edits,omitempty"`
 
 	bound Bound
@@ -76,8 +78,9 @@ func (c *Call) code(name string) {
 // others come from the host or the machine.
 var controllable = map[string]bool{string(fault.Refetch): true, string(fault.DuplicateTool): true}
 
-// price fills in the cost by the bill. The fixed part is in front, so its tokens are the first
-// that are read, then written for long, then for short.
+// price fills in the cost by the bill. The fixed part is at the front of the prompt, so its
+// tokens are taken first from the tokens that are read, then from those written for an hour, then
+// from those written for five minutes.
 func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
 	c.OutputCostUSD = outputCost(m.TierFor(b.Total()), c.Output)
 	messages := sections{b.ReadTokens, b.Write1hTokens, b.Write5mTokens, b.UncachedTokens}
@@ -112,7 +115,7 @@ func (s *sections) cost(t cachelayout.Tier) *float64 {
 	return costAt(t, s.read, s.write5m, s.write1h, s.uncached)
 }
 
-// outputCost prices output tokens by a given tier; nil if the price is unknown.
+// outputCost prices output tokens by a given tier. The result is nil if the price is unknown.
 func outputCost(t cachelayout.Tier, tokens int) *float64 {
 	if t.Output == nil {
 		return nil
@@ -121,7 +124,7 @@ func outputCost(t cachelayout.Tier, tokens int) *float64 {
 	return &usd
 }
 
-// act takes in how the answer's tool calls were served.
+// act counts how the prompt served the answer's tool calls.
 func (c *Call) act(all []recall.Action) {
 	for i := range all {
 		a := &all[i]
@@ -132,7 +135,7 @@ func (c *Call) act(all []recall.Action) {
 	}
 }
 
-// costAt prices tokens by a given tier; nil if a price that it needs is unknown.
+// costAt prices tokens by a given tier. The result is nil if a needed price is unknown.
 func costAt(t cachelayout.Tier, read, write5m, write1h, uncached int) *float64 {
 	t.AboveTokens = 0
 	return cachelayout.Model{Tiers: []cachelayout.Tier{t}}.Cost(read, write5m, write1h, uncached, 0)

@@ -12,14 +12,14 @@ type Document struct {
 	Schema   string   `json:"schema"`
 	View     string   `json:"view"`
 	Recorded Recorded `json:"recorded"`
-	// Door is the session's own record of money, nil if it went through no door of
-	// memkernel's: the results are a simulation in any case.
+	// Door is the bill of the session's own calls. It is nil if the calls went through no door of
+	// memkernel's. The results are a simulation in either case.
 	Door    *Door     `json:"door"`
 	Results []*Result `json:"results"`
 }
 
-// Door is the bill of a session's calls that went through a door of memkernel's, and the estimate
-// of their cost without it, answers included; nil is unpriced.
+// Door is the bill of a session's calls that went through a door of memkernel's, and an estimate
+// of their cost without memkernel.
 type Door struct {
 	Calls int `json:"calls"`
 	// BilledUSD is the cost of the calls, answers included, null without a price.
@@ -28,7 +28,8 @@ type Door struct {
 	WithoutUSD *float64 `json:"without_usd"`
 }
 
-// NewDocument begins the document of a session; nil prices are the embedded price book.
+// NewDocument begins the document of a session. If prices is nil, the embedded price book is
+// used.
 func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayout.Book) *Document {
 	if prices == nil {
 		prices = cachelayout.DefaultBook()
@@ -36,8 +37,8 @@ func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayou
 	return &Document{Schema: "memkernel/replay/v1", View: view.String(), Recorded: Bill(s, prices), Results: []*Result{}}
 }
 
-// Add runs one more policy. A policy with Rivals is compared with the kernel's run if that was
-// added before.
+// Add runs one more policy. A policy with Rivals is compared with the kernel's run if that run
+// was added before.
 func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
 	var result *Result
 	var err error

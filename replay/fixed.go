@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// infer fills in the options that the recorded messages tell: model, lifetime, fixed part, and
-// the window if it was asked for as room above the fixed part.
+// infer fills in the options that can be read from the recorded messages: model, lifetime and
+// fixed part. It also computes the window if the options set the room above the fixed part.
 func (o *Options) infer(msgs []memkernel.Message) {
 	recorded := ""
 	var ttl time.Duration
@@ -42,16 +42,16 @@ func (o *Options) infer(msgs []memkernel.Message) {
 
 // Recorded is the provider's bill to the host for the session, as far as the transcript holds it.
 type Recorded struct {
-	// Calls with recorded usage, of all calls.
+	// Calls counts the calls with recorded usage.
 	Calls            int `json:"calls"`
 	InputTokens      int `json:"input_tokens"`
 	CacheReadTokens  int `json:"cache_read_tokens"`
 	CacheWriteTokens int `json:"cache_write_tokens"`
 	UncachedTokens   int `json:"uncached_tokens"`
-	// CostUSD is the input side at the price book's prices of the day; nil if one
-	// is unknown or no usage is recorded.
+	// CostUSD is the cost of the input side at the price book's prices of the day. It is nil if a
+	// price is unknown or no usage is recorded.
 	CostUSD *float64 `json:"cost_usd"`
-	// Compactions are the host's own.
+	// Compactions counts the host's own compactions.
 	Compactions int `json:"compactions"`
 }
 
@@ -82,7 +82,7 @@ func Bill(s *transcript.Session, prices *cachelayout.Book) Recorded {
 	return r
 }
 
-// add sums two costs; an unknown one makes the sum unknown.
+// add sums two costs. If one is unknown, the sum is unknown.
 func add(a, b *float64) *float64 {
 	if a == nil || b == nil {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// History is the part of the recording that a policy still shows: the messages
-// from one on, some with results in another form, and a summary in front of them.
+// History is the part of the recording that a policy still shows. It is a run of the newest
+// messages, some with results in another form, and a summary in front of the messages.
 type History struct {
 	Rec  *Recording
 	From int
-	// Lead is in front of the messages once some left.
+	// Lead is in front of the messages once older messages have left.
 	Lead []Item
-	// Other holds the messages that are not shown as they were.
+	// Other holds the messages that are shown in a changed form.
 	Other map[int]Item
 }
 
@@ -52,7 +52,8 @@ func (h *History) Tokens(end int) int {
 	return n
 }
 
-// ResultText returns the text of a result. media reports whether it holds something else too.
+// ResultText returns the text of a result. media reports whether the result also holds anything
+// other than text.
 func ResultText(p *memkernel.Part) (text string, media bool) {
 	var b strings.Builder
 	for i := range p.Result.Content {
@@ -63,8 +64,8 @@ func ResultText(p *memkernel.Part) (text string, media bool) {
 	return b.String(), media || p.Result.Opaque
 }
 
-// Newest returns where the newest whole atoms within keep tokens begin. The newest
-// atom is kept whatever its size.
+// Newest returns the index of the first message of the newest whole atoms that fit into keep
+// tokens. The newest atom is kept whatever its size.
 func (h *History) Newest(end, keep int) int {
 	atoms := transcript.Atoms(h.Rec.Messages[:end])
 	from, n := end, 0

@@ -17,7 +17,7 @@ type Chooser interface {
 
 // Request describes a call to a chooser.
 type Request struct {
-	// N is the call. End is how many messages are before it.
+	// N is the number of the call. End is how many messages are before the call.
 	N, End int
 	// Cold reports whether the cache holds nothing of the last prompt's
 	// messages.
@@ -31,28 +31,29 @@ type Request struct {
 // Choice lists the items that a call shows.
 type Choice struct {
 	Items []Item
-	// Cut names why something that was shown before is shown no more, "" if nothing
-	// left.
+	// Cut is the reason why something that was shown before is no longer shown, "" if everything
+	// is still shown.
 	Cut string
 	// Stable is how many items will survive the next cut unchanged, by the policy's knowledge. A
-	// marker is put after them. 0 is no such knowledge.
+	// marker is put after these items. 0 means that the policy does not know.
 	Stable int
-	// summaries are the calls that wrote a summary for it.
+	// summaries are the calls that wrote a summary for this choice.
 	summaries []summaryCall
 }
 
-// summaryCall is a call that writes a summary, in tokens: old are those it reads that an earlier
-// call sent, fresh those that none did, and output those it writes.
+// summaryCall is a call that writes a summary. old counts the tokens it reads that an earlier
+// call sent. fresh counts the tokens it reads that no call sent before. output counts the tokens
+// it writes.
 type summaryCall struct{ old, fresh, output int }
 
-// Summarise adds a summarising call. fresh counts those of its messages that no call has sent
-// before.
+// Summarise adds a summarising call. fresh counts the tokens that the call reads and that no call
+// has sent before.
 func (c *Choice) Summarise(messages, fresh, output int) {
 	c.summaries = append(c.summaries, summaryCall{messages - fresh, fresh, output})
 }
 
-// hostPolicy sends the items that a chooser chooses, with markers as the kernel places them, and
-// bills them by the same ledger.
+// hostPolicy sends the items that a chooser chooses. It places markers as the kernel does, and
+// bills the items by the same ledger.
 type hostPolicy struct {
 	rec    *Recording
 	by     Chooser
@@ -98,7 +99,7 @@ func (p *hostPolicy) identity() cachelayout.Identity {
 	return cachelayout.Identity{Model: p.rec.Opt.Model, Images: p.images}
 }
 
-// send bills a prompt and moves the ledger on.
+// send bills a prompt and advances the ledger.
 func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
 	blocks := p.blocks(c.Items)
 	p.images = cachelayout.HasImage(blocks)
@@ -117,8 +118,8 @@ func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
 	return pr
 }
 
-// mark adds a marker at a block of the messages, in the place of one that only guards if
-// no slot is left.
+// mark adds a marker at a block of the messages. If no slot is left, it replaces a marker that
+// only guards.
 func mark(bps []cachelayout.Breakpoint, blocks []cachelayout.Block, at int, m cachelayout.Model) []cachelayout.Breakpoint {
 	if len(bps) == 0 || slices.ContainsFunc(bps, func(b cachelayout.Breakpoint) bool { return b.Block == at }) {
 		return bps

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// LivePolicies lists the policies that a conversation can be held under: all except those that
-// must know how it ends.
+// LivePolicies lists the policies that a conversation can be held under. It leaves out policies
+// that must know how a session ends.
 func LivePolicies() []string {
 	return slices.DeleteFunc(Policies(), func(name string) bool { p, _ := policyNamed(name); return p.Ends })
 }
@@ -36,8 +36,8 @@ type Sent struct {
 	output *float64
 }
 
-// CostUSD is the whole price of the call with an answer of so many tokens, nil if it is
-// unknown.
+// CostUSD returns the whole price of the call with an answer of that many tokens, nil if the
+// price is unknown.
 func (s *Sent) CostUSD(answer int) *float64 {
 	b := bill{}
 	b.add(answer, s.output)
@@ -66,8 +66,8 @@ func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 	return &Live{rec: rec, by: by}, nil
 }
 
-// Plan returns the prompt to send. messages must be the whole conversation: those of the previous
-// call and all newer ones. The last must not be the model's.
+// Plan returns the prompt to send. messages must be the whole conversation, which is the messages
+// of the previous call and all newer messages. The last message must not be the model's.
 func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.Time) (*Sent, error) {
 	r := l.rec
 	if len(messages) < len(r.Messages) {
@@ -89,7 +89,7 @@ func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.
 	return out, nil
 }
 
-// add takes a message in.
+// add adds a message to the recording.
 func (r *Recording) add(m memkernel.Message) {
 	m.Usage = nil
 	r.Items = append(r.Items, r.Item(fmt.Sprintf("m%d", len(r.Messages)), m))
@@ -107,8 +107,8 @@ func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage 
 	return err
 }
 
-// Restart replaces the host's process by another with the same conversation: the kernel is opened
-// anew on its state. Other policies keep theirs.
+// Restart replaces the host's process by another process with the same conversation. It closes
+// the kernel and reopens it on its state. Other policies keep their state.
 func (l *Live) Restart(ctx context.Context) error {
 	if p, ok := l.by.(*kernelPolicy); ok {
 		return errors.Join(p.k.Close(), p.open(ctx))
@@ -116,7 +116,7 @@ func (l *Live) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Kernel is the kernel that plans, nil under other policies.
+// Kernel returns the kernel that plans, nil under other policies.
 func (l *Live) Kernel() *kernel.Kernel {
 	if p, ok := l.by.(*kernelPolicy); ok {
 		return p.k

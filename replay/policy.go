@@ -22,13 +22,13 @@ const (
 	Oracle     = "oracle"
 )
 
-// Policy is a context policy. The kernel's own has no New.
+// Policy is a context policy. The kernel's own policy has no New.
 type Policy struct {
 	// Name is the policy's name. About describes it in a line or two.
 	Name, About string
 	// Says is a shorter About that fits next to the name in a picture, "" if there is none.
 	Says string
-	// Figures is how many figures a name with figures has, such as 1 for sliding-32k.
+	// Figures is the number of figures in a name that has any. It is 1 for sliding-32k.
 	Figures int
 	// Ends must be set if the policy must know how a session ends. No conversation can be held
 	// under it.
@@ -36,11 +36,11 @@ type Policy struct {
 	// Rivals must be set if a run without figures needs the result of a run under memkernel.
 	Rivals bool
 	// New returns the policy for a recording. figures are the numbers at the end of the policy's
-	// name, nil if it has none. Rival is the result under memkernel if Rivals is set, else nil.
+	// name, nil if it has none. rival is the result under memkernel if Rivals is set, else nil.
 	New func(rec *Recording, figures []int, rival *Result) Chooser
 }
 
-// policies are all policies: the kernel, the plain rules, and the registered ones.
+// policies are all policies: the kernel, the plain rules, and the registered policies.
 var policies = []Policy{
 	{Name: Memkernel, About: "this program: append; cut in batches or with a cold cache", Says: "cuts when the cache is cold anyway", Figures: 1},
 	{Name: AppendLate, About: "append until full, then a summary and the newest messages", Says: "fills up, then summarises", Figures: 1, New: func(rec *Recording, figures []int, _ *Result) Chooser { return NewLate(rec, Figure(figures)) }},
@@ -146,7 +146,7 @@ type prompt struct {
 	// messages and markers are the request itself.
 	messages []memkernel.Message
 	markers  []transcript.Marker
-	// plan is the kernel's name for it.
+	// plan is the kernel's name for the request.
 	plan string
 	// extra is the price of the policy's other model calls, nil if it is unknown.
 	extra *float64

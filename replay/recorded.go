@@ -12,8 +12,8 @@ import (
 
 // rewrite is a change of the recorded session's past by the host.
 type rewrite struct {
-	// call is the first call that was made after it. The count includes calls that can't be
-	// planned.
+	// call is the number of the first call after the rewrite. Calls that can't be planned are
+	// counted.
 	call int
 	// from is the first message that follows head.
 	from int
@@ -21,7 +21,8 @@ type rewrite struct {
 }
 
 // follow notes where the host changed its past. view must be the view that the recording was made
-// of. It has the same calls, though repairing may have moved messages between them.
+// of. The view has the same calls as the recording, though repairing may have moved messages
+// between the calls.
 func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewrite) {
 	calls, own := transcript.Calls(view), transcript.Calls(r.Messages)
 	for _, w := range rewrites {
@@ -37,8 +38,8 @@ func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewri
 	}
 }
 
-// recorded shows the items that the host showed: its replacement of everything before its last
-// compaction, then everything since, with results as it cleared them.
+// recorded shows the items that the host showed. These are the host's replacement of everything
+// before its last compaction, then everything since, with results as the host cleared them.
 type recorded struct {
 	History
 	next int // rewrite
@@ -52,8 +53,8 @@ func (p *recorded) Choose(req Request) (c Choice) {
 	return c
 }
 
-// rewrite puts the host's new past in place. A summary that is new in it was written by
-// a call of its own.
+// rewrite puts the host's new past in place. Each new summary in it was written by a separate
+// call.
 func (p *recorded) rewrite(w *rewrite, req Request, c *Choice) {
 	c.Cut = "host"
 	known := map[string]bool{}
@@ -75,7 +76,8 @@ func (p *recorded) rewrite(w *rewrite, req Request, c *Choice) {
 	p.Lead, p.From = lead, w.from
 }
 
-// sent is a message as the host sent it: the recording's own if it is unchanged.
+// sent returns a message as the host sent it. For an unchanged message that is the recording's
+// own item.
 func (p *recorded) sent(m *memkernel.Message) Item {
 	own := *m
 	own.Usage = nil

@@ -20,23 +20,23 @@ type Recording struct {
 	// numbers count the calls, including those in left, which can't be planned.
 	numbers []int
 	left    []Unplanned
-	// others are calls that another policy could not plan. They are made, but not counted.
+	// others are calls that another policy could not plan. These calls are made, but not counted.
 	others []Unplanned
 	Items  []Item // the messages in full
 	Atoms  []transcript.Atom
-	// after counts, per call, the calls since the host's own last compaction, from 1 on; 0 if
-	// there was none yet.
+	// after counts, for each call, the calls since the host's own last compaction, from 1 on. It
+	// is 0 if there was no compaction yet.
 	after []int
 	// output is the billed size of each message as an answer, in tokens.
 	output []int
-	// rewrites are the host's changes of its past.
+	// rewrites are the host's changes of the earlier conversation.
 	rewrites []rewrite
 	sizes    map[recall.Place]int
 }
 
 // Item is a message as a prompt shows it.
 type Item struct {
-	// hash names its bytes.
+	// hash identifies the item's bytes.
 	hash   string
 	region string
 	Msg    memkernel.Message
@@ -59,7 +59,8 @@ func Record(s *transcript.Session, opt Options) (*Recording, error) {
 	return r, err
 }
 
-// RecordMessages is record of messages that the host compacted at some positions.
+// RecordMessages is [Record] for messages that the host compacted at the positions in
+// compactions.
 func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*Recording, error) {
 	if opt.Prices == nil {
 		opt.Prices = cachelayout.DefaultBook()
@@ -90,8 +91,8 @@ func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	return r, nil
 }
 
-// answered returns how many tokens of output a message was billed for: as recorded, or its size
-// if that is more, since hosts that stream often record a stub.
+// answered returns the output tokens that a message was billed for. That is the recorded number
+// or the message's size, whichever is more, since hosts that stream often record a stub.
 func (r *Recording) answered(m *memkernel.Message) int {
 	n := r.Counter.Message(m)
 	if m.Usage != nil {
@@ -105,7 +106,7 @@ func (r *Recording) Item(hash string, m memkernel.Message) Item {
 	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(&m)}
 }
 
-// Note returns an item of the policy's own, in front of the messages.
+// Note returns an item that the policy itself puts in front of the messages.
 func (r *Recording) Note(hash, text string) Item {
 	it := r.Item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
 	it.region = cachelayout.RegionCarry
@@ -123,7 +124,7 @@ func (r *Recording) Seen(n int) int {
 	return r.Calls[n-1].Index
 }
 
-// Sum returns the size of messages from to end in full.
+// Sum returns the size of the messages from index `from` to before index `end`, shown in full.
 func (r *Recording) Sum(from, end int) int {
 	n := 0
 	for i := from; i < end; i++ {

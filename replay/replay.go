@@ -12,20 +12,20 @@
 //	fullest          everything ever said, whatever the window: the most that can
 //	                 be shown, and no real policy once the window is full
 //
-// Other packages add theirs by [Register].
+// Other packages add policies with [Register].
 //
-// [Bound] is a lower limit of the cost of all of them.
+// [Bound] is a lower limit of the cost of all policies.
 //
-// The agent's recorded actions are replayed. They could only use text that their host's own
-// compaction had left, so a policy that keeps more is not credited for better actions. The input
-// side is priced, the summary calls of the policies that compact, and apart from these the
-// recorded output, which is the same under every policy. Nothing is sent anywhere.
+// The agent's recorded actions are replayed. The agent could only use text that its host's own
+// compaction had left, so a policy that keeps more text is not credited for better actions. A
+// replay prices the input side and the summary calls of policies that compact. It prices the
+// recorded output separately, which is the same under every policy. Nothing is sent anywhere.
 //
-// A call that can't be planned (see [Unplanned]) is left out for every policy alike: it is in no
-// figure, and its messages are in the prompts of later calls.
+// A call that can't be planned (see [Unplanned]) is left out for every policy. It is in no
+// figure, but its messages are in the prompts of later calls.
 //
-// Tokens are counted, not billed; costs are US dollars by the embedded price book
-// at the time of each call.
+// Token figures are counts and not billed numbers. Costs are US dollars by the embedded price
+// book at the time of each call.
 package replay
 
 import (
@@ -41,48 +41,50 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Options are how a session is replayed. Zero values mean the defaults.
+// Options set how a session is replayed. Zero values mean the defaults.
 type Options struct {
-	// ContextWindow and Reserve are tokens; 0 takes the model's and the policy's
-	// own default.
+	// ContextWindow and Reserve are in tokens. A ContextWindow of 0 means the model's window. A
+	// Reserve of 0 means the policy's own default.
 	ContextWindow, Reserve int
 	// RoomTokens is the window above the fixed part, instead of ContextWindow.
 	RoomTokens int
-	// FixedTokens is tools and system prompt, which transcripts do not hold.
+	// FixedTokens is the size of tools and system prompt, which transcripts do not hold.
 	FixedTokens int
-	// FixedAuto takes it from the usage of the first call that has any.
+	// FixedAuto takes FixedTokens from the usage of the first call that has any usage.
 	FixedAuto bool
 	// Model overrides the recorded model.
 	Model string
-	// TTL is the cache lifetime of messages. 0 takes the one that the recorded calls
-	// wrote with, else the provider's default; the kernel then chooses its own.
+	// TTL is the cache lifetime of messages. 0 means the lifetime with which the recorded calls
+	// wrote, or else the provider's default. With a TTL of 0 the kernel chooses its own lifetime.
 	TTL time.Duration
-	// ownTTL: none was given.
+	// ownTTL reports that no TTL was given.
 	ownTTL bool
-	// Economy is memkernel's preference where memory costs money.
+	// Economy is memkernel's choice between memory and money.
 	Economy cachelayout.Economy
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
 	// Whole makes memkernel show every result whole when the model sees it for the first time.
 	Whole bool
-	// View is the replayed view: as the host would see it, or everything ever said.
+	// View is the replayed view of the session, either the messages as the host would see them or
+	// every message.
 	View transcript.View
-	// Limit is the number of calls to replay, 0 for all.
+	// Limit is the number of calls to replay. 0 means all calls.
 	Limit int
 	// Prices is the price book. Default: the embedded one.
 	Prices *cachelayout.Book
 	// Scratch is an empty folder for the kernel's state.
 	Scratch string
-	// Progress is called with the number of replayed calls and the number of all; it may be nil.
+	// Progress is called with the number of replayed calls and the number of all calls. It may be
+	// nil.
 	Progress func(done, all int)
-	// Summary writes a compacting policy's summary of the messages, in at most so many tokens. If
-	// it is nil, the summary is an empty place of the right size.
+	// Summary writes a compacting policy's summary of the messages, in at most the given number
+	// of tokens. If it is nil, the summary has the right size but no words.
 	Summary func(messages []memkernel.Message, tokens int) string
 	// Reopen closes and reopens the kernel between calls.
 	Reopen bool
 }
 
-// Result is one session under one policy.
+// Result is the result of replaying one session under one policy.
 type Result struct {
 	// Policy is the policy's name, with its figure if one was given.
 	Policy        string `json:"policy"`
@@ -92,8 +94,8 @@ type Result struct {
 	FixedTokens int `json:"fixed_tokens"`
 	// Calls are the planned calls.
 	Calls []Call `json:"calls"`
-	// Unplanned are the calls that are in no figure, of this policy or of one that it
-	// is compared with.
+	// Unplanned are the calls that are in no figure, because this policy or a policy that it is
+	// compared with could not plan them.
 	Unplanned []Unplanned `json:"unplanned"`
 	Totals    Totals      `json:"totals"`
 	// Bound is the same for all policies.
@@ -124,7 +126,7 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 	return rec.Run(ctx, name, nil)
 }
 
-// RunAgainst replays a session under a policy with Rivals, such as the oracle. Rival is the
+// RunAgainst replays a session under a policy with Rivals, such as the oracle. rival is the
 // result of another replay of the same session with the same options.
 func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *Result, opt Options) (*Result, error) {
 	rec, err := Record(s, opt)

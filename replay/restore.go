@@ -8,13 +8,14 @@ import (
 )
 
 // restorer prices the pages that a prompt lacked, as if the model had fetched them. The page is
-// written after the newest message. Every later call reads it (a cold one writes it anew) until
-// the next cut removes it. One more call per round of fetching reads the prompt once more. Pages
-// that the prompt points to and pages that it has lost are priced alike and summed apart.
+// written after the newest message. Every later call reads the page until the next cut removes
+// it. A cold call writes the page again. Each round of fetching costs one more call, which reads
+// the prompt once more. Pages that the prompt points to and pages that it has lost have the same
+// price and separate sums.
 type restorer struct {
 	rec *Recording
-	// fetched holds the pages fetched since the last cut, and whether by a
-	// pointer.
+	// fetched holds the pages fetched since the last cut. The value reports whether a pointer led
+	// to the page.
 	fetched map[recall.Place]bool
 }
 
@@ -64,7 +65,7 @@ func pick[T any](first bool, a, b *T) *T {
 	return b
 }
 
-// bill sums tokens at prices in dollars per million; it is unknown once a price is.
+// bill sums tokens at prices in dollars per million. One unknown price makes the sum unknown.
 type bill struct {
 	tokens  float64 // times dollars per million
 	unknown bool
@@ -88,8 +89,8 @@ func (b *bill) usd() *float64 {
 	return &v
 }
 
-// writePrice returns the price of a new token that is written for ttl: input where writing has no
-// price of its own.
+// writePrice returns the price of a new token that is written for ttl. It is the input price if
+// writing has no price of its own.
 func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
 	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
 	switch {

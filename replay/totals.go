@@ -2,12 +2,12 @@ package replay
 
 import "github.com/memkernel/memkernel/replay/recall"
 
-// Totals sums a replay. Costs are US dollars of the input side, and nil where a
-// price is unknown.
+// Totals holds the sums of a replay. Costs are US dollars of the input side, and nil if a price
+// is unknown.
 type Totals struct {
 	// Calls counts the planned calls.
 	Calls int `json:"calls"`
-	// Unplanned counts the others by reason.
+	// Unplanned counts the other calls by reason.
 	Unplanned        map[string]int `json:"unplanned"`
 	InputTokens      int            `json:"input_tokens"`
 	CacheReadTokens  int            `json:"cache_read_tokens"`
@@ -17,9 +17,9 @@ type Totals struct {
 	UncachedTokens   int            `json:"uncached_tokens"`
 	// NetInputTokens leaves out the fixed part.
 	NetInputTokens int `json:"net_input_tokens"`
-	// NetWriteTokens is the part of it that is written or uncached.
+	// NetWriteTokens is the part of NetInputTokens that is written or uncached.
 	NetWriteTokens int `json:"net_write_tokens"`
-	// CostUSD is the cost of the input and of summary calls; null if a price is unknown.
+	// CostUSD is the cost of the input and of summary calls, null if a price is unknown.
 	CostUSD *float64 `json:"cost_usd"`
 	// NetCostUSD leaves out the cost of the fixed part.
 	NetCostUSD *float64 `json:"net_cost_usd"`
@@ -34,46 +34,46 @@ type Totals struct {
 	Violations int `json:"violations"`
 	// Faults counts all faults of the plans.
 	Faults int `json:"faults"`
-	// FaultCodes counts them by name.
+	// FaultCodes counts the faults by name.
 	FaultCodes map[string]int `json:"fault_codes"`
-	// Controllable counts those that a better choice of the shown items would have prevented.
+	// Controllable counts the faults that a better choice of the shown items would have
+	// prevented.
 	Controllable int `json:"controllable_faults"`
-	// Resolutions counts needed pages to which the prompt had only a pointer. Lost counts needed
-	// pages without one. Both come with the price of getting them back.
+	// Resolutions counts needed pages to which the prompt had only a pointer.
 	Resolutions int `json:"pointer_resolutions"`
-	// ResolutionsUSD is the cost of fetching them: written once, read until the next cut, with
-	// one more reading of the prompt per round.
+	// ResolutionsUSD is the cost of fetching the Resolutions. A page is written once and read
+	// until the next cut, and each round of fetching reads the prompt once more.
 	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
-	// Lost are pages needed that no pointer leads to.
-	Lost    int      `json:"lost_pages"`
+	// Lost counts needed pages that no pointer leads to.
+	Lost int `json:"lost_pages"`
+	// LostUSD is the cost of getting the Lost pages, computed as ResolutionsUSD.
 	LostUSD *float64 `json:"lost_cost_usd"`
 	// ReferenceRecall is the share of references whose line was shown.
 	ReferenceRecall float64 `json:"reference_recall"`
-	// Named is the share of those that were only named.
+	// Named is the share of references that were only named.
 	Named float64 `json:"named"`
-	// Pointer is the share of those that a pointer leads to.
+	// Pointer is the share of references that only a pointer leads to.
 	Pointer    float64 `json:"behind_pointer"`
 	References int     `json:"references"`
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
 	// Actions counts the tool calls with input that was seen before.
 	Actions int `json:"actions"`
-	// ActionsReady is the share of them that had all such input in the prompt.
+	// ActionsReady is the share of Actions whose earlier seen input was all in the prompt.
 	ActionsReady float64 `json:"actions_ready"`
 	// Edits counts edits of a line that was seen before.
 	Edits int `json:"edits"`
-	// BlindEdits counts those whose line the prompt did not show.
+	// BlindEdits counts the Edits whose line the prompt did not show.
 	BlindEdits int `json:"blind_edits"`
-	// GapCalls counts first calls after a gap. The figures below are theirs, net of the fixed
-	// part.
+	// GapCalls counts first calls after a gap.
 	GapCalls int `json:"gap_calls"`
-	// GapInputTokens is the input of these calls without the fixed part.
+	// GapInputTokens is the input of the GapCalls without the fixed part.
 	GapInputTokens int `json:"gap_input_tokens"`
-	// GapWriteTokens is the part of it that is written or uncached.
+	// GapWriteTokens is the part of GapInputTokens that is written or uncached.
 	GapWriteTokens int `json:"gap_write_tokens"`
 	// HitRatio is cache reads over all input.
 	HitRatio float64 `json:"hit_ratio"`
-	// WarmHitRatio is the same without the calls that found the cache cold.
+	// WarmHitRatio is HitRatio without the calls that found the cache cold.
 	WarmHitRatio float64 `json:"warm_hit_ratio"`
 }
 
@@ -167,6 +167,6 @@ func shareOrAll(a, b int) float64 {
 	return share(a, b)
 }
 
-// BillUSD is the whole bill: the input side with its summary calls, and the answers; nil if
-// a price is unknown.
+// BillUSD returns the cost of the input side, the summary calls and the answers, nil if a price
+// is unknown.
 func (t *Totals) BillUSD() *float64 { return add(t.CostUSD, t.OutputCostUSD) }

@@ -17,15 +17,14 @@ import (
 
 // Why a call was not planned.
 const (
-	// Answered: nothing in front of the call asks for an answer, since the
-	// conversation ends with a message of the model's.
+	// Answered means that nothing before the call needs an answer, since the conversation ends
+	// with a message of the model's.
 	Answered = "answered"
-	// NoMessages: there is no message before it.
+	// NoMessages means that there is no message before the call.
 	NoMessages = "no_messages"
-	// DoesNotFit: the least that must be shown is larger than window −
-	// reserve.
+	// DoesNotFit means that the least text that must be shown is larger than window − reserve.
 	DoesNotFit = "does_not_fit"
-	// Refused: the kernel refused it for another reason, which Detail has.
+	// Refused means that the kernel refused the call for another reason, which Detail has.
 	refused = "refused"
 )
 
@@ -63,7 +62,7 @@ func (r *Recording) leave() {
 	r.Calls, r.numbers, r.after = calls, numbers, after
 }
 
-// Uncounted finds call n among those that another policy could not plan.
+// Uncounted finds call n among the calls that another policy could not plan.
 func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 	i := slices.IndexFunc(r.others, func(u Unplanned) bool { return u.Index == r.numbers[n] })
 	if i < 0 {
@@ -72,8 +71,8 @@ func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 	return r.others[i], true
 }
 
-// plannable returns why the messages before end are no request, "" if they are
-// one.
+// plannable returns the reason why the messages before end are not a request, "" if they are a
+// request.
 func (r *Recording) plannable(end int) string {
 	switch {
 	case end == 0:
@@ -84,8 +83,8 @@ func (r *Recording) plannable(end int) string {
 	return ""
 }
 
-// refusal reports whether an error concerns one call alone, and why it was not planned. An error
-// of the machine or the settings is no refusal, since it would come again with every call.
+// refusal reports whether an error concerns one call alone, and why that call was not planned. An
+// error of the machine or the settings is no refusal, since it would come again with every call.
 func refusal(err error) (reason string, ok bool) {
 	var (
 		small *budget.TooSmallError
@@ -107,8 +106,8 @@ func refusal(err error) (reason string, ok bool) {
 	return refused, true
 }
 
-// Align leaves out of every result the calls that one of them could not plan, so that
-// all count the same calls. The results are of one session with the same options.
+// Align leaves out of every result the calls that any of the policies could not plan, so that all
+// results count the same calls. The results must be of one session with the same options.
 func Align(results []*Result) {
 	var all []Unplanned
 	known := func(list []Unplanned, index int) bool {

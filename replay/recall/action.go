@@ -11,25 +11,25 @@ import (
 
 // Action is a tool call judged by the input that it needed from its prompt. An input token is a
 // path, identifier, number, hash or quoted string of the call's input that occurs earlier in the
-// session, however recently. A string that occurs nowhere is the model's own, and no prompt can
-// be asked for it.
+// session, however recently. A string that occurs nowhere earlier is the model's own, so no
+// prompt needs to have it.
 type Action struct {
 	Tool string
 	// Tokens counts the input tokens.
 	Tokens int
-	// Lacked lists those that are nowhere in the prompt. An action without input tokens is in
-	// no share.
+	// Lacked lists the input tokens that are nowhere in the prompt. An action without input
+	// tokens is in no share.
 	Lacked []string
 	// Edits counts the edits of the call that replace a line which was seen before. Blind counts
-	// those with such a line that is not in the prompt, word for word.
+	// the Edits with such a line that is not in the prompt word for word.
 	Edits, Blind int
 }
 
 // Ready reports whether all the action's input tokens were in its prompt.
 func (a *Action) Ready() bool { return len(a.Lacked) == 0 }
 
-// leastAnchor is the length of a line, in characters, from which on it has to be shown for an
-// edit not to be blind: a brace alone tells nothing about the replaced text.
+// leastAnchor is the least length, in characters, of a line that must be shown for an edit not to
+// be blind. A shorter line, such as a brace alone, reveals nothing about the replaced text.
 const leastAnchor = 4
 
 // Actions judges the tool calls of m, an assistant's message that is not yet in the
@@ -64,8 +64,8 @@ func (t *Tracker) Actions(p *Prompt, m memkernel.Message) []Action {
 	return out
 }
 
-// edit reports whether any of the lines that an edit replaces was seen before, and
-// whether any of these is not in the prompt.
+// edit reports whether any of the lines that an edit replaces was seen before, and whether any
+// such earlier seen line is not in the prompt.
 func (t *Tracker) edit(p *Prompt, old []string) (seen, blind bool) {
 	for _, line := range old {
 		line = strings.TrimSpace(line)
@@ -77,8 +77,9 @@ func (t *Tracker) edit(p *Prompt, old []string) (seen, blind bool) {
 	return seen, blind
 }
 
-// EditPlaces lists, for every line that the edits of m replace and that was seen before,
-// the places where it is, newest first, each once. Call it before m is appended.
+// EditPlaces returns the places of every line that the edits of m replace and that was seen
+// before. The places of a line are newest first, each once. Callers must call EditPlaces before
+// they append m.
 func (t *Tracker) EditPlaces(m memkernel.Message) [][]Place {
 	var out [][]Place
 	for i := range m.Parts {
@@ -153,7 +154,8 @@ func inputOld(raw json.RawMessage) [][]string {
 	return out
 }
 
-// patchOld reads hunks: lines that stay or go are the old text.
+// patchOld reads the hunks of a patch. The lines that stay and the lines that go are the old
+// text.
 func patchOld(s string) [][]string {
 	_, s, ok := strings.Cut(s, "*** Begin Patch\n")
 	if !ok {

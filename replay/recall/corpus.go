@@ -59,8 +59,8 @@ func bucket(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b) * 2654435761 >> (32 - gramBits)
 }
 
-// each calls f with the positions of s, newest first, until f returns false.
-// The empty string has none.
+// each calls f with the positions of s, newest first, until f returns false. The empty string has
+// no positions.
 func (c *corpus) each(s string, f func(pos int) bool) {
 	if s == "" {
 		return

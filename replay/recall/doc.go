@@ -1,6 +1,6 @@
-// Package recall measures how much a context policy keeps: of the things that an assistant's
-// message refers to, and that were in the session long enough ago to be at risk, how many did its
-// prompt still show?
+// Package recall measures how much a context policy keeps. It looks at the things that an
+// assistant's message refers to and that appeared in the session long enough ago to be at risk.
+// It counts how many of these things the message's prompt still showed.
 //
 // For each model call:
 //
@@ -17,20 +17,20 @@
 //	           by a pointer
 //	missing    none of these
 //
-// Only shown counts. A session's recall is its shown over its references,
-// micro-averaged. Without the exclusion and the line the measure means little:
-// a policy that drops all but the newest page would score high, and a bag of
-// identifiers would do as well as the text.
+// Only shown references count. A session's recall is the number of its shown references over the
+// number of its references, micro-averaged. The exclusion of the last 8,000 tokens keeps a policy
+// that drops all but the newest page from a high score. The demand for the whole line keeps a bag
+// of identifiers from scoring as well as the text.
 //
-// The last 8,000 tokens are counted as characters over three by whole
-// messages: the message in which the count is reached belongs to them.
+// The last 8,000 tokens are counted in whole messages, at three characters a token. The message
+// in which the count is reached is one of these messages.
 //
 // References leave out text that the model has just seen, and text that it only speaks of. An
 // [Action] is judged without either exception. All input of a tool call that was seen before,
-// however recently, must be in the prompt, and so must each line that an edit replaces.
+// however recently, must be in the prompt. So must each line that an edit replaces.
 //
 // Agents could refer only to text that their own host had left them, so a policy that keeps more
-// than that host did gains nothing here. Print that with any figure.
+// text than the host did gains nothing here. Callers should print this caveat with any figure.
 //
 // Everything is pure. Histories and prompts are append-mostly. Both are indexed as they grow, so
 // that a call costs the new part of its prompt plus its references, not its prompt's size.

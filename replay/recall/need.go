@@ -10,10 +10,10 @@ import (
 // Need is a text that a message refers to and that its prompt neither shows nor
 // names.
 type Need struct {
-	// Place is where the text is: its newest occurrence that a pointer leads to, else its newest
-	// occurrence.
+	// Place is the newest occurrence of the text that a pointer leads to. If no pointer leads to
+	// the text, it is the newest occurrence of all.
 	Place Place
-	// Behind reports whether the prompt has a pointer to it.
+	// Behind reports whether the prompt has a pointer to Place.
 	Behind bool
 }
 
@@ -41,9 +41,9 @@ func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.CallID, b.CallID))
 }
 
-// Places lists the references of m, whether its prompt showed them or not. For each reference it
-// lists the places where the text is, newest first, each once. References come in the order of
-// their newest places. Call it before m is appended.
+// Places returns the places of every reference of m, whether its prompt showed the reference or
+// not. The places of a reference are those of its text, newest first, each once. References are
+// in the order of their newest places. Callers must call Places before they append m.
 func (t *Tracker) Places(m memkernel.Message) [][]Place {
 	var out [][]Place
 	t.References(m, func(_ string, at []Occurrence) {

@@ -24,8 +24,8 @@ func (p *Prompt) truncate(n int) {
 	p.texts, p.starts = p.texts[:n], p.starts[:n]
 }
 
-// Set makes the prompt hold exactly texts. It costs as much as the texts from the first different
-// one on.
+// Set makes the prompt hold exactly texts. Its cost is proportional to the texts from the first
+// different text on.
 func (p *Prompt) Set(texts []string) {
 	n := 0
 	for n < len(texts) && n < len(p.texts) && texts[n] == p.texts[n] {

@@ -12,8 +12,7 @@ import (
 // characters each. References into this text need no memory.
 const recentChars = 8000 * 3
 
-// side is how much of an occurrence's line must be shown on either side of
-// it, in characters.
+// side is the most characters of a line that must be shown on either side of an occurrence.
 const side = 80
 
 // Score counts the references of one call, or of many.
@@ -26,9 +25,9 @@ type Score struct {
 	Missing    int `json:"missing"`
 	// Anchors counts edit anchors that occur earlier and not within the last 8,000 tokens.
 	Anchors int `json:"anchors"`
-	// AnchorsShown counts those that are in the prompt.
+	// AnchorsShown counts the Anchors that are in the prompt.
 	AnchorsShown int `json:"anchors_shown"`
-	// Edits are all edit anchors that occur earlier, however recently.
+	// Edits counts all edit anchors that occur earlier, however recently.
 	Edits      int `json:"edits"`
 	EditsShown int `json:"edits_shown"`
 }
@@ -46,8 +45,8 @@ func (s *Score) Add(o Score) {
 	s.EditsShown += o.EditsShown
 }
 
-// Recall returns the share of references that are shown, between 0 and 1; 1 if
-// there are none.
+// Recall returns the share of references that are shown, between 0 and 1. It is 1 if there are no
+// references.
 func (s Score) Recall() float64 {
 	if s.References == 0 {
 		return 1
@@ -77,7 +76,7 @@ type part struct {
 	place Place
 }
 
-// occurrence is one place of a token; prev is 1 + the index of the one before.
+// occurrence is one place of a token. prev is 1 + the index of the token's previous occurrence.
 type occurrence struct{ pos, prev int32 }
 
 // New returns a Tracker of an empty session.
@@ -108,8 +107,8 @@ func (t *Tracker) Append(m memkernel.Message) {
 
 // Judge scores the prompt of the call that produced m, an assistant's message that is not yet in
 // the history. It lists the references of m that its prompt neither shows nor names. behind
-// reports whether the prompt has a pointer to a place instead of its text; nil means that there
-// are none.
+// reports whether the prompt has a pointer to a place instead of its text. A nil behind means
+// that the prompt has no pointers.
 func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
 	for _, tok := range distinct(useOf(m)) {
@@ -127,8 +126,8 @@ type used struct {
 	quoted bool
 }
 
-// distinct lists the tokens of U, each once, in the order of their first appearance:
-// plain ones, then those that are only quoted.
+// distinct lists the tokens of U, each once, in the order of their first appearance. Tokens that
+// are only quoted come after all other tokens.
 func distinct(use string) []used {
 	var out []used
 	at := map[string]int{}
@@ -241,8 +240,8 @@ func (t *Tracker) place(pos int) Place {
 	return t.parts[lo].place
 }
 
-// window returns the line around an occurrence, at most side characters of it
-// either way, trimmed.
+// window returns the trimmed line around an occurrence, with at most side characters on either
+// side of the occurrence.
 func (t *Tracker) window(pos, n int) string {
 	text := t.hist.text
 	start, end := pos, pos+n

@@ -2,16 +2,16 @@ package recall
 
 import "github.com/memkernel/memkernel"
 
-// Occurrence is one earlier place of a token, with the line that has to be shown
-// for it to count.
+// Occurrence is one earlier place of a token, with the line that must be shown for the occurrence
+// to count as shown.
 type Occurrence struct {
 	Place
 	Line string
 }
 
-// References calls f for every reference of m, an assistant's message that is not
-// yet in the history: the token, and where it occurs, newest first. The slice is
-// only valid during the call. References come in the order in which m names them.
+// References calls f for every reference of m, an assistant's message that is not yet in the
+// history. f gets the token and its occurrences, newest first. The slice is only valid during the
+// call of f. References come in the order in which m names them.
 func (t *Tracker) References(m memkernel.Message, f func(token string, at []Occurrence)) {
 	c := call{Tracker: t, recent: t.recent()}
 	var at []Occurrence

@@ -38,16 +38,16 @@ var class = func() (t [256]uint8) {
 }()
 
 // tokens calls f with the bounds of every token of s except the quoted strings. A stretch of text
-// can be several tokens, also twice the same.
+// can be several tokens, and can be the same token twice.
 func tokens(s string, f func(start, end int)) {
 	words(s, f)
 	paths(s, f)
 	files(s, f)
 }
 
-// words finds identifiers, numbers and hashes. All three live in a run of
-// word characters: an identifier is the run from its first letter or
-// underscore on, the others are the whole run.
+// words finds identifiers, numbers and hashes. Each of them lies in a run of word characters. An
+// identifier is the run from its first letter or underscore on. A number or a hash is the whole
+// run.
 //
 //	identifier  [A-Za-z_]\w{4,} with an inner _, an inner digit or a hump
 //	number      \b[0-9]{3,}\b
@@ -78,9 +78,8 @@ func words(s string, f func(start, end int)) {
 	}
 }
 
-// marked reports whether a word is an identifier and not a plain word: an
-// underscore or digit that is neither first nor last, or a capital after a
-// small letter.
+// marked reports whether a word is an identifier and not a plain word. An identifier has an
+// underscore or digit that is neither first nor last, or a capital after a small letter.
 func marked(w string) bool {
 	for i := 1; i < len(w); i++ {
 		c := class[w[i]]
@@ -158,15 +157,16 @@ func files(s string, f func(start, end int)) {
 	}
 }
 
-// boundary is \b before position i.
+// boundary reports whether \b matches before position i.
 func boundary(s string, i int) bool {
 	before := i > 0 && class[s[i-1]]&cWord != 0
 	after := i < len(s) && class[s[i]]&cWord != 0
 	return before != after
 }
 
-// extension returns the end of the extension whose dot is at i, -1 if there is
-// none: a letter, at most seven more letters or digits, no word after that.
+// extension returns the end of the extension whose dot is at i, -1 if there is no extension. An
+// extension is a letter and at most seven more letters or digits, with no word character after
+// them.
 func extension(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '.' || class[s[i+1]]&(cLower|cUpper) == 0 {
 		return -1
@@ -181,9 +181,9 @@ func extension(s string, i int) int {
 	return end
 }
 
-// quotes calls f with the bounds of every string of 4 to 80 characters
-// between two double quotes, single quotes or backticks on one line, without
-// the quotes. A quote that closes nothing in reach opens nothing either.
+// quotes calls f with the bounds of every string of 4 to 80 characters between two double quotes,
+// single quotes or backticks on one line, without the quotes. A quotation mark without a partner
+// in reach is ignored.
 func quotes(s string, f func(start, end int)) {
 	for i := 0; i < len(s); i++ {
 		q := s[i]

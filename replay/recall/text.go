@@ -13,7 +13,7 @@ import (
 type Place struct {
 	// Message is the message's index in the history.
 	Message int
-	// Key is its key.
+	// Key is the message's key.
 	Key string
 	// CallID is the call that has the text in its input or result, "" for dialogue.
 	CallID string
@@ -24,8 +24,8 @@ type piece struct {
 	text, call string
 }
 
-// useOf is U of an assistant's message: its text and the string leaves of its
-// tool inputs, without thinking and without keys, one below the other.
+// useOf returns U of an assistant's message. U is the message's text and the string leaves of its
+// tool inputs, one below the other, without thinking and without keys.
 func useOf(m memkernel.Message) string {
 	var out []string
 	for i := range m.Parts {
@@ -39,9 +39,9 @@ func useOf(m memkernel.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// TextOf returns all that a message shows to a model: text, the string leaves of tool inputs, the
-// text of results, one below the other; no thinking. Callers must build prompts from it, so that
-// history and prompt have the same spelling.
+// TextOf returns the text that a message shows to a model: text, the string leaves of tool
+// inputs, and the text of results, one below the other. It leaves out thinking. Callers must
+// build prompts from it, so that history and prompt have the same spelling.
 func TextOf(m memkernel.Message) string {
 	ps := pieces(m)
 	texts := make([]string, len(ps))
@@ -81,8 +81,8 @@ func inputLeaves(c *memkernel.ToolCall) []string {
 	return []string{c.Input}
 }
 
-// leaves lists the string values of a JSON text, keys left out. It does not
-// validate: ok is false only if a string has no end.
+// leaves lists the string values of a JSON text without its keys. It does not validate the text.
+// ok is false only if a string has no end.
 func leaves(raw string) (out []string, ok bool) {
 	var object []bool // open containers: is it an object?
 	key := false      // is the next string a key?
@@ -128,7 +128,7 @@ func stringEnd(raw string, i int) int {
 	return -1
 }
 
-// unquote returns a JSON string's value; a broken escape leaves it as it is.
+// unquote returns a JSON string's value. It returns a string with a broken escape as it is.
 func unquote(q string) string {
 	in := q[1 : len(q)-1]
 	if strings.IndexByte(in, '\\') < 0 {
@@ -141,8 +141,8 @@ func unquote(q string) string {
 	return s
 }
 
-// anchorsOf lists the anchors of a message's edits: the longest line, trimmed,
-// of each edit's old text, which the model must have known to the letter.
+// anchorsOf lists the anchors of a message's edits. An anchor is the longest line, trimmed, of an
+// edit's old text. The model must have known that line to the letter.
 func anchorsOf(m memkernel.Message) []string {
 	var out []string
 	for i := range m.Parts {
@@ -155,7 +155,7 @@ func anchorsOf(m memkernel.Message) []string {
 	return out
 }
 
-// appendAnchor adds the longest line, in characters, if it has content.
+// appendAnchor adds the line with the most characters to out if that line has content.
 func appendAnchor(out, lines []string) []string {
 	best, most := "", 0
 	for _, l := range lines {
