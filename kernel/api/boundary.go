@@ -13,12 +13,13 @@ import (
 // CompactWish is the goal of a compaction on demand. The zero value takes the low-water mark, or
 // half of the conversation if that is lower.
 type CompactWish struct {
-	// Tokens is the target size of the whole prompt. Share is the same as a share of the window.
-	// The smaller one counts; 0 sets no target.
+	// Tokens is the target size of the whole prompt; 0 sets no target.
 	Tokens int
-	Share  float64
-	// Force also cuts inside an open tool loop: its closed calls may then leave or be shortened.
-	// Without Force a loop is only cut when the cache is cold.
+	// Share is the target size as a share of the window; 0 sets no target. If both targets are
+	// set, the smaller size counts.
+	Share float64
+	// Force also cuts inside an open tool loop. The closed calls of the loop may then leave or be
+	// shortened. Without Force a loop is only cut when the cache is cold.
 	Force bool
 	// Call describes the next call, as for Kernel.PlanContext: window, reserve, system, tools,
 	// resolver and settings. Unset fields are taken from the last plan. Session, messages and
@@ -31,8 +32,8 @@ type CompactWish struct {
 	// its limit; see [PlanRequest.Overflow].
 	Overflow *Overflow
 	// Provider is a compaction that the provider made. The messages that it covers leave,
-	// whatever the other fields ask for. The prompt shows the provider's compaction first, then
-	// the kernel's own text about the messages that left.
+	// whatever the other fields say. The prompt shows the provider's compaction first, then the
+	// kernel's own text about the messages that left.
 	Provider *ProviderCompaction
 }
 
@@ -54,8 +55,8 @@ const (
 	CompactOK CompactReason = "OK"
 	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
 	CompactNothing CompactReason = "NOTHING_TO_CUT"
-	// CompactFloor: all that may be cut is at its floor already, or a cut would
-	// put as much in its place.
+	// CompactFloor: every message that may be cut is at its floor already, or the text that
+	// replaces the messages would be as large as they are.
 	CompactFloor CompactReason = "ALREADY_AT_FLOOR"
 	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
 	CompactOpenLoop CompactReason = "OPEN_LOOP"
@@ -72,56 +73,59 @@ const (
 	CompactTooLarge CompactReason = "BUDGET_INSUFFICIENT"
 )
 
-// Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole
-// prompt, calibrated, without the constant that the provider's own count would add to either
-// figure.
+// Compaction is the outcome of a compaction on demand. Token counts are calibrated and cover the
+// whole prompt, as a plan counts them. They leave out the constant by which the provider's own
+// count is higher.
 type Compaction struct {
 	Reason CompactReason `json:"reason"`
 	// Detail gives the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
-	// TokensBefore is the size that the next plan's prompt would have had, TokensAfter the size
-	// that it will have. Reclaimed is their difference.
-	TokensBefore    int `json:"tokens_before"`
+	// TokensBefore is the size that the next plan's prompt would have had without the compaction.
+	TokensBefore int `json:"tokens_before"`
+	// TokensAfter is the size that the next plan's prompt will have.
 	TokensAfter     int `json:"tokens_after"`
 	ReclaimedTokens int `json:"reclaimed_tokens"`
 	// TargetTokens is the size that the prompt should have been reduced to.
 	TargetTokens int `json:"target_tokens"`
-	// FixedTokens is the part of them that the host declared as system prompt and tools without
-	// handing them in.
+	// FixedTokens is the size of system prompt and tools that the host declared without handing
+	// in their texts. The other counts include it.
 	FixedTokens int `json:"fixed_tokens"`
 	// ContextWindow is 0 if it is not known.
 	ContextWindow int `json:"context_window"`
-	// Atoms and Messages left with this compaction; Lowered results are shown shorter
-	// than before.
-	Atoms    int `json:"atoms"`
+	// Atoms is the number of atoms that left with this compaction.
+	Atoms int `json:"atoms"`
+	// Messages is the number of messages that left with this compaction.
 	Messages int `json:"messages"`
-	Lowered  int `json:"lowered"`
+	// Lowered is the number of results that are shown shorter than before.
+	Lowered int `json:"lowered"`
 	// Spans are the ids by which Kernel.Get restores the messages that left.
 	Spans []string `json:"spans"`
-	// FirstKept is the first message after all that ever left. A host that replaces its history
-	// by Summary keeps the messages from here on. Nil if none is known.
+	// FirstKept is the first message after all messages that ever left. A host that replaces its
+	// history by Summary keeps the messages from here on. Nil if none is known.
 	FirstKept *KeptMessage `json:"first_kept"`
-	// Summary is the past in the words of the carry block. SummaryVersion counts its changes.
-	// Restore is the working state from which the model continues. A host that calls a summariser
-	// of its own should hand it both texts.
-	Summary        string `json:"summary"`
-	SummaryVersion int    `json:"summary_version"`
-	Restore        string `json:"restore"`
+	// Summary is the past in the words of the carry block. A host that calls a summariser of its
+	// own should hand it Summary and Restore.
+	Summary string `json:"summary"`
+	// SummaryVersion counts the changes of the summary.
+	SummaryVersion int `json:"summary_version"`
+	// Restore is the working state from which the model continues.
+	Restore string `json:"restore"`
 	// Checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
 	// Generation is the generation of the projection after the cut.
 	Generation int `json:"generation"`
 	// Largest lists the largest items of the prompt where nothing could be reclaimed.
-	// PinnedTokens is then the size of pins and the workspace's files.
-	Largest      []budget.Item `json:"largest"`
-	PinnedTokens int           `json:"pinned_tokens"`
+	Largest []budget.Item `json:"largest"`
+	// PinnedTokens is the size of pins and the workspace's files where nothing could be
+	// reclaimed.
+	PinnedTokens int `json:"pinned_tokens"`
 	// Warning names a session that is compacted again and again; "" if this one is not.
 	Warning string `json:"warning,omitempty"`
 	// Refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *budget.Overflow `json:"refusal,omitempty"`
 }
 
-// KeptMessage is a message of the host's, by its key and its index.
+// KeptMessage names a message of the host by its key and its index.
 type KeptMessage struct {
 	Key string `json:"key"`
 	// Index counts from 0.
@@ -154,9 +158,10 @@ type Boundary struct {
 type Passed struct {
 	// Outcome is committed, or duplicate if nothing was new.
 	Outcome Outcome `json:"outcome"`
-	// Ingested counts the new pages, Turns the session's committed turns.
+	// Ingested counts the new pages.
 	Ingested int `json:"ingested"`
-	Turns    int `json:"turns"`
+	// Turns counts the session's committed turns.
+	Turns int `json:"turns"`
 	// Epoch counts the resets of the session.
 	Epoch int `json:"epoch"`
 	// Checkpoint is the newest checkpoint, "" if there is none.
@@ -179,8 +184,8 @@ type Passed struct {
 type Restored struct {
 	// Checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// Net is the record that the text was made from, "" if there is none; Text is
-	// empty then.
+	// Net is the record that the text was made from. It is "" if there is no such record, and
+	// Text is empty then.
 	Net  Net    `json:"net"`
 	Text string `json:"text"`
 	// Damaged are checkpoints and state files that could not be used.
@@ -198,8 +203,9 @@ type RestoreRequest struct {
 	Resolver string
 	// Shown is text that the reader also sees. The restore text does not repeat its rules.
 	Shown string
-	// Neighbour asks for the state of another session of the workspace than SessionKey: the one
-	// that spoke last. It is for a new session whose user asks to continue from there.
+	// Neighbour requests the state of another session of the workspace than SessionKey. It is the
+	// other session that spoke last. Set Neighbour for a new session whose user wants to continue
+	// that session.
 	Neighbour bool
 }
 

@@ -10,9 +10,9 @@ type Content struct {
 	// ID is the page, span or blob that was asked for.
 	ID string `json:"id"`
 	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for a page that
-	// is known and can't be read. Detail says more, also with OK: that secrets are masked in the
-	// text.
+	// is known and can't be read.
 	Reason string `json:"reason"`
+	// Detail explains Reason. With OK it may say that secrets are masked in the text.
 	Detail string `json:"detail,omitempty"`
 	// Fault is silent_recall if content that was stored is gone or damaged.
 	Fault *fault.Fault `json:"fault,omitempty"`

@@ -13,35 +13,39 @@ type EditRule string
 
 // The rules.
 const (
-	// Own lets agents change entries that agents, tools and upkeep wrote. It is the default.
+	// EditOwn lets agents change entries that agents, tools and upkeep wrote. It is the default.
 	EditOwn EditRule = "own"
-	// Any lets them change people's entries as well.
+	// EditAny lets agents change people's entries as well.
 	EditAny EditRule = "any"
-	// None lets them change nothing; they may still append.
+	// EditNone lets agents change nothing. Agents may still append.
 	EditNone EditRule = "none"
 )
 
-// PassageRequest asks that a passage of a file of memory be replaced or removed.
+// PassageRequest is a request to replace or remove a passage of a file of memory.
 type PassageRequest struct {
 	SessionKey string
 	// Path is the file's, from the workspace.
 	Path string
-	// Old is the passage as it was read. The text must occur in the file once, or begin on line
-	// From. Version is the file's as it was read, the SHA-256 of its bytes in hex. Callers must
-	// give one of the two. Without Old, the passage is Lines lines from line From on, a single
-	// one where Lines is 0; without From too, it is the whole file.
+	// Old is the passage as it was read. Its text must occur in the file once, or begin on line
+	// From. Version is the version of the file that was read: the SHA-256 of its bytes in hex.
+	// Callers must set Old or Version.
 	Old, Version string
-	From, Lines  int
-	// Text replaces the passage. With Delete the passage is removed, and so is a file that
-	// becomes empty.
-	Text   string
+	// From and Lines give the passage if Old is empty. It begins on line From and has Lines
+	// lines, or a single line if Lines is 0. If Old is empty and From is 0, the passage is the
+	// whole file.
+	From, Lines int
+	// Text replaces the passage.
+	Text string
+	// Delete removes the passage. A file that becomes empty is removed as well.
 	Delete bool
-	// Private: see [PlanRequest]. Now is zero for the kernel's clock.
+	// Private: see [PlanRequest].
 	Private bool
-	Now     time.Time
+	// Now is the time of the edit; zero takes the kernel's clock.
+	Now time.Time
 }
 
-// EditRequest asks that whole files of memory be changed, all of them or none.
+// EditRequest is a request to change whole files of memory. Either all of them are changed or
+// none.
 type EditRequest struct {
 	SessionKey string
 	Files      []EditFile
@@ -51,13 +55,14 @@ type EditRequest struct {
 
 // EditFile is one file of an edit and its new text.
 type EditFile struct {
-	// Path is the file's, from the workspace. Version is the file's as it was read, "" if
-	// there was none.
+	// Path is the file's path, relative to the workspace. Version is the version of the file that
+	// was read, "" if there was no file.
 	Path, Version string
-	// Text is the file's new text. From, if set, is a file whose bytes are copied instead. With
-	// Remove the file is removed.
+	// Text is the file's new text. From, if set, is a file whose bytes are copied instead of
+	// Text.
 	Text, From string
-	Remove     bool
+	// Remove removes the file.
+	Remove bool
 }
 
 // Edited is the result of an edit.
@@ -80,10 +85,11 @@ type EditedFile struct {
 	StartLine, EndLine int
 }
 
-// UndoRequest asks that an edit be undone: its files get their earlier text back.
+// UndoRequest is a request to undo an edit: its files get their earlier text back.
 type UndoRequest struct {
 	SessionKey string
-	// Edit is the name from [Edited]; "" is the newest edit of the session that was not undone.
+	// Edit is the name from [Edited]; "" selects the newest edit of the session that was not
+	// undone.
 	Edit    string
 	Private bool
 	Now     time.Time
@@ -99,7 +105,7 @@ type EditUndone struct {
 // MemoryFile is a file of memory as an agent sees it.
 type MemoryFile struct {
 	Path string
-	// Version is the file's, "" if there is none.
+	// Version is the file's version, "" if there is no file.
 	Version string
 	// Text has its secrets masked, Unix line ends and no byte-order mark.
 	Text   string
@@ -117,11 +123,12 @@ type StaleError struct {
 	Path string
 	// Why says how the file differs.
 	Why string
-	// Version is the file's current one, "" if there is no file. Text holds the file's current
-	// lines, the meant ones as far as they can be found, with secrets masked. Lines counts all
-	// lines of the file.
-	Version                   string
-	Text                      string
+	// Version is the file's current version, "" if there is no file.
+	Version string
+	// Text holds current lines of the file, with secrets masked: the requested lines, as far as
+	// they can be found.
+	Text string
+	// Lines counts all lines of the file.
 	StartLine, EndLine, Lines int
 }
 

@@ -24,8 +24,8 @@ var ErrPrivate = errors.New("this conversation was planned as private before: pl
 // OverflowError is returned if a request was refused again and again although each plan was
 // smaller, or if no part of the refused prompt can be made smaller.
 type OverflowError struct {
-	// Tries is the number of attempts. Planned is the size of the last plan by our count, Window
-	// the provider's known limit, both in tokens.
+	// Tries is the number of attempts. Planned is the size of the last plan by our count, in
+	// tokens. Window is the provider's known limit, in tokens.
 	Tries, Planned, Window int
 	// Largest lists the largest items of the prompt.
 	Largest []budget.Item
@@ -43,7 +43,8 @@ func (e *OverflowError) Error() string {
 		e.Tries, e.Planned, e.Window, what)
 }
 
-// ErrNoThinking is returned where a request was refused for its thinking and would hold none.
+// ErrNoThinking is returned where a request was refused for its thinking, but the prompt for the
+// messages at hand would hold no thinking.
 var ErrNoThinking = errors.New("the provider refused the thinking of earlier turns, and this request would hold none: hand in the refusal with the messages that were refused")
 
 // ErrQuestion is returned by Kernel.Search for a question longer than [MaxQuestion].
@@ -59,9 +60,9 @@ var ErrNoSession = errors.New("no such session")
 // no session: a session begins with its first message.
 type NoSessionError struct {
 	Key string
-	// Near are keys of existing sessions, those most like Key first, at most NearSessions. Count
-	// is the number of all sessions.
-	Near  []string
+	// Near holds at most NearSessions keys of existing sessions, the most similar to Key first.
+	Near []string
+	// Count is the number of all sessions.
 	Count int
 }
 
@@ -75,7 +76,7 @@ func (e *NoSessionError) Error() string {
 // shownRunes limits the shown part of a key, in runes.
 const shownRunes = 128
 
-// shortKey is a key as an error says it.
+// shortKey returns a key as an error text shows it.
 func shortKey(key string) string {
 	if r := []rune(key); len(r) > shownRunes {
 		return string(r[:shownRunes]) + "…"
@@ -85,7 +86,8 @@ func shortKey(key string) string {
 
 func (e *NoSessionError) Unwrap() error { return ErrNoSession }
 
-// Hint names in words the sessions that exist; all is the command that lists the rest.
+// Hint returns a sentence that names the existing sessions. The parameter all is the command that
+// lists the rest.
 func (e *NoSessionError) Hint(all string) string {
 	switch {
 	case e.Count == 0:
@@ -103,11 +105,11 @@ func (e *NoSessionError) Hint(all string) string {
 // ErrClosed is returned by every call on a closed kernel.
 var ErrClosed = errors.New("kernel is closed")
 
-// NumberError is returned for a number that is out of range: a negative window, a share that is
-// no number. Nothing was done.
+// NumberError is returned for a number that is out of range, such as a negative window or a share
+// that is not a finite number. Nothing was done.
 type NumberError struct {
 	// Name is the field's full path, such as ContextWindow, Overflow.Limit or
-	// Memory.Ranking.Floor. Value is the rejected value, Want the permitted ones.
+	// Memory.Ranking.Floor. Value is the rejected value. Want describes the permitted values.
 	Name, Value, Want string
 }
 
@@ -120,7 +122,7 @@ const (
 	wantShare  = "a share between 0 and 1"
 )
 
-// notBelow refuses a number below least.
+// notBelow returns an error if n is below least.
 func notBelow[T cmp.Ordered](name string, n, least T, want string) error {
 	if n >= least {
 		return nil

@@ -7,25 +7,27 @@ import (
 	"github.com/memkernel/memkernel/consolidation/history"
 )
 
-// HistoryRequest asks for the earlier versions of a memory file, or of an entry in one.
+// HistoryRequest is a request for the earlier versions of a memory file, or of an entry in such a
+// file.
 type HistoryRequest struct {
-	// Path is the file's, from the workspace. Line is one of the entry's lines, from 1. 0 selects
-	// the whole file.
+	// Path is the file's path, relative to the workspace.
 	Path string
+	// Line is one of the entry's lines, counted from 1. With 0 the request is for the whole file.
 	Line int
-	// Limit is the number of versions to return, the newest; 0 returns all.
+	// Limit is the number of newest versions to return; 0 returns all.
 	Limit int
-	// Diff adds to each version its difference from the one before.
+	// Diff adds to each version its difference from the previous version.
 	Diff bool
 }
 
 // History lists the versions of a file or an entry, newest first.
 type History struct {
-	// Path is the file. Line is the entry's first line, from 1, or 0 for a whole file. EndLine is
-	// its last line.
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	EndLine int    `json:"end_line"`
+	// Path is the file.
+	Path string `json:"path"`
+	// Line is the entry's first line, counted from 1, or 0 for a whole file.
+	Line int `json:"line"`
+	// EndLine is the entry's last line.
+	EndLine int `json:"end_line"`
 	// Text is the current text of the entry, "" for a whole file.
 	Text     string            `json:"text"`
 	Versions []history.Version `json:"versions"`
@@ -37,9 +39,9 @@ type History struct {
 
 // The errors of a history.
 var (
-	// ErrNoHistory: there is no such file, and nothing is on record of one.
+	// ErrNoHistory: there is no such file, and no record of an earlier file with the name.
 	ErrNoHistory = errors.New("there is no such file, and none is on record")
-	// ErrNoText: the file is no text.
+	// ErrNoText: the file is not text.
 	ErrNoText = errors.New("it is no text")
 )
 
@@ -48,7 +50,7 @@ type NoLineError struct {
 	Path  string
 	Line  int
 	Lines int
-	// Near is the line of the entry that is nearest, 0 if the file has none.
+	// Near is the line of the nearest entry, 0 if the file has no entries.
 	Near int
 }
 

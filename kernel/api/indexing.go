@@ -12,8 +12,9 @@ import (
 
 // ReindexOptions are settings of one reindex; nil means the defaults.
 type ReindexOptions struct {
-	// Full builds the index anew. Only the vectors of the old one are taken over. A file in its
-	// place that is no index, or an index of a newer format, is moved aside.
+	// Full rebuilds the index. Only the vectors of the old index are taken over. If the file at
+	// the index's path is not an index, or is an index of a newer format, the file is moved
+	// aside.
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
@@ -32,8 +33,8 @@ const (
 	StageVectors = "vectors"
 )
 
-// ReindexProgress is the progress of a reindex: in bytes of files to read, then in texts to
-// embed.
+// ReindexProgress is the progress of a reindex. It is measured in bytes of files while files are
+// read, then in texts to embed.
 type ReindexProgress struct {
 	Stage       string
 	Done, Total int64
@@ -45,24 +46,25 @@ type ReindexProgress struct {
 // Reindexed is the outcome of a reindex.
 type Reindexed struct {
 	index.SyncReport
-	// Rebuilt is why the index was built anew; "" if it was not.
+	// Rebuilt is why the index was rebuilt; "" if it was not rebuilt.
 	Rebuilt string
-	// Aside is the path to which the old file was moved, "" if it was not.
+	// Aside is the path to which the old file was moved, "" if it was not moved.
 	Aside string
 	// Skipped are files that look like memory and were not indexed.
 	Skipped []SkippedFile
 	// Notes are oddities of files that were indexed all the same.
 	Notes []SkippedFile
-	// Left is the Markdown of the workspace that is no memory.
+	// Left is the Markdown of the workspace that is not memory.
 	Left markdownstore.LeftOut
 	// Estimate is the amount that had to be embedded, nil without an embedder.
 	Estimate *EmbedEstimate
-	// Embedded counts the new vectors, nil without an embedder. EmbedErr is why some are missing.
+	// Embedded counts the new vectors, nil without an embedder.
 	Embedded *embed.FillReport
+	// EmbedErr is why some vectors are missing.
 	EmbedErr error
 	// Sessions reports which past sessions were read.
 	Sessions sessions.Report
-	// Stats is the index afterwards.
+	// Stats describes the index after the reindex.
 	Stats index.Stats
 }
 
@@ -78,9 +80,9 @@ type EmbedEstimate struct {
 	// Texts is the number of texts without a vector of the model. Tokens estimates their size for
 	// the model.
 	Texts, Tokens int
-	// Free: the model is on this machine. Otherwise Price is the price of its tokens, nil if that
-	// is not known.
-	Free  bool
+	// Free: the model is on this machine.
+	Free bool
+	// Price is the price of the tokens of a model elsewhere, nil if it is not known.
 	Price *embed.Price
 }
 
@@ -110,15 +112,15 @@ func (e EmbedEstimate) String() string {
 	}
 }
 
-// EmbedLimit is the amount that a reindex may send without asking to a model that is not on this
-// machine. Zero fields are no limit.
+// EmbedLimit is the amount that a reindex may send to a model that is not on this machine without
+// approval. A zero field sets no limit.
 type EmbedLimit struct {
 	USD    float64
 	Tokens int
 }
 
-// EmbedLimitError is returned where a reindex would send more than its limit.
-// Nothing was sent; kernel.Options.Approved sends it.
+// EmbedLimitError is returned where a reindex would send more than its limit. Nothing was sent.
+// To send the texts, set [ReindexOptions.Approved].
 type EmbedLimitError struct {
 	Estimate EmbedEstimate
 	Limit    EmbedLimit

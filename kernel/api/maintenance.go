@@ -15,47 +15,48 @@ import (
 // Keeper maintains the memory files of a workspace. It is safe for concurrent use. Runs that
 // write take turns, also across processes.
 type Keeper interface {
-	// Audit looks for faults in the workspace's Markdown, and in the kernel's stored state. It
-	// changes nothing: it opens the workspace and the state folder for reading only, and takes no
+	// Audit looks for faults in the workspace's Markdown and in the kernel's stored state. It
+	// opens the workspace and the state folder for reading only, changes nothing and takes no
 	// lock.
 	Audit(ctx context.Context, o AuditOptions) (*health.Report, error)
-	// Curate copies to MEMORY.md the entries worth keeping from the day's log, the working buffer
-	// and the checkpoints: a few entries that aren't there yet, appended under the day's heading.
-	// It rewrites nothing, and writes nothing if it finds no such entry. It leaves the buffer as
-	// it is, but commits how far it read, so that pruning may empty that part.
+	// Curate copies the entries worth keeping from the day's log, the working buffer and the
+	// checkpoints to MEMORY.md. It appends a few entries that MEMORY.md does not have yet under
+	// the day's heading, and rewrites nothing. If it finds no such entry, it writes nothing. It
+	// leaves the working buffer as it is, but records how much of the buffer it has read. Pruning
+	// may empty the part that was read.
 	Curate(ctx context.Context, r CurateRequest) (*Curated, error)
 	// Prune removes from memory's files the entries that are no longer true, and moves entries
 	// for which MEMORY.md has no room to the files that own them. It removes only entries that
-	// the kernel wrote and nobody changed since, and those that Include names. Other candidates
-	// are only reported. All files that it touches are backed up first. No entry less than a day
-	// old leaves. From the working buffer it removes the kernel's entries that a committed
-	// curation has read.
+	// the kernel wrote and nobody changed since, and entries that Include names. It only reports
+	// other candidates. All files that it touches are backed up first. It removes no entry that
+	// is less than a day old. From the working buffer it removes the kernel's entries that a
+	// committed curation has read.
 	Prune(ctx context.Context, r PruneRequest) (*Pruned, error)
 	// UndoPrune undoes the last pruning: its files get their earlier text back, and the removed
 	// entries may be written again. If one of the files has changed since, nothing is done, and
 	// the error names the file. A zero now is the kernel's clock.
 	UndoPrune(ctx context.Context, now time.Time) (*PruneUndone, error)
-	// Why returns the evidence for an entry of memory: where it comes from, who wrote it, on how
-	// many days and in how many sessions it came up, and how often it was recalled and named. It
-	// changes nothing. It returns a [consolidation.NoEntryError] if there is no entry of the
-	// name.
+	// Why returns the evidence for an entry of memory: its origin, its author, the number of days
+	// and sessions in which it came up, and how often it was recalled and named. It changes
+	// nothing. It returns a [consolidation.NoEntryError] if no entry has the name.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
-	// History returns the earlier versions of a memory file, or of an entry in one: each with its
-	// time, author and reason, as far as runs and marks record them. It returns an [ErrNoHistory]
-	// or [ErrNoText], or a [NoLineError]. It changes nothing.
+	// History returns the earlier versions of a memory file, or of an entry in such a file. Each
+	// version has its time, author and reason, as far as runs and marks record them. History
+	// fails with [ErrNoHistory], [ErrNoText] or a [NoLineError]. It changes nothing.
 	History(ctx context.Context, r HistoryRequest) (*History, error)
-	// Provenance returns who wrote the entry at a line of a file, and who said it, as far as that
-	// is known: a person by hand or in a session, an agent, a tool, upkeep. Lines begin at 1. A
-	// line without an entry and a file that memory does not have are errors. It changes nothing.
+	// Provenance returns the author of the entry at a line of a file and the speaker of its
+	// words, as far as they are known. An author is a person by hand or in a session, an agent, a
+	// tool, or upkeep. Lines begin at 1. Provenance returns an error for a line without an entry
+	// and for a file that memory does not have. It changes nothing.
 	Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error)
-	// Guard returns the entries that MEMORY.md lost: those that are in no owning file, topic or
-	// archive, and that no pruning took out. A pruning has a backup of its own. Guard changes
+	// Guard returns the entries that MEMORY.md lost. An entry is lost if no owning file, topic or
+	// archive holds it and no pruning removed it. A pruning has its own backup. Guard changes
 	// nothing.
 	Guard(ctx context.Context, r GuardRequest) (*consolidation.Loss, error)
-	// Nightly runs audit, curation and pruning, in this order and never two at a time. A step is
-	// skipped if the one before it failed. An audit's findings are no failure. Each step may be
-	// killed at any point: the next run completes it. A second run of the same night finds
-	// nothing to do. The outcome of the steps is appended to [JobsFile].
+	// Nightly runs audit, curation and pruning in this order, one at a time. A step is skipped if
+	// the previous step failed. An audit's findings are not a failure. A step may be killed at
+	// any point, and the next run completes it. A second run in the same night finds nothing to
+	// do. Nightly appends the outcome of the steps to [JobsFile].
 	Nightly(ctx context.Context, r NightlyRequest) (*Nightly, error)
 }
 
@@ -64,79 +65,83 @@ type AuditOptions struct {
 	// Host is the host whose limits apply to the files that a session begins with; default
 	// OpenClaw.
 	Host consolidation.Host
-	// Only and Skip name the checks to run, and those not to.
+	// Only names the checks to run, and Skip the checks to leave out.
 	Only, Skip []health.Code
-	// Prune are the thresholds of pruning. An audit reports the entries that such a pruning would
-	// leave over MEMORY.md's limit.
+	// Prune are the thresholds of pruning. An audit reports the entries that exceed MEMORY.md's
+	// limit even after such a pruning.
 	Prune PruneOptions
-	// JobFiles are records of jobs in addition to the state folder's own, see
+	// JobFiles are files of job records to read in addition to the state folder's [JobsFile]. See
 	// [consolidation.ReadJobs].
 	JobFiles []string
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
-// WhyRequest asks for the evidence for an entry.
+// WhyRequest is a request for the evidence for an entry.
 type WhyRequest struct {
-	// Entry is its place (FILE:LINE), its id or name, or words that it alone holds.
+	// Entry is the entry's place (FILE:LINE), its id or name, or words that no other entry holds.
 	Entry string
-	// Now is the moment that its age is counted to; zero takes the kernel's clock.
+	// Now is the moment that the entry's age is counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
-// The author of an entry, as far as a mark or a record names one; "" if none does.
+// These values name the author of an entry. The author is "" if no mark and no record names one.
 const (
-	// ByUpkeep: a run of curation or pruning wrote the entry, and nobody changed it since.
+	// ByUpkeep: a run of curation or pruning wrote the entry, and nobody changed the entry since.
 	ByUpkeep = "upkeep"
 	// BySession: the entry was written during a session.
 	BySession = "session"
-	// ByMark: the entry has a mark of ours, but no record of it exists, or it was changed.
+	// ByMark: the entry has a mark of the kernel, but the entry has no record or was changed.
 	ByMark = "marked"
 )
 
 // Grounds is the evidence for an entry.
 type Grounds struct {
 	consolidation.Grounds
-	// WrittenBy is the author. Run and RunDay name the curation that wrote the entry, if one is
-	// on record. Score and Why are its rank in that run and the reasons.
-	WrittenBy string   `json:"written_by"`
-	Run       string   `json:"run"`
-	RunDay    string   `json:"run_day"`
-	Score     float64  `json:"score"`
-	Why       []string `json:"why"`
+	// WrittenBy is the author.
+	WrittenBy string `json:"written_by"`
+	// Run names the curation that wrote the entry, if a record names it.
+	Run string `json:"run"`
+	// RunDay is the day of that curation.
+	RunDay string `json:"run_day"`
+	// Score is the entry's rank in that curation.
+	Score float64 `json:"score"`
+	// Why holds the reasons for the rank.
+	Why []string `json:"why"`
 	Use
 }
 
-// Use is how often an entry was recalled for a turn, and how often the agent then named it,
-// as far as sessions that are kept can tell.
+// Use counts how often an entry was recalled for a turn, and how often the agent then named the
+// entry. It covers only sessions that are still stored.
 type Use struct {
-	// Recalled is the number of turns for which it was recalled, in the stored sessions. Named is
-	// the number of these in which the agent then named it.
+	// Recalled is the number of turns for which the entry was recalled.
 	Recalled int `json:"recalled"`
-	Named    int `json:"named"`
-	// Last is when it was last recalled, zero if never.
+	// Named is the number of these turns in which the agent then named the entry.
+	Named int `json:"named"`
+	// Last is the time of the last recall, zero if the entry was never recalled.
 	Last time.Time `json:"last_recalled,omitzero"`
 }
 
-// CurateRequest asks which entries of a day should be added to MEMORY.md.
+// CurateRequest is a request to select the entries of a day that should be added to MEMORY.md.
 type CurateRequest struct {
 	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is the day of Now.
 	Day string
-	// Model may reword and drop chosen entries, within bounds, and state facts of the logs that
-	// were read. With nil no model is asked.
+	// Model may reword and drop chosen entries, within bounds. It may also state facts from the
+	// logs that were read. With nil no model is asked.
 	Model summary.Model
-	// FactTokens is the approximate size of the part of a log that one request for facts sends; 0
-	// takes [DefaultFactTokens].
+	// FactTokens is the approximate size of the part of a log that goes into one request for
+	// facts; 0 takes [DefaultFactTokens].
 	FactTokens int
-	// Price returns the highest cost of a request to the model, in dollars. It may be nil, and
-	// returns false if the cost is not known.
+	// Price returns the highest cost of a request to the model, in dollars. It returns false if
+	// the cost is not known. Price may be nil.
 	Price func(inputTokens, outputTokens int) (usd float64, ok bool)
 	// Apply writes the entries. Without it nothing is written, and no model is asked for facts.
 	Apply bool
 	Now   time.Time
 }
 
-// DefaultFactTokens is more than the log of most days.
+// DefaultFactTokens is the default of [CurateRequest.FactTokens]. The log of most days is
+// smaller.
 const DefaultFactTokens = 24_000
 
 // Curated is the outcome of a day's curation.
@@ -147,29 +152,31 @@ type Curated struct {
 	// Run names the run, for an undo.
 	Run string `json:"run"`
 	// BufferBytes is the size of the part of the working buffer that was read. Pruning removes
-	// that much.
+	// this part.
 	BufferBytes int `json:"buffer_bytes"`
 	// Advice is the model's part of the run.
 	Advice Advice `json:"advice"`
-	// Facts are the requests for facts of the logs that were read, one for each log with
-	// lines that were not read before; nil without a model.
+	// Facts are the requests for facts of the logs. Each log with new lines has one request.
+	// Facts is nil without a model.
 	Facts []Facts `json:"facts,omitempty"`
 }
 
 // Facts is a request for facts of a log, and its outcome.
 type Facts struct {
-	// Path is the log. FromLine and ToLine are the sent lines.
+	// Path is the log. FromLine is the first line that was sent. ToLine is the last line that was
+	// sent.
 	Path     string `json:"path"`
 	FromLine int    `json:"from_line"`
 	ToLine   int    `json:"to_line"`
 	Model    string `json:"model"`
-	// InputTokens estimates the size of the request, OutputTokens is the limit of the answer. If
-	// the model was asked, they are its server's counts, where it gives any.
+	// InputTokens is the size of the request. It is an estimate unless the model's server counted
+	// it. OutputTokens is the size of the answer if the server counted it, otherwise the limit of
+	// the answer.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// USD is the cost of these tokens, nil if that is not known.
+	// USD is the cost of the input and output tokens, nil if it is not known.
 	USD *float64 `json:"usd"`
-	// Reason is OK, or why there is no fact; "" if no model was asked.
+	// Reason is OK, or why there are no facts; "" if no model was asked.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
 	// File is the file that the facts were written to.
@@ -179,9 +186,9 @@ type Facts struct {
 
 // Advice is a request to a model, and its outcome.
 type Advice struct {
-	// Model is the model's name, "" if none was asked. Reason is OK, or why the chosen entries
-	// were kept unchanged.
-	Model  string         `json:"model"`
+	// Model is the model's name, "" if no model was asked.
+	Model string `json:"model"`
+	// Reason is OK, or why the chosen entries were kept unchanged.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
 	// InputTokens and OutputTokens are the server's counts, 0 if it gave none.
@@ -190,8 +197,8 @@ type Advice struct {
 	consolidation.Advised
 }
 
-// PruneOptions are the thresholds of pruning; 0 takes the default, negative
-// switches off.
+// PruneOptions are the thresholds of pruning. 0 takes the default of a threshold, and a negative
+// value switches it off.
 type PruneOptions struct {
 	// MemoryLines is the greatest length of MEMORY.md, default [DefaultMemoryLines].
 	MemoryLines int
@@ -203,18 +210,19 @@ type PruneOptions struct {
 	Include []string
 }
 
-// DefaultMemoryLines is the greatest length of MEMORY.md: every session begins with it.
+// DefaultMemoryLines is the default of [PruneOptions.MemoryLines]. It is low because every
+// session begins with MEMORY.md.
 const DefaultMemoryLines = 50
 
-// PruneRequest asks which entries should leave the files of memory.
+// PruneRequest is a request to select the entries that should leave the files of memory.
 type PruneRequest struct {
 	PruneOptions
-	// Apply does it. Without it nothing is written at all.
+	// Apply removes the entries. Without Apply nothing is written.
 	Apply bool
-	// All also removes the entries of people that would otherwise be suggested one by one, and no
-	// others of theirs.
+	// All also removes the entries of people that would otherwise be suggested one by one. It
+	// removes no other entries of people.
 	All bool
-	// QuietTime prunes observations and the working buffer alone.
+	// QuietTime prunes only observations and the working buffer.
 	QuietTime bool
 	Now       time.Time
 }
@@ -222,24 +230,26 @@ type PruneRequest struct {
 // Pruned lists the entries that left each file, or would leave it.
 type Pruned struct {
 	consolidation.Pruning
-	// Applied reports whether it was done.
+	// Applied reports whether the entries were removed.
 	Applied bool `json:"applied"`
 	// Run names the run, for an undo.
 	Run string `json:"run"`
-	// BufferBytes is the size of the part of the working buffer that is removed: the part that a
+	// BufferBytes is the size of the removed part of the working buffer. It is the part that a
 	// curation has read.
 	BufferBytes int `json:"buffer_bytes"`
-	// BufferLeft is the size of the part that stays: the part that no curation has read.
+	// BufferLeft is the size of the part of the working buffer that stays. No curation has read
+	// this part.
 	BufferLeft int `json:"buffer_left"`
-	// Kept are files that were left alone, and why: somebody changed them meanwhile, or they hold
-	// a text that looks like a secret.
+	// Kept are the files that were left unchanged, with the reason. Either somebody changed the
+	// file meanwhile, or it holds a text that looks like a secret.
 	Kept []string `json:"kept"`
 }
 
 // PruneUndone lists the files that an undo restored.
 type PruneUndone struct {
-	// Run is the pruning that was undone, Time its time.
-	Run  string    `json:"run"`
+	// Run is the pruning that was undone.
+	Run string `json:"run"`
+	// Time is the time of that pruning.
 	Time time.Time `json:"time"`
 	// Files are the files that got their earlier text back.
 	Files []string `json:"files"`
@@ -248,7 +258,7 @@ type PruneUndone struct {
 // ErrLoss is the error that a [LossError] wraps.
 var ErrLoss = errors.New("too much of memory would be lost")
 
-// LossError refuses a change of MEMORY.md that loses too much of it.
+// LossError is returned for a change that would lose too much of MEMORY.md.
 type LossError struct{ *consolidation.Loss }
 
 func (e *LossError) Error() string {
@@ -256,15 +266,15 @@ func (e *LossError) Error() string {
 		100*e.Share, 100*e.Limit, e.Lost[0].Line, head(e.Lost[0].Text))
 }
 
-// Is makes every LossError an ErrLoss.
+// Is reports whether target is ErrLoss.
 func (e *LossError) Is(target error) bool { return target == ErrLoss }
 
-// GuardRequest asks whether MEMORY.md lost entries that it should not have lost.
+// GuardRequest is a request to check whether MEMORY.md lost entries.
 type GuardRequest struct {
 	// Before is the earlier text, such as the version that version control holds. Nil takes the
-	// text that the last run over memory's files left.
+	// text after the last run over memory's files.
 	Before *string
-	// After is the new text; nil takes the file.
+	// After is the new text; nil takes the text of the file.
 	After *string
 }
 

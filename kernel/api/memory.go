@@ -13,32 +13,35 @@ type MemoryStatus struct {
 	// fields are empty.
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
-	// Bootstrap names the files of standing instructions. Remembered reports whether a session
-	// begins with MEMORY.md and USER.md, DailyLogs whether it begins with the logs of two days.
-	Bootstrap  []string `json:"bootstrap"`
-	Remembered bool     `json:"remembered"`
-	DailyLogs  bool     `json:"daily_logs"`
+	// Bootstrap names the files of standing instructions.
+	Bootstrap []string `json:"bootstrap"`
+	// Remembered reports whether a session begins with MEMORY.md and USER.md.
+	Remembered bool `json:"remembered"`
+	// DailyLogs reports whether a session begins with the logs of two days.
+	DailyLogs bool `json:"daily_logs"`
 	// WorkspaceTokens, RecallTokens and RecallItems limit the memory in a prompt; 0 allows none.
 	WorkspaceTokens int `json:"workspace_tokens"`
 	RecallTokens    int `json:"recall_tokens"`
 	RecallItems     int `json:"recall_items"`
-	// Embedder is the model by which questions become vectors, "" for words alone.
+	// Embedder is the model that turns questions into vectors, "" if memory is searched by words
+	// only.
 	Embedder string `json:"embedder"`
-	// NeverEmbedded counts the texts that exceed the embedder's tokens of a whole day.
+	// NeverEmbedded counts the texts that are larger than the embedder's token limit for a whole
+	// day.
 	NeverEmbedded int         `json:"never_embedded"`
 	Index         IndexStatus `json:"index"`
-	// Sync is the state of the index's updates. Sessions counts the past sessions that are
-	// searched.
-	Sync     SyncStatus   `json:"sync"`
+	// Sync is the state of the index's updates.
+	Sync SyncStatus `json:"sync"`
+	// Sessions counts the past sessions that are searched.
 	Sessions PastSessions `json:"sessions"`
 	// Collections are the names of the searched collections: the workspace, and folders outside
-	// it.
+	// the workspace.
 	Collections []string `json:"collections"`
-	// Searched counts the files of the workspace that are searched. Only a report of
-	// [Report] counts them.
+	// Searched counts the files of the workspace that are searched. Only a [Report] has this
+	// count.
 	Searched int `json:"searched_files"`
-	// LeftOut is the Markdown that is not searched: now in a [Report], else when Reindex
-	// was last called.
+	// LeftOut is the Markdown that is not searched. A [Report] has the current state, other
+	// answers the state at the last Reindex.
 	LeftOut markdownstore.LeftOut `json:"left_out"`
 }
 
@@ -50,34 +53,36 @@ const (
 	IndexOK      IndexState = "ok"
 	IndexOff     IndexState = "off"     // memory is switched off
 	IndexMissing IndexState = "missing" // nothing was indexed yet
-	IndexForeign IndexState = "foreign" // the file is none of ours
+	IndexForeign IndexState = "foreign" // the file is not an index of the kernel
 	IndexNewer   IndexState = "newer"   // a newer version wrote it
 	IndexOlder   IndexState = "older"   // an older version wrote it
 	IndexDamaged IndexState = "damaged"
-	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
+	IndexFailed  IndexState = "failed" // the index can't be read; Detail holds the error
 )
 
 // IndexStatus describes an index file.
 type IndexStatus struct {
-	// Backend is the kind of index: sqlite, postgres or qmd. Path is the file, or names the
-	// database.
-	Backend string     `json:"backend"`
-	Path    string     `json:"path"`
-	State   IndexState `json:"state"`
-	// Detail is why State is none of the others.
+	// Backend is the kind of index: sqlite, postgres or qmd.
+	Backend string `json:"backend"`
+	// Path is the index file, or the name of the database.
+	Path  string     `json:"path"`
+	State IndexState `json:"state"`
+	// Detail is the error if the index can't be read.
 	Detail string `json:"detail,omitempty"`
 	// Hint is the remedy.
 	Hint  string `json:"-"`
 	Files int64  `json:"files"`
-	// Unread are files that could not be read at the last try.
+	// Unread counts the files that could not be read at the last try.
 	Unread int64 `json:"unread"`
 	Chunks int64 `json:"chunks"`
-	// TextBytes is the size of the chunks' text. FileBytes is the size of the file with its log.
+	// TextBytes is the size of the chunks' text.
 	TextBytes int64 `json:"text_bytes"`
+	// FileBytes is the size of the index file with its log.
 	FileBytes int64 `json:"file_bytes"`
-	// Model is the model that made the vectors. Vectors counts the chunks that have one.
-	Model   string `json:"model"`
-	Vectors int64  `json:"vectors"`
+	// Model is the model that made the vectors.
+	Model string `json:"model"`
+	// Vectors counts the chunks that have a vector.
+	Vectors int64 `json:"vectors"`
 	// Behind: files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
 	// Lag is how far the index is behind.
@@ -91,8 +96,8 @@ type SyncStatus struct {
 	// IntervalSeconds is 0 if updates do not follow the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
-	// Last is the last run, of this kernel or else of another process; nil if none is
-	// known.
+	// Last is the last run of this kernel. If this kernel made no run, it is the last run of
+	// another process. It is nil if no run is known.
 	Last *SyncRun `json:"last,omitempty"`
 }
 
@@ -100,24 +105,27 @@ type SyncStatus struct {
 type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
-	// Sources are the folders of transcripts. Own reports whether the kernel's own sessions are
-	// read too.
+	// Sources are the folders of transcripts.
 	Sources []string `json:"sources"`
-	Own     bool     `json:"own"`
-	// Sessions can be found, Turns are in them, Forgotten counts keys that were forgotten.
-	Sessions  int `json:"sessions"`
-	Turns     int `json:"turns"`
+	// Own reports whether the kernel's own sessions are read too.
+	Own bool `json:"own"`
+	// Sessions counts the sessions that can be found.
+	Sessions int `json:"sessions"`
+	// Turns counts the turns in these sessions.
+	Turns int `json:"turns"`
+	// Forgotten counts the keys that were forgotten.
 	Forgotten int `json:"forgotten"`
-	// Error is why they can't be counted, "" if they can.
+	// Error is why the past sessions can't be counted, "" if they were counted.
 	Error string `json:"error,omitempty"`
 }
 
 // WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
-	// On: changes are seen as they happen. Folders are watched.
-	On      bool `json:"on"`
-	Folders int  `json:"folders"`
-	// Detail is why it is off, or sees only a part; "" if there is nothing to say.
+	// On: changes are seen as they happen.
+	On bool `json:"on"`
+	// Folders counts the watched folders.
+	Folders int `json:"folders"`
+	// Detail is why the watch is off, or why it sees only some folders; "" otherwise.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -127,7 +135,7 @@ const (
 	SyncSearch   = "search"
 	SyncInterval = "interval"
 	SyncWatch    = "watch"
-	// SyncAsked is a reindex that somebody asked for.
+	// SyncAsked is a reindex that somebody requested.
 	SyncAsked = "reindex"
 )
 
@@ -135,14 +143,16 @@ const (
 type SyncRun struct {
 	// Reason is the event that started the syncer's last pass.
 	Reason string `json:"reason"`
-	// Time is when it ended.
+	// Time is the time at which the update ended.
 	Time time.Time `json:"time"`
-	// Files were read, Removed are gone.
-	Files   int `json:"files"`
+	// Files counts the files that were read.
+	Files int `json:"files"`
+	// Removed counts the files that are gone.
 	Removed int `json:"removed"`
-	// Process did it; Watching whether it saw changes as they happened.
-	Process  int  `json:"process"`
+	// Process is the process that made the update.
+	Process int `json:"process"`
+	// Watching reports whether that process saw changes as they happened.
 	Watching bool `json:"watching"`
-	// Error is why it failed, or why vectors are missing; "" if neither.
+	// Error is why the update failed, or why vectors are missing; "" otherwise.
 	Error string `json:"error,omitempty"`
 }

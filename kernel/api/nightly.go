@@ -27,16 +27,17 @@ type NightlyRequest struct {
 	Audit  AuditOptions
 	Prune  PruneOptions
 	Curate CurateRequest
-	// QuietTime searches today's log and the buffer and trims observations. It neither audits nor
-	// changes MEMORY.md's older entries.
+	// QuietTime makes the run read today's log and the working buffer and trim observations. Such
+	// a run neither audits nor changes MEMORY.md's older entries.
 	QuietTime bool
-	// Idle runs it only if no session was written to for that long; 0 runs it anyway.
+	// Idle is the time without a write to any session that must have passed before upkeep runs; 0
+	// runs it at any time.
 	Idle time.Duration
-	// Once runs it only if no run of the kind succeeded within that time, on any of the machines
-	// that share the state; 0 runs it anyway.
+	// Once is the time in which upkeep runs only once: nothing runs if a run of the kind
+	// succeeded within this time on any machine that shares the state. 0 sets no such limit.
 	Once time.Duration
-	// Before, if not nil, is called once it is certain that there is work to do. If it returns an
-	// error the run ends.
+	// Before, if not nil, is called as soon as it is certain that there is work to do. If Before
+	// returns an error, the run ends.
 	Before func(ctx context.Context) error
 	Now    time.Time
 }
@@ -46,10 +47,12 @@ type Nightly struct {
 	Steps []NightlyStep `json:"steps"`
 	// Skipped is why nothing was done, "" if something was.
 	Skipped string `json:"skipped"`
-	// Audit, Curated and Pruned are the results of the steps, nil for those that did not run.
-	Audit   *health.Report `json:"-"`
-	Curated *Curated       `json:"-"`
-	Pruned  *Pruned        `json:"-"`
+	// Audit is the result of the audit, nil if it did not run.
+	Audit *health.Report `json:"-"`
+	// Curated is the result of the curation, nil if it did not run.
+	Curated *Curated `json:"-"`
+	// Pruned is the result of the pruning, nil if it did not run.
+	Pruned *Pruned `json:"-"`
 }
 
 // NightlyStep is one step.

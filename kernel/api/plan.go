@@ -1,7 +1,7 @@
-// Package api has the questions that a kernel is asked and its answers: data with a few checks
-// of numbers and the texts of errors. Each is declared once: the kernel's rooms, the daemon,
-// the command's documents and the clients share these types. The package decides nothing, and
-// never opens a file.
+// Package api declares the requests that a kernel takes and its answers. They are data, with a
+// few checks of numbers and the texts of errors. The kernel's rooms, the daemon, the command's
+// documents and the clients share these types. The package decides nothing, and never opens a
+// file.
 package api
 
 import (
@@ -48,37 +48,38 @@ func (o *Overflow) Check() error {
 
 // PlanRequest is one model call that a host is about to make.
 type PlanRequest struct {
-	// SessionKey names the session; any bytes. "" is the session "default".
+	// SessionKey names the session and may hold any bytes. "" is the session "default".
 	SessionKey string
-	// Branch is "" on the main line, else the id of a sidechain. Branches of one
-	// session have projections of their own.
+	// Branch is the id of a sidechain, "" for the main line. Each branch of a session has its own
+	// projection.
 	Branch string
 	// Model is the provider's model id.
 	Model string
-	// ContextWindow in tokens; 0 takes the price book's figure for the model, else ServerWindow,
-	// else the window that this state directory has learned for the model. If none of these has
-	// one, the plan recalls and appends, and cuts nothing until a refusal
-	// ([PlanRequest.Overflow]) shows the window.
+	// ContextWindow is the size of the model's window in tokens. 0 takes the price book's figure
+	// for the model, else ServerWindow, else the window that this state directory has learned for
+	// the model. If the window is still unknown, the plan recalls and appends, and cuts nothing
+	// until a refusal ([PlanRequest.Overflow]) shows the window.
 	ContextWindow int
-	// ServerWindow is the window that the model's server lists, 0 if unknown. It is kept for
-	// plans that come without it.
+	// ServerWindow is the window that the model's server lists, 0 if unknown. The kernel keeps
+	// the value for later plans that lack it.
 	ServerWindow int
-	// Reserve is kept free for the answer, in tokens; 0 takes
+	// Reserve is the number of tokens to keep free for the answer; 0 takes
 	// [budget.DefaultReserve].
 	Reserve int
-	// System and Tools are the host's own; they are always sent in full.
+	// System is the host's system prompt. It is always sent in full.
 	System []memkernel.Part
-	Tools  []memkernel.Tool
+	// Tools are the host's tools. They are always sent in full.
+	Tools []memkernel.Tool
 	// FixedTokens is the size of system prompt and tools that the host sends but
 	// does not show us.
 	FixedTokens int
 	// Messages is the host's whole conversation, oldest first. It must end with a
 	// user or tool-result message unless Prompt is set.
 	Messages []memkernel.Message
-	// Prompt is a user prompt that is not in Messages yet; Turn is its id, by
-	// which the later message is recognised.
+	// Prompt is a user prompt that is not in Messages yet.
 	Prompt string
-	Turn   string
+	// Turn is the id of the prompt. The kernel recognises the later message by it.
+	Turn string
 	// Now is the time of the call; zero takes the kernel's clock.
 	Now time.Time
 	// Resolver is the tool or command by which the model can follow a pointer;
@@ -86,46 +87,47 @@ type PlanRequest struct {
 	Resolver string
 	// Source names the origin of the conversation.
 	Source checkpoint.Source
-	// Private: the session belongs to one person, and may use MEMORY.md and USER.md. Sessions are
-	// shared by default.
+	// Private: the session belongs to one person. Such a session may use MEMORY.md and USER.md.
+	// Sessions are shared by default.
 	Private bool
-	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md. They
-	// are not recalled, in any folder of the workspace.
+	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md.
+	// Files of these names are not recalled, in whichever folder of the workspace they are.
 	Loaded []string
 	// ToolChoice, Thinking and Effort are the request settings that the
 	// provider's cache depends on, in the host's own spelling.
 	ToolChoice, Thinking, Effort string
-	// DropOption: the host can send the provider's option by which thinking blocks
-	// that a cut invalidated are dropped on the provider's side.
+	// DropOption: the host can send the option that makes the provider drop the thinking blocks
+	// that a cut invalidated.
 	DropOption bool
-	// Format is the shape of the request that the host will send; "" takes the
-	// model's provider's.
+	// Format is the shape of the request that the host will send; "" takes the format of the
+	// model's provider.
 	Format transcript.Format
-	// Deferred asks for the list of changes that wait for a cut ([ContextPlan.Deferred]).
+	// Deferred requests the list of changes that wait for a cut ([ContextPlan.Deferred]).
 	Deferred bool
-	// Table asks for the page table ([ContextPlan.Table]).
+	// Table requests the page table ([ContextPlan.Table]).
 	Table bool
 	// Memories are the answers of the host's own memory to the user's newest words. They are
-	// recalled with ours, once per user turn and within the same bounds. Memories that come later
-	// in a turn are left out with [ReasonTurnRecalled].
+	// recalled together with the kernel's memory, once per user turn and within the same bounds.
+	// Memories that come later in a turn are left out with [ReasonTurnRecalled].
 	Memories []MemoryAnswer
-	// TTL is the cache lifetime that the host asks for its messages; the kernel
-	// chooses that of tools and system. 0 takes the one that the host was seen to
-	// use, for all parts, and lets the kernel choose if there is none; [ChooseTTL]
-	// lets it choose in any case.
+	// TTL is the cache lifetime that the host requests for its messages. The kernel then chooses
+	// the lifetime of tools and system. 0 takes the lifetime that the host was seen to use, for
+	// all parts. If no such lifetime is known, the kernel chooses. With [ChooseTTL] the kernel
+	// always chooses.
 	TTL time.Duration
-	// FixedTTL is the shortest cache lifetime of the host's own markers on tools and system,
-	// where those stay; 0 if it sets none there.
+	// FixedTTL is the shortest cache lifetime of the host's own markers on tools and system, if
+	// these markers stay in the request. It is 0 if the host sets no markers there.
 	FixedTTL time.Duration
-	// Overflow is a provider's refusal of the last call: the prompt was too long, or it had
-	// thinking whose prefix has changed, which the plan then leaves out. The plan fits the limit
-	// that the refusal names. Each further refusal gives a smaller plan, until there have been
-	// too many in a row (*[OverflowError]).
+	// Overflow is a provider's refusal of the last call. Either the prompt was too long, or its
+	// thinking followed a changed prefix. In the first case the plan fits the limit that the
+	// refusal names. In the second case the plan leaves the thinking out. Each further refusal
+	// gives a smaller plan. After too many refusals in a row the call returns an
+	// *[OverflowError].
 	Overflow *Overflow
 	// Economy is the preference where memory costs money; "" takes kernel.Options.Economy.
 	Economy cachelayout.Economy
 	// Unplanned is the newest request that went out without a plan since the newest plan; nil if
-	// there was none. With Overflow it is the refused request.
+	// there was no such request. With Overflow it is the refused request.
 	Unplanned *Unplanned
 }
 
@@ -135,21 +137,21 @@ type ContextPlan struct {
 	Details
 	Tools  []memkernel.Tool
 	System []memkernel.Part
-	// Messages are the prompt's. A message shown in full is the host's own value.
+	// Messages are the messages of the prompt. A message shown in full is the host's own value.
 	Messages []memkernel.Message
 	// Markers are the places of cache markers, by index into Messages.
 	Markers []transcript.Marker
 	// Split is the division of the window: the size to which each region may grow.
 	Split budget.Plan
 	// Table is the page table with this plan, and the paging counts of the conversation's plans
-	// including this one; nil unless asked for.
+	// including this one. It is nil unless [PlanRequest.Table] is set.
 	Table *paging.PageTable `json:",omitempty"`
 }
 
 // Outline sums up a plan. Every document that shows a plan has these members.
 type Outline struct {
 	// ID names the plan. Hosts should hand it back in [Turn.PlanID]. It is "" for a plan that was
-	// only peeked at or could not be recorded: its pointers do not resolve yet.
+	// only peeked at or could not be recorded. The pointers of such a plan do not resolve yet.
 	ID         string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
@@ -158,8 +160,8 @@ type Outline struct {
 	Format transcript.Format `json:"format"`
 	// Generation is the generation of the projection. It rises at every cut and host rewrite.
 	Generation int `json:"generation"`
-	// FlushDue asks for a flush turn before the next call (Kernel.FlushTurn): tokens
-	// or transcript_bytes; "" if none is due.
+	// FlushDue is the reason why a flush turn (Kernel.FlushTurn) is due before the next call:
+	// tokens or transcript_bytes. It is "" if no flush turn is due.
 	FlushDue string  `json:"flush_due"`
 	Budgets  Budgets `json:"budgets"`
 	// Regions add up to Budgets.PlannedInputTokens.
@@ -168,8 +170,8 @@ type Outline struct {
 	Params Params `json:"params"`
 	// Retrieval is the outcome of recall for this call.
 	Retrieval Retrieval `json:"retrieval"`
-	// Reduced are the pages of the conversation that are not shown in full, or
-	// not at all, with the way back.
+	// Reduced are the pages of the conversation that are shortened or not shown, with the way to
+	// get their full content.
 	Reduced []Reduced     `json:"reduced"`
 	Faults  []fault.Fault `json:"faults"`
 	// Alerts are signs of trouble that no prompt could have prevented.
@@ -184,50 +186,55 @@ type Details struct {
 	Layout Layout `json:"layout"`
 	// Debug lists every page with its outcome.
 	Debug Debug `json:"debug"`
-	// Deferred are changes that wait for a cut; nil unless asked for.
+	// Deferred are changes that wait for a cut; nil unless [PlanRequest.Deferred] is set.
 	Deferred []Deferred `json:"deferred,omitzero"`
 }
 
 // Stats is the kernel's own work for a plan.
 type Stats struct {
-	// Ingested counts messages new to the session. Counted counts the tokenised texts.
+	// Ingested counts messages new to the session.
 	Ingested int `json:"ingested"`
-	Counted  int `json:"counted"`
-	// Examined counts the messages of an observed turn that were read, made valid or hashed: the
-	// new ones, and some before them. It does not count the messages of the turn before.
+	// Counted counts the tokenised texts.
+	Counted int `json:"counted"`
+	// Examined counts the messages of an observed turn that were read, made valid or hashed. They
+	// are the new messages and some messages before them. It does not count the messages of the
+	// previous turn.
 	Examined int `json:"examined,omitempty"`
-	// Blobs and BlobBytes count the written blobs. Syncs counts the calls to sync, which took
-	// SyncTime.
-	Blobs     int   `json:"blobs"`
+	// Blobs counts the written blobs.
+	Blobs int `json:"blobs"`
+	// BlobBytes is the size of the written blobs.
 	BlobBytes int64 `json:"blob_bytes"`
-	// JournalBytes were appended durably to the journal. LogBytes were appended to the
-	// projection's record and the trace, which are not synced. Files is the number of files that
-	// these writes made or changed.
+	// JournalBytes is the number of bytes that were appended durably to the journal.
 	JournalBytes int64 `json:"journal_bytes"`
-	LogBytes     int64 `json:"log_bytes"`
-	Files        int   `json:"files"`
-	// StateBytes were written for the working state: its files, which are not synced, and
-	// checkpoints, which are.
+	// LogBytes is the number of bytes that were appended to the projection's record and the
+	// trace. These files are not synced.
+	LogBytes int64 `json:"log_bytes"`
+	// Files is the number of files that these writes made or changed.
+	Files int `json:"files"`
+	// StateBytes is the number of bytes that were written for the working state. The files of the
+	// working state are not synced, but the checkpoints are.
 	StateBytes int64 `json:"state_bytes"`
-	// LiftedBytes is the base64 that results held and that the prompt does not show:
-	// its content is a blob.
-	LiftedBytes int64         `json:"lifted_bytes"`
-	Syncs       int           `json:"syncs"`
-	SyncTime    time.Duration `json:"sync_ns"`
+	// LiftedBytes is the size of the base64 text in results that the prompt does not show. The
+	// content of such a text is in a blob.
+	LiftedBytes int64 `json:"lifted_bytes"`
+	// Syncs counts the calls to sync.
+	Syncs int `json:"syncs"`
+	// SyncTime is the time that these calls took.
+	SyncTime time.Duration `json:"sync_ns"`
 }
 
-// MemoryAnswer is the answer of a host's own memory to the user's words. Its order is kept, its
-// scores are ignored.
+// MemoryAnswer is the answer of a host's own memory to the user's words. The kernel keeps the
+// order of the records and ignores their scores.
 type MemoryAnswer struct {
-	// Format names the system whose answer JSON is; "" detects it.
+	// Format names the system that gave the answer in JSON; "" detects the system.
 	Format foreign.Format
 	// JSON is the answer as that system gave it.
 	JSON []byte
-	// Records are records that the host parsed itself. They replace JSON or follow it. Their
-	// Format may be any short name.
+	// Records are records that the host parsed itself. They may be set instead of JSON or in
+	// addition to it, and then follow the records of JSON. Format may then be any short name.
 	Records []foreign.Record
-	// Scope, if set, replaces that of every record: project for records that any session may see,
-	// session for private ones. Otherwise each record's own scope applies.
+	// Scope, if set, replaces the scope of every record: project for records that any session may
+	// see, session for private records. Otherwise each record's own scope applies.
 	Scope memkernel.Scope
 }
 
@@ -240,10 +247,11 @@ type Overflow struct {
 	// Text is the provider's error text, in any form; see [budget.ParseOverflow]. Without a text,
 	// or without figures in it, the request is assumed to be larger than the window.
 	Text string
-	// Input and Limit are the figures where the host knows them better, in tokens.
+	// Input is the size of the refused request and Limit the provider's limit, in tokens. A host
+	// sets them if it knows the figures better than Text does.
 	Input, Limit int
-	// PlanID is the plan that was refused; "" is the newest. A refusal that is
-	// delivered again, after the plan that answers it, teaches nothing.
+	// PlanID is the plan that was refused; "" is the newest plan. If a refusal is delivered again
+	// after a plan has answered it, the kernel ignores it.
 	PlanID string
 }
 
@@ -254,7 +262,7 @@ type Unplanned struct {
 	// Messages is the host's whole conversation at that time, as in
 	// [PlanRequest.Messages].
 	Messages []memkernel.Message
-	// Now is when it was sent.
+	// Now is the time at which the request was sent.
 	Now time.Time
 }
 

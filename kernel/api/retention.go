@@ -13,10 +13,10 @@ import (
 // ForgetRequest selects the pages to forget.
 type ForgetRequest struct {
 	SessionKey string
-	// IDs are pages and spans of the session, and hashes of blobs. A blob is
-	// forgotten with every page that holds it, in all sessions.
+	// IDs are ids of pages and spans of the session, and hashes of blobs. A blob is forgotten
+	// together with every page that holds the blob, in all sessions.
 	IDs []string
-	// Session forgets all of the session; IDs must be empty then.
+	// Session forgets the whole session. IDs must be empty then.
 	Session bool
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
@@ -30,24 +30,25 @@ type Forgotten struct {
 	// Applied reports whether it was done.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
-	// Blobs are the removed blobs. Kept are blobs of these pages that other pages need too.
+	// Blobs are the removed blobs.
 	Blobs []string `json:"blobs"`
-	Kept  []string `json:"kept_blobs"`
-	// Backups are those backups of memory's files that quote the pages, by hash. They are
-	// removed, and their prunings can't be undone.
+	// Kept are the blobs of the forgotten pages that stay because other pages need them.
+	Kept []string `json:"kept_blobs"`
+	// Backups are the hashes of the backups of memory's files that quote the pages. These backups
+	// are removed, so that their prunings can't be undone.
 	Backups []string `json:"backups"`
 	// Bytes is the size of the pages.
 	Bytes int64 `json:"bytes"`
 	// Already are ids that were forgotten before.
 	Already []string `json:"already"`
-	// Elsewhere names places that say the same in other words, and stay: pages of equal content,
-	// texts that hosts wrote, entries of memory files.
+	// Elsewhere names other places with the same content, which stay: pages of equal content,
+	// texts that hosts wrote, and entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
-	// Transcripts are searchable documents that were made from the session. Their source
-	// transcripts stay, and are not read again.
+	// Transcripts are the searchable documents that were made from the session. The source
+	// transcripts stay, but they are not read again.
 	Transcripts []sessions.Forgotten `json:"transcripts"`
-	// Memory are files of facts that the session imported from other programs: its entries are
-	// removed.
+	// Memory lists the files of facts that the session imported from other programs. The
+	// session's entries in them are removed.
 	Memory []ForgottenFacts `json:"memory"`
 }
 
@@ -59,12 +60,13 @@ type ForgottenFacts struct {
 
 // ForgottenPage is a page that was forgotten.
 type ForgottenPage struct {
-	// Session is the key of its session.
+	// Session is the key of the page's session.
 	Session string      `json:"session"`
 	ID      string      `json:"id"`
 	Type    pagevm.Type `json:"type"`
-	// Tool is "" for a message, Path "" if the call names none.
-	Tool    string    `json:"tool"`
+	// Tool is the called tool, "" for a message.
+	Tool string `json:"tool"`
+	// Path is the path that the call names, "" if it names no path.
 	Path    string    `json:"path"`
 	Bytes   int64     `json:"bytes"`
 	Created time.Time `json:"created,omitzero"`
@@ -73,19 +75,19 @@ type ForgottenPage struct {
 // ErrRetainRuns is returned where another process applies retention already.
 var ErrRetainRuns = errors.New("another process is removing what is kept too long")
 
-// RetainRequest sets how long data is kept; 0 is for ever.
+// RetainRequest sets how long data is kept. An age of 0 keeps the data for ever.
 type RetainRequest struct {
 	// Blobs is the age from which large contents and media may be removed. The page stays, with
-	// its shorter forms. Get answers FORGOTTEN for its content, which is stored again when the
-	// host sends the message again.
+	// its shorter forms. Get answers FORGOTTEN for the removed content. If the host sends the
+	// message again, the content is stored again.
 	Blobs time.Duration
 	// Usage is the age from which calls are dropped from usage.jsonl. Traces is the age from
-	// which a trace that was put aside is removed.
+	// which a rotated trace file is removed.
 	Usage, Traces time.Duration
-	// Sessions is the age from which an unused session is removed as a whole. A session that this
-	// or another process works with stays, and so does one whose pages memory names.
+	// Sessions is the age from which an unused session is removed as a whole. A session stays if
+	// any process works with it, or if memory names its pages.
 	Sessions time.Duration
-	// Backups is the age of a run over memory's files from which its backups are removed. Those
+	// Backups is the age from which the backups of a run over memory's files are removed. Backups
 	// that an undo of the newest pruning needs stay.
 	Backups time.Duration
 	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
@@ -98,49 +100,53 @@ type RetainRequest struct {
 type Retained struct {
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// Ended are sessions that are removed as a whole. Cited are the keys of equally old sessions
-	// that stay, because memory names pages of them.
+	// Ended are the sessions that are removed as a whole.
 	Ended []EndedSession `json:"ended"`
-	Cited []string       `json:"cited"`
-	// Sessions are those that lose data, or that are old and stay.
+	// Cited are the keys of equally old sessions that stay because memory names their pages.
+	Cited []string `json:"cited"`
+	// Sessions are the sessions that lose data, and old sessions that stay.
 	Sessions []RetainedSession `json:"sessions"`
-	// Unreadable are sessions that can't be read. None of their data is removed, and no blob at
-	// all, since they may hold it.
+	// Unreadable are the sessions that can't be read. Nothing is removed from them. While a
+	// session is unreadable no blob is removed at all, since the session may hold it.
 	Unreadable []health.Finding `json:"unreadable"`
-	// Blobs and BlobBytes are the removed blobs, orphans among them: a kill between two writes
-	// leaves blobs that no page of any session holds.
-	Blobs     int   `json:"blobs"`
+	// Blobs counts the removed blobs, including orphans.
+	Blobs int `json:"blobs"`
+	// BlobBytes is the size of the removed blobs.
 	BlobBytes int64 `json:"blob_bytes"`
-	// Orphans are blobs that no page holds.
+	// Orphans counts the removed blobs that no page of any session holds. A kill between two
+	// writes leaves such blobs.
 	Orphans     int   `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
-	// Backups and BackupBytes are those of memory's files that are removed.
-	Backups     int   `json:"backups"`
+	// Backups counts the removed backups of memory's files.
+	Backups int `json:"backups"`
+	// BackupBytes is the size of these backups.
 	BackupBytes int64 `json:"backup_bytes"`
 }
 
 // EndedSession is a session that is removed.
 type EndedSession struct {
-	// Session is its key, Last when it was used last.
-	Session string    `json:"session"`
-	Last    time.Time `json:"last"`
-	// Bytes is the size of its folder, without blobs.
+	// Session is the session's key.
+	Session string `json:"session"`
+	// Last is the time of the session's last use.
+	Last time.Time `json:"last"`
+	// Bytes is the size of the session's folder, without blobs.
 	Bytes int64 `json:"bytes"`
 }
 
 // RetainedSession is the data of one session that is removed.
 type RetainedSession struct {
-	// Session is its key.
+	// Session is the session's key.
 	Session string `json:"session"`
-	// Pages lose their content. Pointed are equally old pages that keep it, because a prompt or
-	// memory points to them.
-	Pages   int `json:"pages"`
+	// Pages counts the pages that lose their content.
+	Pages int `json:"pages"`
+	// Pointed counts the equally old pages that keep their content because a prompt or memory
+	// points to them.
 	Pointed int `json:"pointed"`
-	// Idle: the session has not been planned for so long that it has no prompt left.
+	// Idle: the session was last planned so long ago that it has no prompt left.
 	Idle bool `json:"idle"`
-	// UsageRows is the number of rows that leave usage.jsonl. TraceBytes is the size of the
-	// removed trace.
-	UsageRows  int   `json:"usage_rows"`
+	// UsageRows is the number of rows that are removed from usage.jsonl.
+	UsageRows int `json:"usage_rows"`
+	// TraceBytes is the size of the removed trace.
 	TraceBytes int64 `json:"trace_bytes"`
 }
 
@@ -157,18 +163,20 @@ type SalvageRequest struct {
 // Salvaged lists the sound and the lost parts of a session.
 type Salvaged struct {
 	Session string `json:"session"`
-	// Applied reports whether damaged files were put aside.
+	// Applied reports whether damaged files were moved aside.
 	Applied bool `json:"applied"`
 	// Sound: nothing is damaged, and nothing was done.
 	Sound bool `json:"sound"`
-	// Records, Pages and Turns count the sound entries of the journal.
+	// Records counts the sound records of the journal.
 	Records int `json:"records"`
-	Pages   int `json:"pages"`
-	Turns   int `json:"turns"`
-	// Lost are the stretches of the journal that can't be read. Unfit are whole records that
-	// can't be used without them.
-	Lost  []journal.Lost `json:"lost"`
-	Unfit []string       `json:"unfit"`
+	// Pages counts the pages in these records.
+	Pages int `json:"pages"`
+	// Turns counts the turns in these records.
+	Turns int `json:"turns"`
+	// Lost are the stretches of the journal that can't be read.
+	Lost []journal.Lost `json:"lost"`
+	// Unfit are intact records that can't be used without the lost ones.
+	Unfit []string `json:"unfit"`
 	// Files are the other files that are damaged.
 	Files []DamagedFile `json:"files"`
 	// Aside are the paths to which damaged files were moved. Nothing reads them, and nothing
@@ -184,8 +192,8 @@ type DamagedFile struct {
 
 // EverywhereRequest selects words to forget wherever they occur.
 type EverywhereRequest struct {
-	// Words match without regard to case and to the blanks between them. If they are the key of a
-	// session, that whole session is meant.
+	// Words are matched without regard to case and to the amount of blanks between the words. If
+	// Words is the key of a session, the whole session is forgotten.
 	Words string
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
@@ -198,30 +206,32 @@ type EverywhereRequest struct {
 type Everywhere struct {
 	// Applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// Sessions are those that held the words, with the parts that are removed.
+	// Sessions are the sessions that held the words, with their removed parts.
 	Sessions []SessionForgotten `json:"sessions"`
 	// Lines are the removed lines of the workspace's files.
 	Lines []ForgottenLine `json:"lines"`
-	// Backups are the removed backups of memory's files, by hash. Indexed reports that the index
-	// was made anew without the words.
+	// Backups are the hashes of the removed backups of memory's files.
 	Backups []string `json:"backups"`
-	Indexed bool     `json:"indexed"`
-	// Files and Bytes were searched for the words in the end: the whole state folder, as it is on
-	// the disk, and the files that are memory. Left are places that still hold the words.
-	Files int         `json:"files"`
-	Bytes int64       `json:"bytes"`
-	Left  []LeftPlace `json:"left"`
+	// Indexed reports that the index was rebuilt without the words.
+	Indexed bool `json:"indexed"`
+	// Files counts the files that were searched for the words in the end: all files of the state
+	// folder and the files of memory.
+	Files int `json:"files"`
+	// Bytes is the size of these files.
+	Bytes int64 `json:"bytes"`
+	// Left are the places that still hold the words.
+	Left []LeftPlace `json:"left"`
 }
 
 // SessionForgotten is the forgotten data of one session.
 type SessionForgotten struct {
 	Session string `json:"session"`
-	// Whole: all of the session.
+	// Whole: the whole session was forgotten.
 	Whole bool `json:"whole"`
 	*Forgotten
 }
 
-// ForgottenLine is a line of a file of the workspace, from 1.
+// ForgottenLine is a removed line of a file of the workspace.
 type ForgottenLine struct {
 	Path string `json:"path"`
 	// Line counts from 1, before anything was taken out.

@@ -6,38 +6,38 @@ import (
 
 // SearchRequest is a question to memory.
 type SearchRequest struct {
-	// Query is the question in the user's words; nothing in it is syntax.
+	// Query is the question in the user's words. It has no syntax.
 	Query string
 	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
 	Prompt bool
 	// SessionKey names the session whose past is searched together with the files; "" for files
 	// only.
 	SessionKey string
-	// Private: MEMORY.md, USER.md and past sessions are searched too. A door that
-	// doesn't say is shared.
+	// Private: MEMORY.md, USER.md and past sessions are searched too.
 	Private bool
-	// Agent is the agent whose past sessions are searched. "" is the one that SessionKey names,
-	// or the kernel's. A host must set it, never a model.
+	// Agent is the agent whose past sessions are searched. "" is the agent that SessionKey names,
+	// or else the kernel's agent. Only a host may set Agent, never a model.
 	Agent string
 	// Source selects the source: SourceMemory, SourceSessions, or "" for all.
 	Source string
-	// Collection is the name of a folder of kernel.MemoryOptions.Folders, or "workspace" for
-	// the workspace's own files: only these are searched. "" is for all.
+	// Collection is the name of a folder of kernel.MemoryOptions.Folders, or "workspace" for the
+	// workspace's own files. Only the files of this collection are searched. "" searches all
+	// collections.
 	Collection string
-	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md. They
-	// are left out, in any folder of the workspace.
+	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md.
+	// Files of these names are left out, in whichever folder of the workspace they are.
 	Loaded []string
-	// MaxResults limits the hits, default [retrieval.DefaultLimit]. MinScore is the least score
-	// of a hit. MinBest is the least score of the best hit for there to be any.
-	MaxResults        int
+	// MaxResults limits the number of hits; the default is [retrieval.DefaultLimit].
+	MaxResults int
+	// MinScore is the least score of a hit. MinBest is the least score of the best hit: if the
+	// best hit scores less, the search returns no hits.
 	MinScore, MinBest float64
-	// Lines requests a hit for each passage; otherwise a hit is a place, see
-	// [retrieval.Query].
+	// Lines requests one hit for each passage. Otherwise a hit is a place; see [retrieval.Query].
 	Lines bool
-	// Wait is how long the search waits for the index to be made, or brought up to date;
-	// 0 is kernel.SyncOptions.Wait, negative as long as ctx lasts. Progress, if not nil, is
-	// called with how far that is.
-	Wait     time.Duration
+	// Wait is the time that the search waits for the index to be made or updated. 0 takes
+	// kernel.SyncOptions.Wait. With a negative Wait the search waits until the context ends.
+	Wait time.Duration
+	// Progress, if not nil, is called with the progress of the index's update.
 	Progress func(ReindexProgress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
@@ -46,14 +46,14 @@ type SearchRequest struct {
 // MaxQuestion limits the question of a search in bytes: 1 MiB.
 const MaxQuestion = 1 << 20
 
-// ReadRequest asks for lines of a memory file.
+// ReadRequest is a request for lines of a memory file.
 type ReadRequest struct {
 	// Path is relative to the workspace.
 	Path string
-	// From is the first line; 0 is 1. Lines is the number of lines; 0 is all.
+	// From is the first line to read; 0 reads from line 1. Lines is the number of lines to read;
+	// 0 reads all.
 	From, Lines int
-	// Private: MEMORY.md, USER.md and documents of past sessions may be read. A door
-	// that doesn't say is shared.
+	// Private: MEMORY.md, USER.md and documents of past sessions may be read.
 	Private bool
 	// Agent and SessionKey: see [SearchRequest].
 	Agent, SessionKey string
@@ -61,9 +61,9 @@ type ReadRequest struct {
 
 // The sources of memory.
 const (
-	// SourceMemory are the workspace's files.
+	// SourceMemory is the source for the workspace's files.
 	SourceMemory = "memory"
-	// SourceSessions is the source for messages: those of this session that are no longer shown,
-	// and those of other sessions.
+	// SourceSessions is the source for messages of other sessions, and for messages of this
+	// session that the prompt no longer shows.
 	SourceSessions = "sessions"
 )

@@ -19,8 +19,9 @@ type Turn struct {
 	// of texts that are marked as typed by a person ([memkernel.Part]).
 	Messages []memkernel.Message
 	// Unchanged is the number of messages at the beginning that the host guarantees to be those
-	// of the turn that it handed in before for this session, branch and model. They are not
-	// compared again. If this process no longer knows them they are read. 0 compares all.
+	// of the turn that it handed in before for this session, branch and model. These messages are
+	// not compared again. If this process no longer knows them, it reads them. 0 compares all
+	// messages.
 	Unchanged int
 	// Open is the number of messages at the end that belong to an unfinished turn, whatever their
 	// form. They are stored, and the turn before them is committed.
@@ -28,25 +29,27 @@ type Turn struct {
 	// Over: no message will follow, as after the host's process died. The last turn is committed
 	// whatever it ends with. A call without a result has no known outcome.
 	Over bool
-	// PlanID names the plan that was sent for the last call. Usage is the provider's bill for it.
-	// Both may be missing. A turn that is still open may be delivered after each of its calls, so
-	// that every bill is kept.
+	// PlanID names the plan that was sent for the last call, "" if it is not known. A turn that
+	// is still open may be delivered after each of its calls, so that the kernel records every
+	// bill.
 	PlanID string
-	// Sent is how a call without a plan of its own was sent, if Usage is its bill: SentExtended
-	// or SentWhole. "" for a planned one.
-	Sent  string
+	// Sent is SentExtended or SentWhole if Usage is the bill of a call without its own plan. It
+	// names how that call was sent. It is "" for a planned call.
+	Sent string
+	// Usage is the provider's bill for the last call, nil if the bill is not known.
 	Usage *memkernel.Usage
-	// Reported is the answer's report about its request, nil if it had none.
+	// Reported is the answer's report about its request, nil if the answer has no report.
 	Reported *memkernel.Reported
 	Now      time.Time
 	// AdvancementKey makes the delivery idempotent. Default: a hash of session
 	// and key of the turn's last message.
 	AdvancementKey string
-	// Updates are the host's own writes in this turn; see Kernel.Write. A rejected update does
-	// not keep the turn from being committed.
+	// Updates are the host's own writes in this turn; see Kernel.Write. The turn is committed
+	// even if an update is rejected.
 	Updates []journal.Update
-	// Private: the session is private, so its working state may be in the workspace's Markdown. A
-	// conversation that was planned as private is private too. Sessions are shared by default.
+	// Private: the session is private, and its working state may be written to the workspace's
+	// Markdown. A conversation that was planned as private is private too. Sessions are shared by
+	// default.
 	Private bool
 	// Source names the origin of the conversation.
 	Source checkpoint.Source
@@ -55,8 +58,9 @@ type Turn struct {
 	More bool
 }
 
-// The ways in which a call without a plan of its own was sent: as the newest plan's prompt with
-// the later messages, or as the host wrote it.
+// These values name the ways in which a call without its own plan is sent. SentExtended is the
+// newest plan's prompt with the later messages. SentWhole is the conversation as the host wrote
+// it.
 const (
 	SentExtended = "extended"
 	SentWhole    = "whole"
@@ -88,29 +92,30 @@ type Observation struct {
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	// Stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
-	// Faults name the parts of the turn that were not learned. It is committed all the same.
+	// Faults name the parts of the turn that were not learned. The turn is committed all the
+	// same.
 	Faults []fault.Fault `json:"faults,omitempty"`
-	// Bills are the rows of the calls whose bills were taken.
+	// Bills are the rows of the calls whose bills were recorded.
 	Bills []billing.Call `json:"-"`
 }
 
-// Result is the result of a tool's call that the host's model has not seen yet.
+// Result is the result of a tool call that the host's model has not seen yet.
 type Result struct {
 	SessionKey string
 	Call       memkernel.ToolCall
 	Text       string
 	// Shown is the number of bytes of the text that the host itself shows, 0 for all. A shaped
-	// text shows no more.
+	// text is not longer.
 	Shown int
 	// Resolver is the command by which the model can read a page of the session.
 	Resolver string
 }
 
 // MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes unless
-// [represent.Options] have Whole. It opens nothing.
+// Whole in [represent.Options] is set. It opens no file.
 func (r *Result) MayShape() bool {
 	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}) != ""
 }
 
-// DefaultSession is the key of a session that has none.
+// DefaultSession is the key of a session without a key.
 const DefaultSession = "default"

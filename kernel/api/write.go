@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// RememberRequest is a text to be remembered.
+// RememberRequest is a request to remember a text.
 type RememberRequest struct {
 	SessionKey string
 	// Text is Markdown. Secrets in it are masked.
 	Text string
-	// Path is the file that it is appended to, relative to the workspace; "" is
-	// today's log. MEMORY.md and USER.md can be written in private sessions only.
+	// Path is the file that the text is appended to, relative to the workspace; "" is today's
+	// log. MEMORY.md and USER.md can be written in private sessions only.
 	Path string
-	// Tags are the reasons to keep it. They are written before its words, in each item if it is a
-	// list. A text without tags is among the first that are forgotten. Without
+	// Tags are the reasons to keep the text. They are written in front of the text, or in front
+	// of each item of a list. Texts without tags are forgotten first. Without
 	// [consolidation.Human], MEMORY.md, USER.md and the day's log attribute it to an agent.
 	Tags consolidation.Tags
 	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
@@ -33,26 +33,27 @@ type RememberRequest struct {
 
 // Remembered is the place of an entry.
 type Remembered struct {
-	// ID is the entry's; its marker follows it in the file.
+	// ID is the entry's id. In the file, a marker with the id follows the entry.
 	ID string `json:"id"`
-	// Ref is the entry's text.
+	// Ref is the place of the entry's text.
 	Ref memkernel.Ref `json:"ref"`
-	// Duplicate: the file had the entry before.
+	// Duplicate: the file already had the entry.
 	Duplicate bool `json:"duplicate"`
-	// Late is the past day's log that the entry was meant for. It is in today's log.
+	// Late is the past day's log that the entry was meant for. The entry is in today's log
+	// instead.
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
-	// Unwritten is why the file does not have the entry yet, "" if it has. The session's journal
-	// keeps the entry. It will be written with the session's next call during which the file can
-	// be written.
+	// Unwritten is why the file does not have the entry yet, "" if the file has it. The session's
+	// journal keeps the entry. It will be written with the session's next call during which the
+	// file can be written.
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
-// WriteRequest asks for typed changes of pages: a binding constraint, the current plan, a
-// preference.
+// WriteRequest is a request for typed changes of pages, such as a binding constraint, the current
+// plan or a preference.
 type WriteRequest struct {
-	// SessionKey is the session that writes. Its private pages are written.
+	// SessionKey is the session that writes. The updates change its private pages.
 	SessionKey string
 	// Key makes the delivery idempotent. Default: a hash of session and updates.
 	Key string
@@ -64,8 +65,8 @@ type WriteRequest struct {
 	Project bool
 	// AllOrNothing commits nothing if any update is rejected.
 	AllOrNothing bool
-	// Updates are of one scope: the session's own, or the project's. Secrets in
-	// their values are masked.
+	// Updates all have the same scope: the session's own, or the project's. Secrets in their
+	// values are masked.
 	Updates []journal.Update
 	Now     time.Time
 }
