@@ -1,6 +1,7 @@
 // Package archive reads the contents of pages as they were stored: from their representations,
 // their blobs, or the journal. It cuts the contents that left the prompts into pieces, which a
-// search finds one by one. It writes nothing, and keeps only the texts that were searched.
+// search finds one by one. The package writes nothing, and keeps only the texts that were
+// searched.
 package archive
 
 import (
@@ -17,14 +18,14 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// ErrRetired: retention removed the content.
+// ErrRetired is returned for content that retention removed.
 var ErrRetired = errors.New("its content is no longer kept")
 
-// Reader reads the contents of a session's pages. The contents of small pages are in the journal,
-// which it reads once, when the first of them is wanted.
+// Reader reads the contents of a session's pages. The contents of small pages are in the journal.
+// The Reader reads the journal once, when the first small page is needed.
 type Reader struct {
 	Dir     store.Store      // of the session
-	Journal *journal.Journal // nil if there is none yet
+	Journal *journal.Journal // nil without a journal
 	Blobs   *store.Blobs
 	Retired func(page string) bool // retention removed the content of a page
 
@@ -93,9 +94,9 @@ type Unread struct {
 	Err  error
 }
 
-// Take adds pages to the searched text. It returns all of that text, and the pages that could not
-// be read. shown returns a page, nil if there is none, and its text if that need not be read from
-// disk. Pages that retention removed are not searched.
+// Take adds pages to the searched text. It returns the whole text, and the pages that could not
+// be read. shown returns a page, or nil if the page does not exist. It also returns the page's
+// text if the text need not be read from disk. Pages that retention removed are not searched.
 func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []Unread) {
 	var fresh []retrieval.Span
 	var unread []Unread

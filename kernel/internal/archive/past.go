@@ -18,7 +18,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Journals are those of the sessions in a state directory, as past sessions.
+// Journals lists the sessions of a state directory as past sessions, from their journals.
 type Journals struct{ State store.Store }
 
 // List lists the sessions.
@@ -37,7 +37,7 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 			continue
 		}
 		if err != nil {
-			continue // nothing was said in it yet
+			continue // the session has no messages yet
 		}
 		key, err := folder.KeyIn(m.State, e.Name)
 		if err == nil && key == e.Name {
@@ -55,8 +55,8 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 	}
 }
 
-// read passes to turn the words of people and models in a session's journal. Positions count its
-// records.
+// read calls turn with the words of people and models in a session's journal. Positions count the
+// journal's records.
 func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
 	j, err := journal.OpenJournalIn(m.State.In(folder.Sessions).In(c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// pieceBytes is the size up to which lines of an evicted page are searched as
-	// one: about as much as a chunk of a file.
+	// pieceBytes is the size of the pieces in which an evicted page is searched. It is about the
+	// size of a chunk of a file.
 	pieceBytes = 1600
-	// archiveBytes bounds how much of one page is searched; of a longer one its
-	// beginning. Get restores all of it.
+	// archiveBytes bounds how much of one page is searched. Of a longer page only the beginning
+	// is searched. Get restores the whole page.
 	archiveBytes = 256 << 10
 )
 
-// pieces cuts the text of a page into runs of lines that a search finds one by one. They are
-// parts of the text, which is masked as a whole, because a secret may cross the end of a piece.
+// pieces cuts the text of a page into runs of lines that a search finds one by one. The text is
+// masked as a whole, because a secret may cross the end of a piece.
 func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	text = strings.TrimRight(textutil.Head(text, archiveBytes), "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
@@ -45,7 +45,8 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	return out
 }
 
-// pieceAt returns the end of the piece that begins at from, and the number of its lines.
+// pieceAt returns the end of the piece that begins at byte from, and the number of lines in the
+// piece.
 func pieceAt(text string, from int) (to, lines int) {
 	for to = from; to < len(text) && to-from < pieceBytes; lines++ {
 		if n := strings.IndexByte(text[to:], '\n'); n >= 0 {
@@ -57,8 +58,8 @@ func pieceAt(text string, from int) (to, lines int) {
 	return to, lines
 }
 
-// Plain returns the text of a stored page. A result is stored as its text, a run of a message as
-// the JSON of its parts.
+// Plain returns the text of a stored page. A result is stored as its text. A run of a message is
+// stored as the JSON of its parts.
 func Plain(p *pagevm.Page, stored string) string {
 	if p.Type != pagevm.Conversation {
 		return stored
@@ -83,7 +84,7 @@ func Plain(p *pagevm.Page, stored string) string {
 	return b.String()
 }
 
-// callsAlone reports whether a message is nothing but calls, each a name and its input.
+// callsAlone reports whether a message consists only of calls. Each call is a name and its input.
 func callsAlone(text string) bool {
 	calls := 0
 	for text = strings.TrimSpace(text); text != ""; calls++ {
@@ -101,7 +102,7 @@ func callsAlone(text string) bool {
 	return calls > 0
 }
 
-// CutLines splits an id into the id of a page and the lines of it that are meant. to is 0 for all
+// CutLines splits an id into the id of a page and a range of the page's lines. to is 0 for all
 // lines.
 func CutLines(id string) (page string, from, to int) {
 	page, lines, ok := strings.Cut(id, retrieval.LinesMark)
