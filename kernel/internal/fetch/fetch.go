@@ -1,6 +1,6 @@
 // Package fetch follows a pointer of a session to the stored content: a page, a span, a blob, a
-// checkpoint, or the whole of a capped list. Content that is known and can't be read is reported
-// as a fault, never as empty. It writes nothing.
+// checkpoint, or the whole of a capped list. Known content that can't be read is reported as a
+// fault, never as empty. The package writes nothing.
 package fetch
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Get returns the content that a session's pointer names. none returns the error for a session of
-// which nothing is kept.
+// Get returns the content that a session's pointer names. none returns the error for a session
+// without kept data.
 func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*api.Content, error) {
 	page, from, to := archive.CutLines(id)
 	c, err := Of(s, page)
@@ -118,7 +118,7 @@ func blob(s *session.Session, hash string) (*api.Content, error) {
 	return &api.Content{ID: hash, Reason: api.GetOK, Text: string(b)}, nil
 }
 
-// span joins the pages of a span, each under a line that names it.
+// span joins the pages of a span. A line above each page names the page.
 func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	c := &api.Content{ID: sp.ID, Reason: api.GetOK, Pages: sp.Pages}
 	var b strings.Builder
@@ -159,8 +159,8 @@ func gone(id string, g erasure.Grave, what string) *api.Content {
 // pageForm is how the ids of pages and spans look.
 var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 
-// ended returns the answer for content of a session of that key that has ended, nil if none
-// ended.
+// ended returns the answer for content of an ended session with a key. It returns nil if no
+// session with the key has ended.
 func ended(state store.Store, key, id string) (*api.Content, error) {
 	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
@@ -172,8 +172,8 @@ func ended(state store.Store, key, id string) (*api.Content, error) {
 	return gone(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }
 
-// list returns the whole list that a capped summary points back to: the id is the summary's page,
-// a dot, and the list's name.
+// list returns the whole list to which a capped summary points. The id is the summary's page, a
+// dot, and the list's name.
 func list(s *session.Session, id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.Branches.All {
@@ -188,7 +188,7 @@ func list(s *session.Session, id string) (string, bool) {
 	return "", false
 }
 
-// checkpoint returns a checkpoint as its file has it, or one section in full.
+// checkpoint returns the text of a checkpoint, or one section in full.
 func checkpoint(s *session.Session, id string) (*api.Content, error) {
 	text, note, ok, err := workstate.CheckpointText(s.Files, id)
 	if err != nil || !ok {
