@@ -24,7 +24,7 @@ func Headless(dir store.Store) error {
 	return j.HeadErr()
 }
 
-// MendHead writes the head of the journal anew.
+// MendHead rewrites the head of the journal.
 func MendHead(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func readTrace(in store.Store, name string) error {
 	lines := io.NewSectionReader(f, 0, size)
 	r, err := journal.ReadTrace(in.Where(name), lines)
 	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(lines) {
-		return nil // it was just begun
+		return nil // the trace was just begun
 	}
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func readTrace(in store.Store, name string) error {
 	return nil
 }
 
-// wholeLine reports whether a file has one.
+// wholeLine reports whether a file has a whole line.
 func wholeLine(f io.ReadSeeker) bool {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false

@@ -30,10 +30,10 @@ const (
 	opEnded     = "ended"
 )
 
-// Tombstone records the key of a session that ended, its last use, and why it ended.
+// Tombstone records the key of a session that ended, its last use, and the reason for its end.
 type Tombstone struct {
 	Key    string    `json:"key"`
-	Bytes  []byte    `json:"key_bytes,omitempty"` // a key that is no UTF-8; see session.json
+	Bytes  []byte    `json:"key_bytes,omitempty"` // a key that is not valid UTF-8; see session.json
 	Last   time.Time `json:"last"`
 	Reason string    `json:"reason"`
 }
@@ -48,7 +48,7 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 			return err
 		}
 		if err != nil {
-			return nil // it went meanwhile, or is none of ours
+			return nil // the file was removed meanwhile, or does not belong to us
 		}
 		bytes += info.Size
 		switch name := path.Base(at); {
@@ -71,8 +71,8 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 // Ended returns the document and the folder of sessions that ended.
 func Ended() []string { return []string{endedFile, endedFolder} }
 
-// End ends a session that this process does not use, unless another does, or it was
-// written to since before.
+// End ends a session that this process does not use. It does nothing if another process uses the
+// session, or if the session was written to after before.
 func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {
 	unlock, err := lockState(ctx, state, sessionsLock, store.Alone)
 	if err != nil {
@@ -82,12 +82,12 @@ func End(ctx context.Context, state store.Store, name string, t Tombstone, befor
 	dir := In(state, name)
 	release, err := dir.Lock(LockFile, store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {
-		return false, nil // another process has it
+		return false, nil // another process uses the session
 	}
 	if err != nil {
 		return false, err
 	}
-	release() // no process takes it while this one holds the other lock
+	release() // no process takes this lock while we hold sessionsLock
 	if last, _ := LastWrite(dir, now); !last.Before(before) {
 		return false, nil
 	}
@@ -95,7 +95,7 @@ func End(ctx context.Context, state store.Store, name string, t Tombstone, befor
 		return false, err
 	}
 	to := endedFolder + "/" + name
-	if _, err := state.Remove(store.Unsynced, to); err != nil { // of an end that was cut short
+	if _, err := state.Remove(store.Unsynced, to); err != nil { // left by an interrupted end
 		return false, err
 	}
 	if err := state.Move(store.Synced, Sessions+"/"+name, to); err != nil {
@@ -137,7 +137,8 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 	return err
 }
 
-// EndOf returns the newest tombstone of a key and its time, nil if no session of the key ended.
+// EndOf returns the newest tombstone of a key and its time. It returns nil if no session of the
+// key ended.
 func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err error) {
 	if size, err := Size(state, endedFile); size == 0 || err != nil {
 		return nil, at, err

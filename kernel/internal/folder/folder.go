@@ -6,9 +6,10 @@
 // in [WhoseFile] before anything else is written to it. A folder of another key is an error: two
 // keys never share one.
 //
-// Folders from before December 2026 have no such file, and some have a name that would be another
-// now. Such a folder keeps its old name, from which page ids derive, if it belongs to the key: no
-// file in it names another key, and its name can't derive from another.
+// Folders from before December 2026 have no such file, and SafeName would now give some of them
+// another name. Such a folder keeps its old name, from which page ids derive, if it belongs to
+// the key. It does if no file in it names another key, and its name can't derive from another
+// key.
 //
 // This package reads no session's content, keeps no session in memory, and never decides what to
 // remove.
@@ -33,16 +34,16 @@ const (
 	JournalFile = "journal.jsonl"
 	HeadFile    = "journal.head" // how far the journal was synced
 	LockFile    = "lock"
-	// RecordsFile holds the changes of each plan. UsageFile holds the bills of calls. Both are
-	// derived.
+	// RecordsFile holds the changes of each plan. UsageFile holds the bills of calls. Both files
+	// are derived.
 	RecordsFile = "projection.jsonl"
 	UsageFile   = "usage.jsonl"
 	// WhoseFile names the folder's owner.
 	WhoseFile = "session.json"
 )
 
-// Project names the journal that all sessions of a workspace share. It is kept like a
-// session's, with a lock of its own; no session's folder can have the name.
+// Project names the journal that all sessions of a workspace share. It is kept like a session's
+// journal and has its own lock. No session's folder can have this name.
 const Project = "/project"
 
 // In returns the folder of a name in a state directory.
@@ -71,8 +72,8 @@ func All(state store.Store) ([]string, error) {
 	return out, nil
 }
 
-// Find returns the folder of a session, "" if there is none. A folder that no longer names its
-// owner is found by its own name.
+// Find returns the folder of a session, or "" if the session has no folder. A folder that no
+// longer names its owner is found by the folder's own name.
 func Find(state store.Store, key string) (string, error) {
 	name, err := Of(state, key)
 	if store.OutOfReach(err) {
@@ -93,7 +94,7 @@ func Find(state store.Store, key string) (string, error) {
 	return "", nil
 }
 
-// Size returns the size of a file, 0 if there is no usable file.
+// Size returns the size of a file, or 0 if there is no usable file.
 func Size(dir store.Store, name string) (int64, error) {
 	st, err := dir.Stat(name)
 	if store.OutOfReach(err) {

@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// sessionsLock is shared by processes that take a session's lock, and held alone by a process
-// that ends sessions: no process then waits for a lock that is removed.
+// sessionsLock is shared by processes that take a session's lock. A process that ends sessions
+// holds it alone, so that no process waits for a removed lock.
 const sessionsLock = "sessions.lock"
 
 const blobsLock = "blobs.lock"
 
-// StateLocks returns the locks whose sole holder keeps all others from taking a session and from
-// adding blobs.
+// StateLocks returns the locks that a process must hold alone to keep all other processes from
+// taking a session and from adding blobs.
 func StateLocks() []string { return []string{sessionsLock, blobsLock} }
 
 // LockBlobs keeps the removal of blobs apart from writers of a blob and of the journal line that
@@ -34,8 +34,8 @@ func lockState(ctx context.Context, state store.Store, name string, share store.
 	return release, nil
 }
 
-// firstRetry and lastRetry bound how long it waits before a lock that another process holds
-// is tried again: each time twice as long.
+// firstRetry and lastRetry bound the wait before another attempt to take a lock that another
+// process holds. The wait doubles each time.
 const firstRetry, lastRetry = 2 * time.Millisecond, 8 * time.Millisecond
 
 // Lock takes the lock of a session's folder among processes. It waits until ctx ends.
@@ -51,7 +51,7 @@ func Lock(ctx context.Context, state store.Store, name string) (release func(), 
 	}
 }
 
-// tryLock takes the lock if it is free. Sessions don't end meanwhile.
+// tryLock takes the lock if it is free. No session can end meanwhile.
 func tryLock(ctx context.Context, state store.Store, name string) (release func(), err error) {
 	unlock, err := lockState(ctx, state, sessionsLock, store.Shared)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Near returns the keys of all sessions, those most like a key first.
+// Near returns the keys of all sessions. The keys most like key come first.
 func Near(state store.Store, key string) ([]string, error) {
 	keys, err := Keys(state)
 	if err != nil {
@@ -37,8 +37,8 @@ func Keys(state store.Store) (keys []string, err error) {
 	return keys, err
 }
 
-// distance returns the number of letters in which two keys differ, 0 if one contains the other.
-// It ignores case.
+// distance returns the number of letters in which two keys differ, or 0 if one key contains the
+// other. It ignores case.
 func distance(a, b string) int {
 	x, y := strings.ToLower(a), strings.ToLower(b)
 	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {

@@ -26,11 +26,11 @@ const whoseFormat = 1
 type whose struct {
 	Format int    `json:"format"`
 	Key    string `json:"key"`
-	// Bytes is a key that is no UTF-8; Key is then how it reads.
+	// Bytes is a key that is not valid UTF-8. Key is then a readable form of it.
 	Bytes []byte `json:"key_bytes,omitempty"`
 }
 
-// readWhose reads the key that a folder names, false if it names none.
+// readWhose reads the key that a folder names. It returns false if the folder names no key.
 func readWhose(dir store.Store, name string) (string, bool, error) {
 	path := dir.Where(WhoseFile)
 	data, err := dir.Get(WhoseFile)
@@ -67,7 +67,8 @@ func writeWhose(dir store.Store, key string) error {
 	return err
 }
 
-// asBytes returns a key that is no UTF-8, which a JSON string can't hold; nil if it is UTF-8.
+// asBytes returns the bytes of a key that is not valid UTF-8, because a JSON string can't hold
+// such a key. For valid UTF-8 it returns nil.
 func asBytes(key string) []byte {
 	if utf8.ValidString(key) {
 		return nil
@@ -94,7 +95,8 @@ func Of(state store.Store, key string) (string, error) {
 	return name, nil
 }
 
-// wasOf reports whether a folder that has the name which a key had before is the key's.
+// wasOf reports whether the folder name belongs to key. The folder has the name that earlier
+// versions gave to the key.
 func wasOf(state store.Store, name, key string) (bool, error) {
 	dir := In(state, name)
 	if _, err := dir.Stat(""); errors.Is(err, fs.ErrNotExist) {
@@ -114,8 +116,8 @@ func wasOf(state store.Store, name, key string) (bool, error) {
 	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !textutil.IsHashedName(key)), nil
 }
 
-// listed reports whether a session's folder has a name to the letter: some disks find it
-// by others, too.
+// listed reports whether a session's folder has exactly this name. Some disks find a folder by
+// other spellings, too.
 func listed(state store.Store, name string) (bool, error) {
 	all, err := All(state)
 	return slices.Contains(all, name), err
@@ -163,11 +165,11 @@ func beginning(dir store.Store, name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 }
 
-// KeyIn returns the key of a session's folder if it is known, else the folder's name.
+// KeyIn returns the key of a session's folder if the key is known, else the folder's name.
 func KeyIn(state store.Store, name string) (string, error) {
 	dir := In(state, name)
 	if textutil.SafeName(name) == name && !textutil.IsHashedName(name) {
-		return name, nil // it can be no other's
+		return name, nil // no other key can have this folder
 	}
 	key, ok, err := readWhose(dir, name)
 	if err != nil || ok || !textutil.IsHashedName(name) {
@@ -198,9 +200,9 @@ var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
 // maxColons bounds the places where a colon is tried.
 const maxColons = 12
 
-// KeyOf returns the key of a session from its folder's name. In keys that name an agent the
-// folder has the colons replaced. The hash that follows shows their places. If that fails, the
-// session's owner is unknown.
+// KeyOf returns the key of a session from its folder's name. If a key names an agent, its colons
+// are replaced in the folder's name. The hash that follows tells where the colons were. If KeyOf
+// can't restore them, the session's owner is unknown.
 func KeyOf(folder string) (string, error) {
 	if !namesAgent.MatchString(folder) {
 		return folder, nil
@@ -226,8 +228,8 @@ func KeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// Damaged returns why a folder's record of its owner can't be used, nil if it can, or if there is
-// none.
+// Damaged returns why a folder's record of its owner can't be used. It returns nil if the record
+// is usable or missing.
 func Damaged(dir store.Store, name string) error {
 	if name == Project {
 		return nil
@@ -245,8 +247,8 @@ type Owner struct {
 // Unread forgets the folder's owner, which the next call reads again.
 func (o *Owner) Unread() { o.said = false }
 
-// Identify determines the owner of the folder of a name, which was taken to be known's, and
-// returns its key. If key is "", the folder must name it.
+// Identify determines the owner of the folder name and returns the owner's key. known is the
+// owner that was assumed so far. If key is "", the folder must name its owner.
 func (o *Owner) Identify(state store.Store, name, known, key string) (string, error) {
 	if name == Project {
 		return known, nil
