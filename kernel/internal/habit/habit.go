@@ -1,6 +1,6 @@
-// Package habit keeps the recent actions of each agent's newest sessions, which a next session
-// may repeat. It helps to choose and is no state: a file that can't be read is begun anew, and of
-// two concurrent writes one may be lost.
+// Package habit keeps the recent actions of each agent's newest sessions, which the agent's next
+// session may repeat. The record only helps to choose. A file that can't be read is replaced by a
+// new one, and of two concurrent writes one may be lost.
 package habit
 
 import (
@@ -17,8 +17,8 @@ import (
 // Book holds the habits of the agents of a state directory.
 type Book struct {
 	state store.Store
-	// One writer of this process at a time. The slot is a channel because a writer waits for the
-	// store while others wait for it: tests with a clock of their own see them wait.
+	// One writer of this process at a time. The slot is a channel, so that tests with their own
+	// clock see the goroutines that wait for a writer.
 	slot chan struct{}
 }
 
@@ -27,23 +27,22 @@ func In(state store.Store) *Book { return &Book{state: state, slot: make(chan st
 
 // Did is a session's record so far.
 type Did struct {
-	// Pauses are the gaps between its calls that were long enough to matter, in order, in
-	// seconds.
+	// Pauses are the long gaps between the session's calls, in order, in seconds.
 	Pauses []int `json:"pauses,omitempty"`
 }
 
 const (
-	// Name is the document of it.
+	// Name is the name of the document.
 	Name = "habits.json"
 	// most sessions of an agent, and most agents, the newest, and most pauses of a session.
 	most       = 8
 	mostAgents = 64
 	mostPauses = 32
-	// least is a pause that matters: no provider's cache is known to live shorter.
+	// least is the shortest pause that is kept. No provider's cache is known to live shorter.
 	least = 5 * time.Minute
 )
 
-// file is the book as it is kept, newest last.
+// file is the stored form of the book, newest session last.
 type file struct {
 	Version int     `json:"version"`
 	Agents  []agent `json:"agents"`
@@ -63,8 +62,8 @@ type session struct {
 // idOf returns a session's id in the book.
 func idOf(session string) string { return ids.Hash(session)[:16] }
 
-// read returns the file, an empty one if there is no sound file. It returns an error if the file
-// can't be read now.
+// read returns the file, or an empty one if the file is missing or damaged. It returns an error
+// if the file can't be read now.
 func (b *Book) read() (f file, newer bool, err error) {
 	raw, err := b.state.Get(Name)
 	if store.OutOfReach(err) {
@@ -79,8 +78,8 @@ func (b *Book) read() (f file, newer bool, err error) {
 	return f, false, nil
 }
 
-// Earlier returns the records of an agent's newest other sessions. It returns nothing if they
-// can't be read: the plan is then that of the agent's first session.
+// Earlier returns the records of an agent's newest other sessions. It returns nothing if the
+// records can't be read. The plan is then made as for the agent's first session.
 func (b *Book) Earlier(of, except string) []Did {
 	f, _, _ := b.read()
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
@@ -102,7 +101,7 @@ func (b *Book) Note(of, name string, did Did) error {
 	defer func() { <-b.slot }()
 	f, newer, err := b.read()
 	if newer || err != nil {
-		return err // a newer version wrote the file: it is left alone
+		return err // a newer version wrote the file, which is left alone
 	}
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
 	a := agent{Agent: of}
