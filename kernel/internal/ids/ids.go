@@ -1,5 +1,5 @@
 // Package ids names pages by their provenance, and content by its hash. Equal content has equal
-// names in every process; nothing here reads or writes anything.
+// names in every process; The package reads and writes nothing.
 package ids
 
 import (
@@ -38,7 +38,7 @@ func Branched(branch, id string) string {
 
 // Hash returns the hash of a text, in hex.
 func Hash(s string) string {
-	if len(s) > 32<<10 { // in pieces, without a copy of it
+	if len(s) > 32<<10 { // in pieces, without a copy of the text
 		h := sha256.New()
 		w := bufio.NewWriter(h)
 		w.WriteString(s)
