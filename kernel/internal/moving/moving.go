@@ -1,6 +1,6 @@
-// Package moving moves the state of a workspace from one store to another: everything that a
-// kernel keeps there, and nothing that belongs to a machine. It opens no session, and interprets
-// nothing that it moves.
+// Package moving moves the state of a workspace from one store to another. It moves everything
+// that a kernel keeps in the store, except data that belongs to a machine. It opens no session,
+// and does not interpret the moved data.
 package moving
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// Marker is a file in the target until the move is complete. A kernel does not open a target that
-// has it.
+// Marker is a file in the target until the move is complete. A kernel does not open a target with
+// this file.
 const Marker = "moving.json"
 
 // markerFormat is the version of the marker.
@@ -36,7 +36,7 @@ type marker struct {
 	Begun  time.Time `json:"begun"`
 }
 
-// Half reports whether a store is the target of a move that was cut short.
+// Half returns an error if a store is the target of an interrupted move.
 func Half(s store.Store) error {
 	data, err := s.Get(Marker)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,16 +56,16 @@ func Half(s store.Store) error {
 type Options struct {
 	// Names are the documents and folders that move.
 	Names []string
-	// RemoveSource takes them out of the source when all of them are in the target.
+	// RemoveSource removes the documents from the source when all of them are in the target.
 	RemoveSource bool
-	// Wait is how long it waits for a writer.
+	// Wait is how long a move waits for a writer.
 	Wait     time.Duration
 	Progress func(what string, done, all int)
 	Now      time.Time
 }
 
-// Move copies all documents of from to to, compares all of them by hash, and only then removes
-// any.
+// Move copies all documents of the store from into the store to, and compares all documents by
+// hash. Only then it removes documents.
 func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
@@ -192,7 +192,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		if r, err = take(folder.In(s, name), folder.LockFile); err != nil {
 			break
 		}
-		r() // no process takes it while this one holds the lock of all
+		r() // no process takes this lock while we hold the lock of all sessions
 	}
 	if err != nil {
 		release()
@@ -243,7 +243,8 @@ func sorted(docs map[string]int64) []string {
 	return out
 }
 
-// begin marks the target, unless it has something that did not come from the source.
+// begin marks the target. It refuses a target that has a document which did not come from the
+// source.
 func begin(from, to store.Store, have map[string]int64, o Options) error {
 	var m marker
 	data, err := to.Get(Marker)
@@ -297,7 +298,7 @@ func one(from, to store.Store, name string, size int64) (copied bool, n int64, e
 	return true, int64(len(data)), err
 }
 
-// equal reports whether both have the same under a name.
+// equal reports whether both stores have the same content under a name.
 func equal(a, b store.Store, name string) (bool, error) {
 	x, err := hash(a, name)
 	if err != nil {
