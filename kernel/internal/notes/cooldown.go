@@ -12,15 +12,15 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Cooldown is whether a model that makes notes is asked now, as the file has it. It is shared by
-// all sessions of a state directory, since they have one account at one server.
+// Cooldown records whether a model that makes notes may be asked now. All sessions of a state
+// directory share it, because they use the same account at the same server.
 type Cooldown struct {
 	Model string `json:"model"`
-	// Failures counts those since the last answer that could be used; Until is
-	// when the model is asked again.
-	Failures int       `json:"failures"`
-	Until    time.Time `json:"until,omitzero"`
-	// Reason and Detail describe the last failure, Failed its time.
+	// Failures counts the failures since the last usable answer.
+	Failures int `json:"failures"`
+	// Until is when the model is asked again.
+	Until time.Time `json:"until,omitzero"`
+	// Reason and Detail describe the last failure. Failed is its time.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail,omitempty"`
 	Failed time.Time      `json:"failed,omitzero"`
@@ -28,8 +28,8 @@ type Cooldown struct {
 	Answered time.Time `json:"answered,omitzero"`
 }
 
-// Cool-downs double from the first to the longest; a server's own word counts if
-// it asks for more, up to the longest.
+// Cool-downs double from the first to the longest. If the server demands a longer wait, this wait
+// is used, up to the longest.
 const (
 	firstCooldown   = time.Minute
 	longestCooldown = 6 * time.Hour
@@ -44,8 +44,8 @@ func cooldown(failures int, asked time.Duration) time.Duration {
 	return min(max(d, asked), longestCooldown)
 }
 
-// Cooldowns is the file summary-model.json. It is derived: a damaged one is
-// started anew, and losing it costs one request.
+// Cooldowns is the file summary-model.json. The file is derived data. A damaged file is replaced
+// by an empty one, and its loss costs one request.
 type Cooldowns struct {
 	state store.Store // of the state directory
 	mu    sync.Mutex
@@ -63,7 +63,7 @@ type cooldownFile struct {
 }
 
 // read returns the present file, since other processes write it too. ok is false if a newer
-// version wrote it, or it can't be read now: it is then left alone.
+// version wrote the file, or if the file can't be read now. The file is then left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.state.Get(CooldownsFile)
 	if store.OutOfReach(err) {
@@ -88,7 +88,7 @@ func (c *Cooldowns) Cooling(model string, now time.Time) bool {
 	return now.Before(f.Models[model].Until)
 }
 
-// Note keeps the outcome of a request, nil for a usable answer. It ignores a failed write: the
+// Note keeps the outcome of a request, nil for a usable answer. It ignores a failed write. The
 // model is then asked too early, which does no harm.
 func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {

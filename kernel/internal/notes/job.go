@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// bytesPerToken is a careful estimate for the masked excerpts of a delta: English
-// has about four, other languages and code less.
+// bytesPerToken is a careful estimate for the masked excerpts of a delta. English has about four
+// bytes per token, other languages and code have fewer.
 const bytesPerToken = 3
 
-// Said is a branch of a session as a turn or a boundary leaves it.
+// Said is a branch of a session after a turn or a boundary.
 type Said struct {
 	// Folder is the session's, Page the key of the branch's notes in this Epoch, and
 	// Evidence names the session as the place where something was said.
@@ -23,17 +23,18 @@ type Said struct {
 	Branch         string
 	Epoch          int
 	Page, Evidence string
-	// Messages are all valid messages, Hosts their pages, and the first Ended of them belong to
-	// turns that have ended.
+	// Messages are all valid messages.
 	Messages []memkernel.Message
-	Hosts    []pagevm.HostMessage
-	Ended    int
-	// Summary is the mechanical one. Notes are those already in the journal.
+	// Hosts has the pages of Messages.
+	Hosts []pagevm.HostMessage
+	// Ended is the number of leading messages that belong to ended turns.
+	Ended int
+	// Summary is the mechanical summary. Notes are the notes that are already in the journal.
 	Summary summary.State
 	Notes   summary.Notes
 	Mask    func(string) string
 	Now     time.Time
-	// Last takes the delta however little it is: there will be no larger one.
+	// Last takes the delta however small it is, because no larger delta will follow.
 	Last bool
 }
 
@@ -41,10 +42,11 @@ type Said struct {
 type Job struct {
 	Folder store.Store
 	Branch string
-	// Epoch and Version, of the notes, are as they were when the delta was taken.
+	// Epoch and Version are the epoch and the version of the notes when the delta was taken.
 	Epoch, Version int
 	Now            time.Time
-	// EndsEpoch: the epoch ends with the delta, and the texts remembered from it are final.
+	// EndsEpoch reports that the epoch ends with the delta. The texts remembered from the delta
+	// are then final.
 	EndsEpoch bool
 	// Answered is the state to which the answer is applied.
 	Answered summary.Answered
@@ -55,14 +57,14 @@ type Job struct {
 type Session interface {
 	// Current reports whether a job is made from the journal's present state.
 	Current(ctx context.Context, job *Job) bool
-	// Commit writes the mark of the delta, the operations and the facts at once. An
-	// answer that another one or a reset overtook is dropped, without an error. An
-	// error leaves the delta as it was, to be asked about again.
+	// Commit writes the mark of the delta, the operations and the facts at once. If another
+	// answer or a reset came first, the answer is dropped without an error. After an error the
+	// delta stays as it was, and the model is asked about it again.
 	Commit(job *Job, updates []journal.Update, facts []summary.Fact) error
 }
 
-// Job takes the delta up to a summary, nil if it is neither large nor old enough, or
-// the model is left alone for now.
+// Job takes the delta up to a summary. It returns nil if the delta is neither large nor old
+// enough, or if the model is in a cool-down.
 func (n *Taker) Job(s *Said) *Job {
 	if s.Ended == 0 || !reaches(s.Messages, s.Ended, s.Summary.Offset.Key) {
 		return nil
@@ -81,14 +83,14 @@ func (n *Taker) Job(s *Said) *Job {
 		d.Sources[i].Page = pageOf(hosts, d.Sources[i].Key)
 	}
 	p := summary.PromptFor(s.Summary, rooted, d)
-	p.User = s.Mask(p.User) // once more as a whole: parts may have been kept from before a rule was known
+	p.User = s.Mask(p.User) // masked once more as a whole, because a part may be older than a rule
 	return &Job{Folder: s.Folder, Branch: s.Branch, Epoch: s.Epoch, Version: s.Notes.Version, Now: s.Now, prompt: p,
 		Answered: summary.Answered{State: s.Summary, Notes: rooted, Page: s.Page, Session: s.Evidence, Sources: d.Sources, Mask: s.Mask,
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
 }
 
-// reaches reports whether the ended turns go as far as the summary: an old turn that
-// is delivered again has nothing that is new.
+// reaches reports whether the ended turns go as far as the summary. An old turn that is delivered
+// again does not, and has nothing new.
 func reaches(msgs []memkernel.Message, end int, key string) bool {
 	for i := end - 1; i < len(msgs); i++ {
 		if msgs[i].Key == key {
@@ -98,8 +100,8 @@ func reaches(msgs []memkernel.Message, end int, key string) bool {
 	return false
 }
 
-// noted returns how many of the messages a model has read: up to the newest mark whose message is
-// still in the conversation.
+// noted returns the number of messages that a model has read. They end at the newest mark whose
+// message is still in the conversation.
 func noted(n summary.Notes, msgs []memkernel.Message) int {
 	read := make(map[string]bool, len(n.Marks))
 	for _, m := range n.Marks {
@@ -114,7 +116,7 @@ func noted(n summary.Notes, msgs []memkernel.Message) int {
 }
 
 // rootedIn returns a function that reports whether a message belongs to a conversation. If the
-// host replaced messages by a summary of its own, all messages that were known belong to it.
+// host replaced messages by its own summary, all known messages belong to the conversation.
 func rootedIn(msgs []memkernel.Message) func(string) bool {
 	keys := make(map[string]bool, len(msgs))
 	for i := range msgs {
@@ -143,7 +145,7 @@ func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now
 	return false
 }
 
-// pageOf returns the first page of a message, "" if it has none.
+// pageOf returns the first page of a message, or "" if the message has no page.
 func pageOf(hosts []pagevm.HostMessage, key string) string {
 	for i := range hosts {
 		if hosts[i].Key == key && len(hosts[i].Segments) > 0 {
@@ -154,7 +156,7 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 }
 
 // A process must hold lockName while it asks about a session's delta. The operating system
-// releases it when its holder dies.
+// releases the lock when its holder dies.
 const lockName = "summary.lock"
 
 // ask sends a delta to the model and hands over the answer.
@@ -164,7 +166,7 @@ func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
 	}
 	release, err := job.Folder.Lock(lockName, store.Alone)
 	if err != nil {
-		return // another process asks
+		return // another process is asking the model
 	}
 	defer release()
 	if !s.Current(ctx, job) {
@@ -174,7 +176,7 @@ func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
 	defer cancel()
 	answer, err := n.opt.Model.Complete(ctx, job.prompt)
 	if n.ctx.Err() != nil {
-		return // the kernel was closed meanwhile: the delta is asked about again
+		return // the kernel was closed meanwhile, and the next process asks about the delta again
 	}
 	var ops []summary.Operation
 	if err == nil {

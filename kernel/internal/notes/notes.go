@@ -12,9 +12,9 @@
 // delta that was not committed is part of the next one. After any failure the mechanical summary
 // remains as it is without a model.
 //
-// The package never opens a session and never writes to its journal: it is handed the text to ask
-// about, and the [Session] commits the answer. Nobody ever waits for a model but [Taker.Stop],
-// for a while.
+// The package never opens a session and never writes to its journal. The caller hands it the text
+// to ask about, and the [Session] commits the answer. Only [Taker.Stop] waits for a model, and
+// only for a limited time.
 package notes
 
 import (
@@ -26,24 +26,25 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Options name the model, and decide when it is asked.
+// Options name the model, and decide when the model is asked.
 type Options struct {
 	Model summary.Model
-	// Tokens is the size of a delta from which it is asked about; After is the age
-	// of its oldest message from which a smaller one is.
+	// Tokens is the size from which the model is asked about a delta.
 	Tokens int
-	After  time.Duration
-	// DeltaTokens bounds roughly how much of a delta is sent in one request. The rest goes with
-	// the next.
+	// After is the age of a delta's oldest message from which the model is asked about a
+	// smaller delta.
+	After time.Duration
+	// DeltaTokens bounds roughly how much of a delta is sent in one request. The rest goes into
+	// the next request.
 	DeltaTokens int
 	// Timeout bounds one request.
 	Timeout time.Duration
-	// CloseWait is how long Stop waits for a request before it is cancelled. If negative, Stop
-	// does not wait.
+	// CloseWait is how long Stop waits for a request before it cancels the request. If CloseWait
+	// is negative, Stop does not wait.
 	CloseWait time.Duration
 }
 
-// maxAsking is how many requests of one kernel may be under way.
+// maxAsking is the number of requests of one kernel that may be under way.
 const maxAsking = 2
 
 // Taker asks the model in the background. A nil Taker asks no model.
@@ -57,7 +58,7 @@ type Taker struct {
 	mu     sync.Mutex      // guards the fields below
 	asking map[string]bool // sessions by folder, and other named jobs
 	closed bool
-	idle   chan struct{} // closed when no request runs any more; nil if none runs
+	idle   chan struct{} // closed when the last request ends; nil if no request runs
 }
 
 // NewTaker returns a Taker that keeps cool-downs in a state directory. All options are taken as
@@ -68,14 +69,14 @@ func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
 	return n
 }
 
-// Start asks about a job in the background, unless its session is asked about
-// already, too much is, or the taker was stopped.
+// Start asks the model about a job in the background. It does nothing if a request for the
+// session is under way already, if too many requests are under way, or if the taker was stopped.
 func (n *Taker) Start(job *Job, s Session) {
 	n.Also(job.Folder.Where(""), func(ctx context.Context) { n.ask(ctx, job, s) })
 }
 
-// Also asks the model in the background about something else that has a name, under the same
-// bounds. A nil Taker does nothing.
+// Also runs another request in the background, under the same bounds. name identifies the
+// request. A nil Taker does nothing.
 func (n *Taker) Also(name string, ask func(ctx context.Context)) {
 	if n == nil {
 		return
@@ -115,8 +116,8 @@ func (n *Taker) Busy(folder store.Store) bool {
 	return n.closed || n.asking[session] || len(n.asking) >= maxAsking
 }
 
-// cancelWait is how long a model gets to notice that it was cancelled. A model that does not
-// notice is abandoned: it can't write any more.
+// cancelWait is how long Stop waits for a cancelled request to end. A request that does not end
+// is abandoned. It can't write any more.
 const cancelWait = time.Second
 
 // Stop ends the background's work for good. Running requests may end by themselves for a while,
