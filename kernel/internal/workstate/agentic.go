@@ -18,7 +18,7 @@ import (
 // flush, with secrets masked. That text is complete by itself, so a host needs only a completion,
 // without tools and without the conversation's cache.
 
-// Bounds on an answer, its items, and the bytes of each item. A longer text is no list of
+// Bounds on an answer, its items, and the bytes of each item. A longer text is not a list of
 // memories.
 const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
 
@@ -33,16 +33,17 @@ const SectionBegins, SectionEnds = "<memory>", "</memory>"
 // the next cut.
 const surgeBytes = 24_000
 
-// asked is the text that a model was shown last. It holds the last message, the cycle, which is
-// counted from 1 and ends with a cut, and how many bytes of the text have no answer.
+// asked describes the text that a model was shown last.
 type asked struct {
-	upTo        string
+	upTo string // the last message
+	// cycle is counted from 1 and ends with a cut. open is the number of bytes of the text
+	// without an answer.
 	cycle, open int
 }
 
 // Said returns the conversation since the last flush that a model answered. It returns "" if
-// there is none, if the conversation is not known here, or if there is little and a model was
-// asked in this cycle. Reply takes the model's answer to it.
+// there is no such text, or if the conversation is not known here. It also returns "" for a short
+// text if a model was already asked in this cycle. Pass the model's answer to Reply.
 func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 	from, size := len(msgs), 0
 	for ; from > 0 && !k.Session.Has(readUpTo(&msgs[from-1])); from-- {
@@ -61,7 +62,8 @@ func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 // readUpTo names the message up to which a model has read a conversation for a flush.
 func readUpTo(m *memkernel.Message) string { return ids.Page("ft", m.Key) }
 
-// Answer is a model's answer to a flush. In a Section it is between two lines of a longer text.
+// Answer is a model's answer to a flush. With Section, the answer is between two marker lines of
+// a longer text.
 type Answer struct {
 	Text    string
 	Section bool
@@ -71,7 +73,7 @@ type Answer struct {
 // was written, how many items were new, and the log's path.
 func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
-	text := l.mask.Text(a.Text) // as a whole: lines are looked at one by one below
+	text := l.mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
 	if a.Section {
 		text = section(text)
 	}
@@ -102,7 +104,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 		return "OK", 0, l.shared.DailyPath(now), nil
 	}
 	if k.asked.upTo != "" {
-		items = append(items, k.asked.upTo) // with the entry, since it must outlive the process
+		items = append(items, k.asked.upTo) // recorded with the entry, to outlive the process
 	}
 	err = l.write(ctx, byAgent, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
 	if k.Session.Has(items[len(items)-1]) {
@@ -111,7 +113,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	return "OK", n, l.shared.DailyPath(now), err
 }
 
-// answered notes that the model has read the text that it was shown.
+// answered notes that the model has read the text in asked.
 func (k *Keeper) answered() {
 	if k.asked.upTo != "" {
 		k.Session.Keep([]string{k.asked.upTo})
@@ -135,8 +137,9 @@ func section(text string) string {
 // anItem is a line that begins an item: of a list, or tagged without one.
 var anItem = textutil.LazyRegexp(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
 
-// listed returns the items of a list, each on one line with all that is indented below it, which
-// may be a condition of the item. Text around the list is ignored.
+// listed returns the items of a list. Each item is one line, together with the lines that are
+// indented below it, because these may be a condition of the item. Text around the list is
+// ignored.
 func listed(text string) []string {
 	var out []string
 	open, indent := false, 0

@@ -19,11 +19,11 @@ import (
 )
 
 // memory/working-buffer.md is the last resort for a session's working state: from a share of the
-// window on, every turn is appended to it, and the whole state at a dump. It is written as all
-// memory is: promised in the journal, then appended under an id, so that after a kill between the
-// two it is completed and never doubled. It is not indexed, not shown, and asked only when a
-// session has neither a checkpoint nor SESSION-STATE.md. Only [ClearBuffer] removes text from it,
-// and only text that a curation has read.
+// window on, every turn is appended to it, and the whole state at a dump. An entry is first
+// promised in the journal and then appended to the file under an id. After a kill in between, the
+// entry is completed and never doubled. The file is not indexed and not shown. It is read only
+// when a session has neither a checkpoint nor SESSION-STATE.md. Only [ClearBuffer] removes text
+// from the file, and only text that a curation has read.
 //
 //	# Working buffer of session KEY, 2026-11-03          the first of a compaction cycle
 //
@@ -33,15 +33,15 @@ import (
 //	- [goal] … [step] … [constraint] … [decision] …      where it left the work
 //	<!-- mk:ID -->
 //
-// An entry holds only those list items that the buffer does not have yet of this cycle; the first
-// entry of a cycle has all.
+// An entry holds only the list items that the buffer does not have yet in this cycle. The first
+// entry of a cycle has all items.
 
 // The bounds of an entry, in bytes. A dump is longer.
 const maxTurnBytes, maxDumpBytes = 4 << 10, 16 << 10
 
 var errBufferFull = errors.New("the working buffer is full")
 
-// buffer is the working buffer as a session writes to it.
+// buffer writes a session's entries to the working buffer.
 type buffer struct {
 	*Keeper
 	Progress
@@ -106,7 +106,7 @@ func (b *buffer) cutSince() bool {
 	return b.Cut != "" && !b.Options.BufferOff && !b.Session.Has(b.cutItem())
 }
 
-// turnLines returns the words of a turn: the user's, and the agent's last.
+// turnLines returns the user's words and the agent's last words of a turn.
 func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line {
 	var user, agent string
 	for i := range msgs {
@@ -148,8 +148,8 @@ func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items [
 	return fresh, items
 }
 
-// empty reports whether the buffer holds no entry: it was cleared, and any text in it is somebody
-// else's.
+// empty reports whether the buffer holds no entry. The buffer was then cleared, and any text in
+// it belongs to somebody else.
 func (b *buffer) empty() bool {
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil || f.Size == 0 {
@@ -184,7 +184,7 @@ func (b *buffer) append(ctx context.Context, id string, e Entry) error {
 		return nil
 	}
 	if ok {
-		e = before // delivered again: the promised entry counts
+		e = before // the turn was delivered again, and the promised entry counts
 	}
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil {

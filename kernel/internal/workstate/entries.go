@@ -69,7 +69,7 @@ func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, 
 	return out, nil
 }
 
-// ReadBuffer returns the buffer's text, "" if there is none.
+// ReadBuffer returns the buffer's text, or "" if the buffer does not exist.
 func ReadBuffer(private *markdownstore.Store) (string, error) {
 	l, err := private.ReadFile(BufferPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +82,10 @@ func ReadBuffer(private *markdownstore.Store) (string, error) {
 type BufferEntry struct {
 	BufferHead
 	lines    []checkpoint.Line
-	from, to int // bytes, its marker included
+	from, to int // bytes, with the entry's marker
 }
 
-// Buffered returns the entries of the kernel's form; other text is no entry.
+// Buffered returns the entries that have the kernel's form. It ignores other text.
 func Buffered(text string) []BufferEntry {
 	var out []BufferEntry
 	at, open := 0, false
@@ -112,9 +112,9 @@ func Buffered(text string) []BufferEntry {
 // bufferTitle is the first line of a cycle.
 var bufferTitle = textutil.LazyRegexp(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
 
-// ForeignBuffer returns a text of the buffer without the kernel's entries: those that hold
-// nothing but lines of the kernel's form, up to their markers. One that somebody wrote into stays
-// whole.
+// ForeignBuffer returns a text of the buffer without the kernel's entries. It removes the entries
+// that hold only lines of the kernel's form, up to their markers. An entry that somebody else
+// wrote into stays whole.
 func ForeignBuffer(text string) string {
 	var b strings.Builder
 	gone := false
@@ -136,7 +136,8 @@ func ForeignBuffer(text string) string {
 }
 
 // ownEntry counts the lines of the kernel's entry at the beginning of a text, with the title of
-// its cycle and following blank lines; 0 if there is none.
+// its cycle and following blank lines. It returns 0 if the text does not begin with such an
+// entry.
 func ownEntry(lines []string) int {
 	n := 0
 	blanks := func() {
@@ -190,9 +191,10 @@ func forgetEntries(ctx context.Context, private *markdownstore.Store, session st
 	return err
 }
 
-// ClearBuffer removes the kernel's entries from the first bytes of the buffer, whose hash is
-// given. Text that somebody else wrote there, and all later text, stays. If the bytes have
-// another hash, it returns a [markdownstore.ConflictError] and removes nothing.
+// ClearBuffer removes the kernel's entries from the beginning of the buffer. bytes is the length
+// of that part, and hash is its hash. Text that somebody else wrote there, and all later text,
+// stays. If the bytes have another hash, it returns a [markdownstore.ConflictError] and removes
+// nothing.
 func ClearBuffer(ctx context.Context, private *markdownstore.Store, bytes int, hash string) error {
 	l, err := private.ReadFile(BufferPath)
 	if err != nil {

@@ -28,16 +28,16 @@ import (
 //	from 80 %               dump: checkpoint, the day's log, all of the state into the buffer, SESSION-STATE.md
 //	compaction, reset       dump, whatever the size
 //
-// All of it is mechanical and happens before the next model call. After a cut of the kernel's
-// own, for which the plan wrote a checkpoint, it happens with the first call that reports the
+// All of it is mechanical and happens before the next model call. After a cut by the kernel
+// itself, for which the plan wrote a checkpoint, it happens with the first call that reports the
 // result. The two Markdown records are written for private sessions only, on their main line, and
 // by calls that report new messages: a plan writes none.
 //
-// In SESSION-STATE.md the kernel owns one marked section and nothing else, which shows the
-// private session that spoke last. See statefile.go, and buffer.go for the buffer.
+// In SESSION-STATE.md the kernel owns only one marked section. The section shows the private
+// session that spoke last. See statefile.go, and buffer.go for the buffer.
 
-// fallBack gives a life without a checkpoint the content of the other records. A state that
-// captured everything needs none, because the records derive from it.
+// fallBack fills a life without a checkpoint from the other records. A state that captured
+// everything does not need them, because these records derive from the state.
 func (k *Keeper) fallBack(l *Life) error {
 	if l.Latest != nil && (l.From == "" || l.From == api.NetCheckpoint) {
 		l.From = api.NetCheckpoint
@@ -56,8 +56,8 @@ func (k *Keeper) fallBack(l *Life) error {
 	return nil
 }
 
-// fromMarkdown reads the working state off the workspace's Markdown. It returns an error if that
-// can't be read now.
+// fromMarkdown reads the working state off the workspace's Markdown. It returns an error if the
+// Markdown can't be read now.
 func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	if k.Private == nil || k.Options.Off {
 		return nil, "", nil
@@ -75,8 +75,8 @@ func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	return nil, "", nil
 }
 
-// standing returns the present working state, whether it has been written or not; nil if nothing
-// is known.
+// standing returns the present working state, even if it has not been written. It returns nil if
+// nothing is known.
 func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	l := k.life
 	if l == nil || l.State.Thread.Captured == 0 && l.Latest == nil {
@@ -87,7 +87,7 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	return c
 }
 
-// overlay puts the hosts' pages over the state that was read off the conversation.
+// overlay replaces parts of the state that was read off the conversation by the hosts' pages.
 func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	for _, p := range pins {
 		switch text := plan.TextField(p, "text"); {
@@ -106,8 +106,8 @@ func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	}
 }
 
-// Source names the record that a restore text was made from, if no checkpoint on disk holds all
-// of it.
+// Source names the record from which a restore text was made, if no checkpoint on disk holds the
+// whole text.
 func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
 	from := api.Net("")
 	if k.life != nil {
@@ -128,16 +128,18 @@ func sourceOf(o *Options, c *checkpoint.Checkpoint, from api.Net) string {
 
 // Restored is the text from which a session continues.
 type Restored struct {
-	// Checkpoint is the newest one, "" if there is none, Damaged are files that could not
-	// be used. Text was made from From; both are empty if nothing is kept.
+	// Checkpoint is the newest checkpoint, "" if there is no checkpoint.
 	Checkpoint string
-	From       api.Net
-	Text       string
-	Damaged    []string
+	// From is the record from which Text was made. It is empty if nothing is kept.
+	From api.Net
+	// Text is the restore text. It is empty if nothing is kept.
+	Text string
+	// Damaged are the files that could not be used.
+	Damaged []string
 }
 
 // Restore returns the restore text, from the present data on disk. observed is the summary of the
-// main line's turns. Of the options it uses those that depend on the text's reader.
+// main line's turns. It uses only the options that depend on the text's reader.
 func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
 	k.Forget()
@@ -168,8 +170,8 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 	return out, nil
 }
 
-// fromSummary makes the working state from the summary of the observed turns; nil if there is
-// none.
+// fromSummary makes a working state from the summary of the observed turns. It returns nil if the
+// summary is empty.
 func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
 	if st.Turn == 0 {
 		return nil
@@ -193,21 +195,22 @@ func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
 // HasMarkdown reports whether the Markdown records of private sessions may be written.
 func (k *Keeper) HasMarkdown() bool { return k.Private != nil && !k.Options.Off }
 
-// Turn is a turn that was observed of the main line of a private session.
+// Turn is an observed turn on the main line of a private session.
 type Turn struct {
-	// Key is its advancement key; it is Msgs[From:To] of the conversation.
-	Key      string
+	// Key is the turn's advancement key.
+	Key string
+	// Msgs is the conversation. The turn is Msgs[From:To].
 	Msgs     []memkernel.Message
 	From, To int
-	// Ended: it has, or no more is known to come.
+	// Ended reports that the turn has ended, or that no more of it is known to come.
 	Ended bool
 	// Reading is the least size of the next call.
 	Reading checkpoint.Reading
 	Now     time.Time
 }
 
-// AfterTurn brings the Markdown records up to date after a turn, or in the middle of
-// one where the window fills.
+// AfterTurn updates the Markdown records after a turn, or in the middle of a turn when the window
+// fills.
 func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 	if _, err := k.Now(); err != nil {
 		return []fault.Fault{skipped("", err)}
@@ -227,11 +230,12 @@ func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 	return out
 }
 
-// Boundary is one that is passed.
+// Boundary is a boundary that the session passes.
 type Boundary struct {
 	Point journal.CommitPoint
-	// Begins: the session does with it, so that nothing ends, and the next turn is of
-	// another conversation. Main: it is the main line's; Private: so is the session.
+	// Begins reports that the session begins with the boundary. Nothing ends then, and the next
+	// turn belongs to another conversation. Main reports that the boundary is on the main line.
+	// Private reports that the session is private.
 	Begins, Main, Private bool
 	Msgs                  []memkernel.Message
 	From                  checkpoint.Source
@@ -239,9 +243,9 @@ type Boundary struct {
 	Now                   time.Time
 }
 
-// Pass captures the working state where a boundary is passed, writes a checkpoint of it if the
-// boundary ends something, and brings the Markdown records up to date. It returns the newest
-// checkpoint's id, "" if there is none, and the number of entries that went to the day's log.
+// Pass captures the working state at a boundary and updates the Markdown records. If the boundary
+// ends something, Pass writes a checkpoint. It returns the newest checkpoint's id, or "" without
+// a checkpoint, and the number of entries that went to the day's log.
 func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []fault.Fault, flushed int, err error) {
 	if b.Main && !k.Options.Off {
 		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
@@ -284,7 +288,7 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 	return append(out, k.buffer(now).state(ctx, r)...), n
 }
 
-// Begin forgets the captured state at a reset; the next conversation continues from the newest
+// Begin forgets the captured state at a reset. The next conversation continues from the newest
 // checkpoint.
 func (k *Keeper) Begin() error {
 	l := k.life
@@ -307,16 +311,18 @@ func (k *Keeper) Begin() error {
 
 // Planned is a plan's request for writes that precede its use.
 type Planned struct {
-	// Trigger names the checkpoint to write, "" for none. Behind asks for a checkpoint of an
-	// earlier conversation's state, before this one's messages are in it.
+	// Trigger names the checkpoint to write, "" for no checkpoint.
 	Trigger checkpoint.Trigger
-	Behind  bool
+	// Behind requests a checkpoint of an earlier conversation's state, before the messages of
+	// this conversation are captured.
+	Behind bool
 	// Captured is the state as the plan's messages leave it, nil if the plan did not ask.
 	Captured *checkpoint.State
 	Msgs     []memkernel.Message
 	From     checkpoint.Source
 	Reading  checkpoint.Reading
-	// Cut: the plan makes a cut; Refused: a provider's refusal asked for it.
+	// Cut reports that the plan makes a cut. Refused reports that a provider's refusal made the
+	// cut necessary.
 	Cut, Refused bool
 	Now          time.Time
 }
@@ -356,8 +362,8 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 	return faults, nil
 }
 
-// faults returns the fault of skipped. It reports a fault that every write will meet again only
-// once.
+// faults returns the fault for a skipped write. A fault that every later write will meet again is
+// reported only once.
 func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	if err == nil {
 		return nil
@@ -374,8 +380,8 @@ func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	return []fault.Fault{skipped(f, err)}
 }
 
-// ForgetMarkdown removes the session's words from the workspace's records of its state, which
-// quote messages without naming them.
+// ForgetMarkdown removes the session's words from the workspace's records of the session's state.
+// These records quote messages without naming them.
 func (k *Keeper) ForgetMarkdown(ctx context.Context) error {
 	if k.Private == nil {
 		return nil

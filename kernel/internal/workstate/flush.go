@@ -23,11 +23,11 @@ import (
 // A flush writes a session's results into the day's log, before a compaction, a reset or the
 // session's end removes the conversation. The mechanical flush needs no model: it writes the
 // decisions and learnings of the newest checkpoint that no flush has written yet, and, if a
-// session ends, its open items and the user's rules. The agentic one hands the host a silent turn
-// for its model, and writes the answer. Both go through the journal like everything that is
-// remembered.
+// session ends, its open items and the user's rules. The agentic flush hands the host a silent
+// turn for its model, and writes the answer. Both flushes go through the journal, like everything
+// that is remembered.
 
-// DayLog is the day's log as a session writes to it.
+// DayLog writes a session's entries to the day's log.
 type DayLog struct {
 	session Session
 	shared  *markdownstore.Store
@@ -40,8 +40,8 @@ func (k *Keeper) Log() *DayLog {
 	return &DayLog{k.Session, k.Shared, k.Mask, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
 
-// Flush writes the entries of the newest checkpoint that no flush has written, and counts them.
-// Open items are written where a session ends.
+// Flush writes the entries of the newest checkpoint that no flush has written yet, and returns
+// their number. It writes open items only if the session has ended.
 func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.Fault, int) {
 	log := k.Log()
 	if log.off || k.life == nil {
@@ -96,8 +96,9 @@ func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost 
 	return nil, len(items)
 }
 
-// The prefixes of an entry's id, and so of the mark that follows it in the log: byUs for entries
-// that we read off the session, byAgent for entries of its model.
+// The prefixes of the ids of entries, and so of the marks that follow entries in the log. byUs is
+// for entries that the kernel read off the session. byAgent is for entries that the session's
+// model wrote.
 const byUs, byAgent = "fl", "fa"
 
 // WrittenBy reports whether an entry of memory was written by a flush, and whether by the
@@ -120,9 +121,9 @@ func (l *DayLog) write(ctx context.Context, by, text string, items []string, now
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// asksToRemember are the words by which users ask for a memory, in the languages
-// that we were sure of. Each has to begin a line or a sentence: talk about
-// remembering is none.
+// asksToRemember are the words by which users ask for a memory, in the languages that we were
+// sure of. The words must begin a line or a sentence, because other talk about remembering is not
+// a request.
 var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
 	`remember (?:this|that|to|:)|don'?t forget (?:this|that|to)|keep in mind that|make a note (?:that|of)|` +
 	`merk(?:e)? dir|vergiss nicht|denk daran|` +
@@ -133,7 +134,7 @@ var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please 
 	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
 
 // Asked writes down, in the same turn, the entries that the user asked in plain words to
-// remember; the same words are written once.
+// remember; it writes the same words only once.
 func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
@@ -152,8 +153,9 @@ func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.T
 	return out
 }
 
-// wished returns the text that a person asked to remember in a message: their own words, and
-// their quotation if there are no other words; "" if they asked for nothing.
+// wished returns the text that a person asked to remember in a message. This is the person's own
+// words, or a quotation if the message has no other words. It returns "" if the person asked for
+// nothing.
 func wished(m *memkernel.Message) string {
 	own, quoted := transcript.Typed(*m)
 	if len(own) > maxItemBytes {
@@ -170,9 +172,9 @@ func wished(m *memkernel.Message) string {
 	return own
 }
 
-// Rules writes the rules stated in conversation to the day's log, each once. Only the summary
-// knows them, and that begins anew where a session ends: every prompt shows pinned rules, and
-// these would be gone.
+// Rules writes the rules that were stated in conversation to the day's log, each rule once. Only
+// the summary knows these rules, and a new summary begins when a session ends. Without Rules they
+// would then be lost.
 func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
 	if l.off {
 		return nil

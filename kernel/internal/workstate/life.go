@@ -26,35 +26,37 @@ import (
 type Keeper struct {
 	Options Options
 	Session Session
-	// Files is the session's folder. Private and Shared are the workspace as a private session
-	// and as every session sees it, nil if memory is off.
-	Files           store.Store
+	// Files is the session's folder.
+	Files store.Store
+	// Private is the workspace as a private session sees it. Shared is the workspace as every
+	// session sees it. Both are nil if memory is off.
 	Private, Shared *markdownstore.Store
-	// Mask takes secrets out of all that is kept.
+	// Mask removes secrets from everything that is kept.
 	Mask *mask.Masker
-	// Sync makes the session's writes durable, before a file of the workspace mentions anything
-	// that follows from them.
+	// Sync makes the session's writes durable. It is called before a file of the workspace
+	// mentions anything that depends on these writes.
 	Sync func() error
 
 	life *Life
-	// told are the unwritable records that were already reported.
+	// told has the unwritable records that were already reported.
 	told map[api.Net]bool
 	// asked is the text that a model was shown for a flush.
 	asked asked
 }
 
-// Life is the working state, as it was read or last written.
+// Life is the working state as last read or written.
 type Life struct {
-	// State is the captured state. Latest is its newest record, nil if there is none. From is
-	// where that was read from.
-	State  checkpoint.State
+	// State is the captured state.
+	State checkpoint.State
+	// Latest is the newest record of the state, nil if there is no record.
 	Latest *checkpoint.Checkpoint
-	From   api.Net
+	// From is the source of Latest.
+	From api.Net
 
 	store   checkpoint.Store
 	damaged []checkpoint.Damage
-	// stamp is the reading position's file when state was read or written: another process that
-	// continues from there changes it.
+	// stamp identifies the file of the reading position when the state was read or written.
+	// Another process that continues from that position changes the file.
 	stamp fileStamp
 }
 
@@ -123,9 +125,9 @@ type Heard struct {
 	Bill *checkpoint.Usage
 }
 
-// CaptureTurn is Capture for a turn that begins at from. One that is in the journal
-// was captured: the state, which knows the newest keys only, is not asked about an old
-// one.
+// CaptureTurn is Capture for a turn that begins at message number from. stands reports that the
+// journal has the turn. CaptureTurn then does nothing if the state knows the messages, and
+// otherwise ignores the bill.
 func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h Heard) error {
 	if stands && !k.Options.Off {
 		if l, err := k.Now(); err != nil || l.State.Old(msgs[max(0, from-ingest.Rewound):]) {
@@ -136,8 +138,8 @@ func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h 
 	return k.Capture(msgs, h)
 }
 
-// Capture updates the working state from the messages of the main line, and writes it. A plan
-// does not write it: the host's next conversation is read again for the rest.
+// Capture updates the working state from the messages of the main line, and writes the state. A
+// plan does not write the state, and the rest is read again from the host's next conversation.
 func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	if k.Options.Off {
 		return nil
@@ -148,8 +150,8 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	}
 	l.State = checkpoint.UpdateMasked(l.State, msgs, k.Mask.Text)
 	k.Tell(&l.State, h.From)
-	// A bill may be that of an earlier call than the newest message's. If the newest message has
-	// the same bill, it also identifies the call.
+	// A bill may belong to an earlier call than the newest message. If the newest message has the
+	// same bill, the message also identifies the call.
 	if now := l.State.Thread.Usage; h.Bill != nil && h.Bill.Tokens > 0 && (now == nil || now.Tokens != h.Bill.Tokens && h.Bill.At.After(now.At)) {
 		l.State.Thread.Usage = h.Bill
 	}
@@ -178,8 +180,8 @@ func (k *Keeper) Tell(st *checkpoint.State, from checkpoint.Source) {
 	st.Thread.From = from.Over(st.Thread.From)
 }
 
-// WriteCheckpoint bundles the state, if it differs from the newest checkpoint. It returns the
-// newest.
+// WriteCheckpoint writes a checkpoint of the state, if the state differs from the newest
+// checkpoint. It returns the newest checkpoint.
 func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
 	l, err := k.Now()
 	if err != nil {
@@ -217,8 +219,8 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 	return in
 }
 
-// windowOf returns the window of the model that a call was billed for, 0 if it is not known or
-// must be a larger one.
+// windowOf returns the window of the model that a call was billed for. It returns 0 if the window
+// is unknown, or if the bill is too large for it.
 func windowOf(s Session, u *checkpoint.Usage) int {
 	if u == nil || u.Model == "" {
 		return 0
@@ -253,11 +255,12 @@ func (k *Keeper) Spent() store.Stats {
 // checkpointID is the form of a checkpoint's id; a section may follow a dot.
 var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
-// IsCheckpoint reports whether an id is that of a checkpoint or of a section of one.
+// IsCheckpoint reports whether id names a checkpoint or a section of a checkpoint.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
 
-// CheckpointText returns the checkpoint of an id as its file has it, or one section in full;
-// false if the id was never given. If a newer one replaces it, note says so.
+// CheckpointText returns the text of the checkpoint with an id, or one section in full. ok is
+// false if no checkpoint ever had the id. If a newer checkpoint is returned instead, note says
+// so.
 func CheckpointText(files store.Store, id string) (text, note string, ok bool, err error) {
 	m := checkpointID.FindStringSubmatch(id)
 	kept := checkpoint.NewStore(files)
@@ -279,9 +282,9 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 	return text + string(whole), note, true, err
 }
 
-// succeeding returns the newest checkpoint, if the one with id came before it: prompts and hosts'
-// own summaries name checkpoints for longer than they are kept. It returns nil if id was never
-// given.
+// succeeding returns the newest checkpoint, if it is newer than the checkpoint with id. Prompts
+// and hosts' own summaries name a checkpoint for longer than the checkpoint is kept. It returns
+// nil if no checkpoint ever had the id.
 func succeeding(kept checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
 	latest, _, err := kept.Latest()
 	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {

@@ -15,25 +15,25 @@ import (
 
 // StateFile is SESSION-STATE.md, cut around the kernel's section.
 type StateFile struct {
-	Text          string   // all of it
+	Text          string   // the whole text
 	Section       *Section // nil if there is none
 	before, after string
 }
 
-// Section is the kernel's part: the session that spoke last in full, and one line for
-// each of the sessions that spoke before it.
+// Section is the kernel's part of the file. It shows the session that spoke last in full, and one
+// line for each session that spoke before.
 //
 //	<!-- memkernel:state session=NAME epoch=0 captured=12 at=2026-… sum=… -->
 //	the body, which ends in a line feed
 //	<!-- /memkernel:state -->
 type Section struct {
-	// Owner is the folder of the session that the section shows in full. Epoch is the
-	// number of its resets, Captured the number of its messages, At the time of its
-	// last turn.
-	Owner           string
+	// Owner is the folder of the session that the section shows in full.
+	Owner string
+	// Epoch is the number of Owner's resets. Captured is the number of its messages.
 	Epoch, Captured int
-	At              time.Time
-	Body            string
+	// At is the time of Owner's last turn.
+	At   time.Time
+	Body string
 	// Edited reports that somebody changed the body after the kernel wrote it.
 	Edited bool
 }
@@ -58,8 +58,8 @@ var (
 	briefForm  = textutil.LazyRegexp(`^- \[session\] ("(?:[^"\\]|\\.)*"), (\S+): (.*)$`)
 )
 
-// ParseStateFile finds the first section that has both its marks. Line ends of either
-// kind are read.
+// ParseStateFile finds the first section that has both its marks. It accepts Unix and Windows
+// line ends.
 func ParseStateFile(text string) StateFile {
 	f := StateFile{Text: text, before: text}
 	lines := strings.SplitAfter(text, "\n")
@@ -102,8 +102,8 @@ func (c *Section) lines() []checkpoint.Line {
 	return out
 }
 
-// Key returns the key of the session that the section shows in full. Earlier versions
-// wrote none: it is the folder's name there.
+// Key returns the key of the session that the section shows in full. Earlier versions wrote no
+// key. For their sections Key returns the folder's name.
 func (c *Section) Key() string {
 	if m := ownerForm.FindStringSubmatch(c.Body); m != nil {
 		if key, err := strconv.Unquote(m[1]); err == nil {
@@ -130,7 +130,7 @@ func (c *Section) Briefs() []Brief {
 	return out
 }
 
-// setBody writes the statements about a session and the lines of the others.
+// setBody writes the statements about a session and the lines of the other sessions.
 func (c *Section) setBody(key string, lines []checkpoint.Line, others []Brief) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Session state of %s, %s\n\n", strconv.Quote(key), c.At.UTC().Format("2006-01-02 15:04 UTC"))
@@ -152,7 +152,8 @@ func (c *Section) String() string {
 		c.Owner, c.Epoch, c.Captured, c.At.UTC().Format(time.RFC3339), c.sum(), c.Body, stateEnd)
 }
 
-// with returns the file with a section in the place of its own one, or at its end.
+// with returns the file with sec in the place of its present section. If the file has no section,
+// sec is added at its end.
 func (f StateFile) with(sec Section) string {
 	if f.Section != nil || f.before == "" {
 		return f.before + sec.String() + f.after
@@ -168,7 +169,7 @@ func (f StateFile) disowned() StateFile {
 // without returns the file without its section.
 func (f StateFile) without() string { return f.before + f.after }
 
-// Others returns the text of the file that is not the kernel's.
+// Others returns the text of the file without the kernel's section.
 func (f StateFile) Others() string {
 	if f.Section == nil {
 		return f.Text

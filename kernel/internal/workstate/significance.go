@@ -16,8 +16,8 @@ const reuseDays = 7
 // before holds the entries of past days' logs.
 type before struct{ said, failed map[string]bool }
 
-// Judge tags a flushed entry by the evidence of its worth: a decision, a learning or a file that
-// says what the agent is. An entry of worth that occurred before is reusable.
+// Judge tags a flushed entry by the evidence of its worth: a decision, a learning, or a file that
+// says what the agent is. An entry with such evidence that occurred before is tagged as reusable.
 func Judge(tag, text string, b *before) consolidation.Tags {
 	var t consolidation.Tags
 	switch tag {
@@ -45,7 +45,7 @@ func identityTouched(c *checkpoint.Checkpoint) []string {
 }
 
 // saidBefore reads the logs of the past days. It skips a log that can't be read, because a flush
-// must not wait for one.
+// must not wait for a log.
 func saidBefore(shared *markdownstore.Store, now time.Time) *before {
 	out := &before{map[string]bool{}, map[string]bool{}}
 	for n := 1; n <= reuseDays; n++ {

@@ -17,22 +17,22 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// SESSION-STATE.md is a picture for people of the sessions at work in the workspace. No prompt is
-// made of it. The kernel owns one section between two marks (section.go). The section shows the
-// session that spoke last in full and up to maxBriefs others in one line each, by the time of
-// their last turns: a session that is older than the one shown in full changes only its own line.
-// The rest of the file belongs to others and stays. An edited section belongs to its editor, and
-// the next write adds a new one.
+// SESSION-STATE.md shows people which sessions are at work in the workspace. No prompt is made of
+// it. The kernel owns one section between two marks (section.go). The section shows the session
+// that spoke last in full, and up to maxBriefs other sessions in one line each, by the time of
+// their last turns. A session that is older than the session shown in full changes only its own
+// line. The kernel does not change the rest of the file. An edited section belongs to its editor,
+// and the next write adds a new section.
 //
 // Every write compares the file with the text that was read. If another program wrote in between,
-// the file is read again, and after three times left alone until the next turn. A kill leaves the
-// old file or the new one.
+// the file is read again. After three such attempts, the file is left alone until the next turn.
+// A kill leaves the old file or the new one.
 
 // stateWrite brings SESSION-STATE.md up to date.
 type stateWrite struct {
 	*Keeper
 	now time.Time
-	// takes: the session spoke, so it may become the one that is shown in full.
+	// takes reports that the session spoke, so that the file may show it in full.
 	takes bool
 }
 
@@ -75,7 +75,7 @@ func (k *Keeper) replace(ctx context.Context, path, hash, text string) error {
 	return err
 }
 
-// ReadStateFile reads the file, and the hash by which it may be replaced.
+// ReadStateFile reads the file. It also returns the hash that is needed to replace the file.
 func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 	l, err := private.ReadFile(StatePath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 	return ParseStateFile(l.Text), l.Hash, nil
 }
 
-// newState returns the file as it should be, "" if it should stay as it is.
+// newState returns the new text of the file, or "" if the file should stay as it is.
 func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault) {
 	old, key := f.Section, w.Mask.Text(w.Session.Key())
 	lines := checkpoint.Lines(c, stateBytes)
@@ -107,7 +107,7 @@ func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []
 		return f.with(sec), faults
 	case old.Owner == sec.Owner:
 		if slices.Equal(old.lines(), lines) {
-			return "", nil // the file has it already
+			return "", nil // the file has this state already
 		}
 		sec.setBody(key, lines, old.Briefs())
 		return f.with(sec), faults
@@ -136,7 +136,8 @@ func task(lines []checkpoint.Line) string {
 	return "no task is known"
 }
 
-// stateFileOf returns the checkpoint in a session's section, nil if it has none.
+// stateFileOf returns the checkpoint in a session's section, or nil if the session has no
+// section.
 func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
 	f, _, err := ReadStateFile(private)
 	if store.OutOfReach(err) {
@@ -151,8 +152,8 @@ func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoin
 	return c, nil
 }
 
-// withoutSession returns the file without the session's part. If the session is the one shown in
-// full, the newest of the others takes its place.
+// withoutSession returns the file without the session's part. If the file shows the session in
+// full, the newest other session takes its place.
 func (k *Keeper) withoutSession(f StateFile) string {
 	sec, key := *f.Section, k.Mask.Text(k.Session.Key())
 	others := slices.DeleteFunc(sec.Briefs(), func(b Brief) bool { return b.Key == key })
@@ -171,8 +172,8 @@ func (k *Keeper) withoutSession(f StateFile) string {
 	return f.with(sec)
 }
 
-// Newest returns the key of the session that SESSION-STATE.md shows as the last one that spoke,
-// except the session but, and the time; "" if it shows none.
+// Newest returns the key of the session that spoke last, as SESSION-STATE.md shows, and the time.
+// It ignores the session with the key but. It returns "" if the file shows no other session.
 func Newest(private *markdownstore.Store, but string) (key string, at time.Time) {
 	if private == nil {
 		return "", time.Time{}
@@ -189,8 +190,8 @@ func Newest(private *markdownstore.Store, but string) (key string, at time.Time)
 	return "", time.Time{}
 }
 
-// Left reads the working state that a session left in its folder, nil if there is none. It
-// takes no lock: the files are replaced whole.
+// Left reads the working state that a session left in its folder. It returns nil if the folder
+// has no working state. It takes no lock, because the files are only replaced as a whole.
 func Left(files store.Store, key string, now time.Time) (*checkpoint.Checkpoint, error) {
 	r, err := checkpoint.NewStore(files).Resume()
 	if err != nil || r.State.Thread.Captured == 0 || !r.State.Changed(r.Latest) {

@@ -1,13 +1,13 @@
 // Package workstate keeps the working state of a session: the state captured from its main line,
 // the checkpoints made of it, and its two Markdown records in the workspace, SESSION-STATE.md and
-// the working buffer. It reports how full the context is, writes everything when that or a
-// boundary requires it, writes a session's results into the day's log, and reads back the state
-// from which a session continues.
+// the working buffer. It reports how full the context is, writes everything when a full context
+// or a boundary requires it, writes a session's results into the day's log, and reads back the
+// state from which a session continues.
 //
 // It never plans or decides the content of a prompt, opens no session and no journal, takes no
 // lock, and reads no clock: the caller passes the time, and must hold the session. Writes that
-// must be promised first go through [Session]. Of the workspace it changes its own section and
-// its own entries, and nothing else.
+// must be promised first go through [Session]. In the workspace it changes only its own section
+// and its own entries.
 package workstate
 
 import (
@@ -36,7 +36,7 @@ const bufferBytes = 1 << 20
 
 // Options configure how the working state is kept, with defaults filled in.
 type Options struct {
-	// Off keeps none.
+	// Off keeps no working state.
 	Off bool
 	// Thresholds are the gauge's in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
@@ -44,52 +44,56 @@ type Options struct {
 	FlushOff bool
 	// StateFileOff leaves SESSION-STATE.md alone.
 	StateFileOff bool
-	// BufferOff leaves the working buffer alone. Turns are appended to it from BufferAt, a
-	// share of the window, on.
+	// BufferOff disables the working buffer.
 	BufferOff bool
-	BufferAt  float64
+	// BufferAt is the share of the window from which turns are appended to the working buffer.
+	BufferAt float64
 }
 
 // Session is the session whose state is kept, as far as it is asked about.
 type Session interface {
-	// Key and Name are its own and its folder's; Progress is how far it has come.
+	// Key is the session's key.
 	Key() string
+	// Name is the name of the session's folder.
 	Name() string
+	// Progress is how far the session has come.
 	Progress() Progress
 	// Stored are the pages that hosts wrote.
 	Stored() []journal.StoredPage
-	// Window is that of a model in tokens, 0 if it is not known.
+	// Window returns the window of a model in tokens, or 0 if the window is not known.
 	Window(model string) int
 
-	// Has reports whether an item was written to the workspace, by its hash; Keep records that it
-	// was.
+	// Has reports whether the item with a hash was written to the workspace. Keep records that an
+	// item was written.
 	Has(item string) bool
 	Keep(items []string)
-	// Promised is an entry that the journal has, and whether its file has it, too.
+	// Promised returns an entry from the journal. written reports whether the entry's file has
+	// the entry, too.
 	Promised(id string) (e Entry, written, ok bool)
-	// Append promises an entry in the journal and appends it to its file. If the file can't be
-	// written, promised reports that the journal has the entry all the same.
+	// Append promises an entry in the journal and appends the entry to its file. If the file
+	// can't be written, promised reports whether the journal has the entry nevertheless.
 	Append(ctx context.Context, id string, e Entry, now time.Time) (promised bool, err error)
 }
 
 // Progress is how far a session has come.
 type Progress struct {
-	// Epoch counts the resets, Compactions the host's since the last one, Turns those that
-	// are committed. Cut is the chain of the main line's newest cut, "" if there is none.
+	// Epoch counts the resets. Compactions counts the host's compactions since the last reset.
+	// Turns counts the committed turns.
 	Epoch, Compactions, Turns int
-	Cut                       string
+	// Cut is the chain of the main line's newest cut, "" if the main line has no cut.
+	Cut string
 }
 
-// Entry is a text that is appended to a file of the workspace, as the journal promises it.
+// Entry is a text that the journal promises to append to a file of the workspace.
 type Entry struct {
 	Path    string `json:"path"`
 	Text    string `json:"text"`
 	Private bool   `json:"private,omitempty"`
-	// Items are the items of a flush that it holds, by hash.
+	// Items has the hashes of the flushed items in the entry.
 	Items []string `json:"items,omitempty"`
 }
 
-// Lines counts its list items.
+// Lines counts the list items of the entry.
 func (e *Entry) Lines() int { return strings.Count("\n"+e.Text, "\n- ") }
 
 // Same reports whether two entries say the same in the same place.
@@ -97,8 +101,8 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.Text == o.Text && e.Private == o.Private
 }
 
-// triggers names the checkpoint that a boundary asks for. A flush on demand asks for one, too,
-// because that is what is flushed.
+// triggers has the trigger of the checkpoint that each boundary needs. A flush on demand needs a
+// checkpoint, too, because the checkpoint's entries are flushed.
 var triggers = map[journal.CommitPoint]checkpoint.Trigger{
 	journal.PointFlush:      checkpoint.TriggerManual,
 	journal.PointCompaction: checkpoint.TriggerCompaction,
