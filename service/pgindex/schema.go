@@ -158,8 +158,8 @@ func script(ctx context.Context, tx pgx.Tx, q string) error {
 	return err
 }
 
-// readyVectors finds out whether the server has pgvector and which version. With make it creates
-// the tables that need pgvector.
+// readyVectors finds out whether the server has pgvector and which version. With make it also
+// creates the extension and the tables that need it, if it can.
 func readyVectors(ctx context.Context, st *site, make bool) error {
 	var have, could string
 	err := st.pool.QueryRow(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname='vector'), ''),
@@ -168,8 +168,8 @@ func readyVectors(ctx context.Context, st *site, make bool) error {
 		return err
 	}
 	if have == "" && could != "" && make {
-		// Not every user may create the extension. Only the check after it decides whether the
-		// server has it.
+		// Not every user may create the extension. If it can't be created, the index has no
+		// vectors.
 		if _, err := st.pool.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`); err == nil {
 			have = could
 		}

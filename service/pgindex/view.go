@@ -20,17 +20,19 @@ type view struct {
 	space int32
 	// agents are the owners of the other spaces, by space.
 	agents map[int32]string
-	// modelRow is the row of the model whose vectors this agent uses. model is its name. dim is
-	// the length of its vectors.
+	// modelRow is the row of the model whose vectors this agent uses.
 	modelRow int32
-	model    string
-	dim      int
-	chunker  string
-	// langs are the languages of the chunks. total is the number of chunks. mean is the average
-	// number of words in a chunk.
+	// model is the name of that model.
+	model string
+	// dim is the length of its vectors.
+	dim     int
+	chunker string
+	// langs holds the languages of the visible chunks.
 	langs []string
+	// total is the number of visible chunks.
 	total int64
-	mean  float64
+	// mean is the average number of words in a chunk.
+	mean float64
 	// mixed reports that the words of some files were made by other rules.
 	mixed bool
 	// holders holds the number of chunks with a word, for words that were looked up.

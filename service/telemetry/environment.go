@@ -18,11 +18,11 @@ const (
 	readings signal = "METRICS"
 )
 
-// lookup returns a variable; an empty one is as good as none.
+// lookup returns the trimmed value of a variable, "" if the variable is not set.
 func lookup(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
-// exporter returns the variable of an exporter that holds for the signal, and its value: the
-// signal's own, otherwise that of all signals.
+// exporter returns the variable of an exporter that applies to the signal, and its value. The
+// signal's own variable takes precedence over the variable for all signals.
 func (s signal) exporter(name string) (variable, value string) {
 	variable = "OTEL_EXPORTER_OTLP_" + string(s) + "_" + name
 	if value = lookup(variable); value == "" {
@@ -32,8 +32,8 @@ func (s signal) exporter(name string) (variable, value string) {
 	return variable, value
 }
 
-// rules are variables with the forms that their values must have. OpenTelemetry's exporters would
-// replace other values by a default, or write them into their complaint.
+// rules holds variables and the forms that their values must have. OpenTelemetry's exporters
+// would replace other values by a default, or quote them in an error message.
 var rules = []struct {
 	name, want string
 	ok         func(string) bool
@@ -71,9 +71,8 @@ func readable(file string) bool {
 	return err == nil
 }
 
-// wanted reports whether the environment asks for an export of the signal: it names an exporter
-// or an endpoint. An error names the variable that can't be followed, without its value, which
-// may hold a key.
+// wanted reports whether the environment requests an export of the signal by naming an exporter
+// or an endpoint. An error names the invalid variable, but not its value, which may hold a key.
 func (s signal) wanted() (bool, error) {
 	if strings.EqualFold(lookup("OTEL_SDK_DISABLED"), "true") {
 		return false, nil

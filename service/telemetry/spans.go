@@ -20,7 +20,7 @@ import (
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
 
-// BeginProxied begins the span of a call, in the client's own trace if it has one.
+// BeginProxied begins the span of a proxied call, in the client's own trace if it has one.
 func (x *exporter) BeginProxied(r *http.Request) context.Context {
 	ctx := r.Context()
 	if x.spans == nil {
@@ -31,7 +31,7 @@ func (x *exporter) BeginProxied(r *http.Request) context.Context {
 	return ctx
 }
 
-// EndProxied ends the span of a call.
+// EndProxied ends the span of a proxied call.
 func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 	s := trace.SpanFromContext(ctx)
 	if x.spans == nil || !s.IsRecording() {
@@ -68,7 +68,7 @@ func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 	s.End(trace.WithTimestamp(c.Began.Add(c.Took)))
 }
 
-// BeginServed begins the span of a call of a daemon.
+// BeginServed begins the span of a call that a daemon answers.
 func (x *exporter) BeginServed(ctx context.Context, method string) context.Context {
 	if x.spans == nil {
 		return ctx
@@ -78,7 +78,7 @@ func (x *exporter) BeginServed(ctx context.Context, method string) context.Conte
 	return ctx
 }
 
-// EndServed ends the span of a call of a daemon.
+// EndServed ends the span of a call that a daemon answers.
 func (x *exporter) EndServed(ctx context.Context, code string) {
 	if x.spans == nil {
 		return
@@ -90,11 +90,12 @@ func (x *exporter) EndServed(ctx context.Context, code string) {
 	s.End()
 }
 
-// operations are the conventions' names of the kernel's work with memory. A memory is a part of
-// the program here, not a service: the spans are internal.
+// operations maps the kernel's operations on memory to their names in OpenTelemetry's
+// conventions. The spans are internal, because memory is a part of this program and not another
+// service.
 var operations = map[kernel.Op]string{kernel.OpSearch: "search_memory", kernel.OpRecall: "search_memory", kernel.OpRemember: "create_memory", kernel.OpForget: "delete_memory"}
 
-// Done writes a span of work that has ended.
+// Done writes a span for finished work.
 func (x *exporter) Done(ctx context.Context, d *kernel.Done) {
 	if x.spans == nil {
 		return
@@ -147,8 +148,8 @@ func planAttributes(p *api.ContextPlan, recalled bool) []attribute.KeyValue {
 	return out
 }
 
-// usageAttributes returns a bill by the conventions: tokens read from and written to the cache
-// are a part of the input.
+// usageAttributes returns the token usage in the form of the conventions. Tokens read from and
+// written to the cache are a part of the input.
 func usageAttributes(u *memkernel.Usage) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.Int("gen_ai.usage.input_tokens", u.InputTotal()),
@@ -158,7 +159,8 @@ func usageAttributes(u *memkernel.Usage) []attribute.KeyValue {
 	}
 }
 
-// fail marks a span by the error's code. The error's own words may quote paths.
+// fail marks a span with the code of an error. It leaves out the error's message, which may quote
+// paths.
 func fail(s trace.Span, code string) {
 	s.SetAttributes(attribute.String("error.type", code))
 	s.SetStatus(codes.Error, code)
@@ -168,7 +170,7 @@ func modelAttribute(name string) attribute.KeyValue {
 	return attribute.String("gen_ai.request.model", clip(name))
 }
 
-// clip bounds a name that clients choose.
+// clip bounds the length of a name that clients choose.
 func clip(name string) string {
 	const most = 100
 	return name[:min(len(name), most)]

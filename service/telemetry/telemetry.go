@@ -1,8 +1,8 @@
 // Package telemetry exports the measurements and spans of a daemon or a proxy, by OpenTelemetry's
-// own exporters, to the collector that the standard variables name. It does not choose the
-// measurements: the names of metrics and their values come from serve/telemetry.
+// own exporters, to the collector that the standard variables name. Package serve/telemetry
+// defines the metrics and their values.
 //
-// Spans hold no word of a conversation or of memory, no path, no key and no name of a session.
+// Spans hold no text of a conversation or of memory, no path, no key and no name of a session.
 package telemetry
 
 import (
@@ -32,13 +32,13 @@ import (
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
 
-// scope names the instrumentation that instruments and spans belong to.
+// scope is the name of the instrumentation scope of all instruments and spans.
 const scope = "github.com/memkernel/memkernel"
 
 // mostSeries bounds the series of a metric.
 const mostSeries = 1000
 
-// exporter exports spans and measurements. Either may be missing.
+// exporter exports spans, measurements, or both.
 type exporter struct {
 	hosts    bool
 	tracer   trace.Tracer
@@ -48,8 +48,8 @@ type exporter struct {
 	times    map[*telemetry.Metric]metric.Float64Histogram
 }
 
-// Open is a [telemetry.Opener]. It logs variables that can't be followed, and does not export
-// their signal: a program must not fail for a variable that is meant for others.
+// Open is a [telemetry.Opener]. It logs invalid variables, and does not export their signal. The
+// program must not fail because of a variable that is meant for other programs.
 func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context, func(*telemetry.Metric, float64))) (telemetry.Exporter, error) {
 	log := o.Logger
 	x := &exporter{hosts: o.Hosts, counters: map[*telemetry.Metric]metric.Float64Counter{}, times: map[*telemetry.Metric]metric.Float64Histogram{}}
@@ -102,8 +102,8 @@ func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context
 	return x, nil
 }
 
-// resourceOf names the service. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win. It holds
-// nothing of the machine, its user or its folders.
+// resourceOf names the service. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
+// The resource has no attributes of the machine, its user or its folders.
 func resourceOf(ctx context.Context, log *slog.Logger, version string) *resource.Resource {
 	r, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "memkernel"), attribute.String("service.version", cmp.Or(version, "unknown"))),
@@ -160,7 +160,7 @@ func (x *exporter) Measured(m *telemetry.Metric, v float64, values []string) {
 	}
 }
 
-// Close sends everything that was not sent yet.
+// Close sends all spans and measurements that were not sent yet.
 func (x *exporter) Close(ctx context.Context) (err error) {
 	if x.spans != nil {
 		err = x.spans.Shutdown(ctx)
@@ -171,8 +171,8 @@ func (x *exporter) Close(ctx context.Context) (err error) {
 	return err
 }
 
-// complaints writes the SDK's errors to the log, the same one once in ten minutes: an unreachable
-// collector usually stays unreachable.
+// complaints writes the SDK's errors to the log. It writes the same error at most once in ten
+// minutes, because an unreachable collector usually stays unreachable.
 type complaints struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -182,14 +182,14 @@ type complaints struct {
 const (
 	// again is how long a complaint is not repeated.
 	again = 10 * time.Minute
-	// mostComplaints bounds the complaints that are told apart.
+	// mostComplaints bounds the different complaints that are remembered.
 	mostComplaints = 32
 )
 
-// Handle is for [otel.SetErrorHandler]. Complaints that begin alike are the same: the rest may
-// hold numbers of ports, which are new each time.
+// Handle is for [otel.SetErrorHandler]. Complaints with the same beginning count as the same,
+// because the rest may hold port numbers, which change each time.
 func (c *complaints) Handle(err error) {
-	if err == nil || errors.Is(err, context.Canceled) { // Close did not wait for the end
+	if err == nil || errors.Is(err, context.Canceled) { // Close was canceled
 		return
 	}
 	begin, _, _ := strings.Cut(err.Error(), ": ")

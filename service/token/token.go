@@ -1,8 +1,8 @@
 // Package token decides who may call a server over the network, by bearer tokens that each have
-// rights. A token is 256 random bits, shown once. Only its SHA-256 is kept, as the name of a
-// document with its rights. So a reader of the documents can't call, a look-up is one read, and a
-// revocation holds from the next look-up on. If reads are slow, as from a database,
-// [Tokens.Remember] makes them rarer.
+// rights. A token is 256 random bits, and is shown once. The store keeps only a document with the
+// token's rights, under the token's SHA-256. So a reader of the documents can't call the server.
+// A look-up is one read, and a revocation takes effect at the next look-up. If reads are slow, as
+// from a database, [Tokens.Remember] makes them rarer.
 package token
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// mark begins every token, so that people and scanners of secrets know one.
+// mark begins every token, so that people and secret scanners recognize a token.
 const mark = "mkt_"
 
 const (
@@ -33,9 +33,9 @@ const (
 	// Folder is the folder of tokens in a state store.
 	Folder = "tokens"
 	suffix = ".json"
-	// idLen is how much of the hash names a token to people.
+	// idLen is the number of characters of the hash that form a token's id.
 	idLen = 16
-	// maxWord bounds the words of a token's rights, in bytes.
+	// maxWord bounds each text in a token's rights, in bytes.
 	maxWord = 200
 )
 
@@ -49,30 +49,30 @@ const (
 
 // Rights bound the calls that a token may make.
 type Rights struct {
-	// Tenant is the tenant whose workspace the token is for, "" if a server has only one
+	// Tenant is the tenant whose workspace the token is for. It is "" if the server has only one
 	// workspace.
 	Tenant string `json:"tenant"`
 	// Agent is the only agent whose sessions the token reaches, "" for all.
 	Agent string `json:"agent"`
-	// Prefix begins the keys of the sessions that the token reaches, byte for byte.
+	// Prefix is the prefix of the keys of the sessions that the token reaches.
 	Prefix string `json:"session_prefix"`
 	Access Access `json:"access"`
-	// Expires is when it ends, zero for never.
+	// Expires is when the token expires, zero for never.
 	Expires time.Time `json:"expires,omitzero"`
-	// Note is for people.
+	// Note is a note for people.
 	Note string `json:"note"`
 }
 
-// Limited reports whether it reaches only some sessions.
+// Limited reports whether the token reaches only some sessions.
 func (r *Rights) Limited() bool { return r.Agent != "" || r.Prefix != "" }
 
-// Token is a token as it is kept.
+// Token is a token without its secret.
 type Token struct {
-	// ID names it, and lets nobody in.
+	// ID names the token. It is not a secret.
 	ID string `json:"id"`
 	Rights
 	Created time.Time `json:"created"`
-	// Revoked is when it was, zero if it was not.
+	// Revoked is when the token was revoked, zero if it was not revoked.
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
@@ -87,14 +87,14 @@ func (t *Token) State(now time.Time) string {
 	return "active"
 }
 
-// document is a token's in the store.
+// document is the document of a token in the store.
 type document struct {
 	Format int    `json:"format"`
 	Hash   string `json:"sha256"`
 	Token
 }
 
-// The errors of a token that lets nobody in.
+// The errors of an invalid token.
 var (
 	ErrUnknown = errors.New("the token is not known")
 	ErrRevoked = errors.New("the token was revoked")
@@ -103,7 +103,7 @@ var (
 	ErrNone = errors.New("no token has this id")
 )
 
-// Tokens are those of a server.
+// Tokens holds the tokens of a server.
 type Tokens struct {
 	in   store.Store
 	keep time.Duration
@@ -118,20 +118,20 @@ type knownToken struct {
 	read  time.Time
 }
 
-// mostKnown bounds how many are remembered.
+// mostKnown bounds the tokens that are remembered.
 const mostKnown = 10_000
 
-// In returns the tokens in a state store. Nothing is looked at.
+// In returns the tokens in a state store. It reads nothing yet.
 func In(state store.Store) *Tokens { return &Tokens{in: state.In(Folder)} }
 
-// Remember makes Find trust its last read of a token for d. A revocation that was made elsewhere
-// may take effect that much later. Unknown tokens are read each time.
+// Remember makes Find trust its last read of a token for d. A revocation that another process
+// made may take effect up to d later. Unknown tokens are read each time.
 func (t *Tokens) Remember(d time.Duration) *Tokens {
 	t.keep = d
 	return t
 }
 
-// remembered is the token of a hash, if it was read lately.
+// remembered returns the token of a hash, if it was read lately.
 func (t *Tokens) remembered(hash string, now time.Time) (tok Token, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,7 +160,7 @@ func (t *Tokens) forget(hash string) {
 	delete(t.known, hash)
 }
 
-// Create makes a token and returns its secret, which nothing can give again.
+// Create makes a token and returns its secret. The secret can't be read again later.
 func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
 	if err := r.check(now); err != nil {
 		return nil, "", err
@@ -206,13 +206,14 @@ func (t *Tokens) put(hash string, tok *Token) error {
 	return nil
 }
 
-// Find returns the token of a secret, if it lets its bearer in now. It is read each time,
-// unless [Tokens.Remember] was called: one that was revoked is refused from then on.
+// Find returns the token of a secret, if the token is valid now. Find reads the token each time,
+// unless [Tokens.Remember] was called, so it refuses a token from its revocation on.
 func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
 		return nil, ErrUnknown
 	}
-	// The look-up is by the secret's hash, so that its duration says nothing of other secrets.
+	// The look-up is by the secret's hash, so that its duration reveals nothing about other
+	// secrets.
 	hash := sum(secret)
 	if tok, ok := t.remembered(hash, now); ok {
 		return in(&tok, now)
@@ -263,7 +264,7 @@ func (t *Tokens) Ready() error {
 	return err
 }
 
-// List returns all tokens, the oldest first. Those that can't be read are in the error.
+// List returns all tokens, the oldest first. The error lists tokens that can't be read.
 func (t *Tokens) List() ([]Token, error) {
 	entries, err := t.in.List("")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -27,19 +27,19 @@ func wantsEvents(r *http.Request) bool {
 	return false
 }
 
-// eventStream answers with server-sent events, each a message of JSON-RPC: notifications of
-// calls, and last the answer. It begins with the first event, so that a call refused before that
-// has its own status.
+// eventStream answers with server-sent events. Each event is a message of JSON-RPC: first the
+// notifications of calls, and last the answer. The response begins with the first event, so that
+// a call that is refused earlier has its own status.
 type eventStream struct {
 	x *exchange
 
 	mu           sync.Mutex
 	begun, ended bool
-	// failed: nobody reads any more.
+	// failed reports that the client no longer reads.
 	failed bool
 }
 
-// tell sends a notification of a call. After the answer it sends nothing.
+// tell sends a notification of a call. It sends nothing after the answer was sent.
 func (e *eventStream) tell(of serve.Reply) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +48,8 @@ func (e *eventStream) tell(of serve.Reply) {
 	}
 }
 
-// end sends the answer; false if it is none for events.
+// end sends the answer as the last event. It returns false if the caller must answer without
+// events.
 func (e *eventStream) end(reply serve.Reply) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,7 +69,7 @@ func (e *eventStream) end(reply serve.Reply) bool {
 	return true
 }
 
-// send writes an event. It needs e.mu.
+// send writes an event. Callers must hold e.mu.
 func (e *eventStream) send(of serve.Reply) {
 	if e.failed {
 		return

@@ -19,17 +19,17 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-// The part of mem0's interface that maps plainly to the methods. A memory is a file of memory
-// that remember writes, and its id holds its owner. Every call goes through [serve.Server.Answer]
-// with the rights of its token, like a call to /rpc.
+// This file implements the part of mem0's interface that maps directly to the server's methods. A
+// memory is a memory file that remember writes, and its id holds its owner. Every call goes
+// through [serve.Server.Answer] with the rights of its token, like a call to /rpc.
 
 const (
 	mem0Folder = "memory/mem0/"
-	// mem0Sessions begin the keys of the sessions that such memories are written by.
+	// mem0Sessions begins the keys of the sessions that write such memories.
 	mem0Sessions = "mem0/"
-	// maxOwner bounds the names of whom a memory is of, which are in its id.
+	// maxOwner bounds the names of a memory's owner, which are a part of its id.
 	maxOwner = 90
-	// searched is how many places a search looks at for those of an owner.
+	// searched is how many hits a search reads to find the owner's memories among them.
 	searched = 200
 )
 
@@ -40,7 +40,7 @@ func isMem0(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/") || strings.HasPrefix(path, "/v3/")
 }
 
-// mem0Route returns the handlers of a path of mem0's; id is that of a memory.
+// mem0Route returns the handlers of a path of mem0's interface.
 func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 	said := func(h func(*mem0Call)) handler {
 		return func(x *exchange) {
@@ -64,7 +64,7 @@ func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 	return nil, false
 }
 
-// mem0Call is a request of a client of mem0's.
+// mem0Call is a request of a mem0 client.
 type mem0Call struct {
 	d    *Door
 	x    *exchange
@@ -74,8 +74,8 @@ type mem0Call struct {
 // owner is the owner of a memory.
 type owner map[string]string
 
-// key is an owner as keys and ids have it: an entity is closed by &, so that no name is the
-// beginning of another.
+// key returns the form of an owner in keys and ids. Each entity ends with &, so that no owner's
+// key is a prefix of another's.
 func (o owner) key() string {
 	var b strings.Builder
 	for _, e := range entities {
@@ -88,7 +88,7 @@ func (o owner) key() string {
 
 func (o owner) session() string { return mem0Sessions + o.key() }
 
-// has reports whether all that is asked for holds of an owner.
+// has reports whether an owner has every entity of asked.
 func (o owner) has(asked owner) bool {
 	for e, name := range asked {
 		if o[e] != name {
@@ -100,7 +100,7 @@ func (o owner) has(asked owner) bool {
 
 var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
 
-// newID makes an id from the owner, the time of making, and a unique part.
+// newID makes an id from the owner, the present time, and a unique part.
 func newID(o owner, now time.Time) string {
 	var more [8]byte
 	rand.Read(more[:]) // it never fails
@@ -109,7 +109,7 @@ func newID(o owner, now time.Time) string {
 
 var idForm = regexp.MustCompile(`^([0-9a-v]+)-([0-9a-f]{12})[0-9a-f]{16}$`)
 
-// readID reads an id; false if it is none.
+// readID parses an id. ok is false if the id is not valid.
 func readID(id string) (o owner, made time.Time, ok bool) {
 	m := idForm.FindStringSubmatch(id)
 	if m == nil {
@@ -130,7 +130,7 @@ func readID(id string) (o owner, made time.Time, ok bool) {
 	return o, time.UnixMilli(ms).UTC(), err == nil && o.key() == string(key)
 }
 
-// memory is one as mem0 hands it out.
+// memory is a memory in the form that mem0 returns.
 type memory struct {
 	ID        string   `json:"id"`
 	Memory    string   `json:"memory"`
@@ -210,11 +210,11 @@ func (c *mem0Call) write(status int, v any) {
 	c.x.json(status, append(body, '\n'))
 }
 
-// meaningless are members that have no meaning here, with any value.
+// meaningless lists the members of requests that are ignored, whatever their values.
 var meaningless = []string{"version", "output_format", "api_version", "async_mode", "org_id", "project_id", "infer"}
 
-// body reads the members of a request. It refuses members that are not known, unless they have no
-// meaning here.
+// body reads the members of a request. It refuses unknown members, except for the meaningless
+// ones.
 func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
 	var data []byte
 	free, ok := c.d.body(c.x, func(r io.Reader) (err error) {
@@ -249,7 +249,7 @@ func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
 	return members, true
 }
 
-// ownerOf takes the owner from members.
+// ownerOf reads the owner from the members of a request.
 func (c *mem0Call) ownerOf(members map[string]json.RawMessage) (owner, bool) {
 	o := owner{}
 	for _, e := range entities {
@@ -315,8 +315,8 @@ func (c *mem0Call) add() {
 	c.write(http.StatusOK, events)
 }
 
-// textsOf returns the texts of messages to keep: those of users, and with infer off also those of
-// assistants.
+// textsOf returns the texts to keep of messages. These are the users' texts, and with infer off
+// also the assistants' texts.
 func textsOf(raw json.RawMessage, infer string) (texts []string, why string) {
 	var messages []struct {
 		Role    string          `json:"role"`
@@ -402,7 +402,7 @@ func (c *mem0Call) search() {
 			return
 		}
 		if text == "" || slices.ContainsFunc(out, func(m memory) bool { return m.ID == id }) {
-			continue // gone since, or a second place of the same
+			continue // the memory was deleted meanwhile, or this is a second hit in it
 		}
 		m := memoryOf(id, text, o, made)
 		m.Score = &hit.Score
@@ -415,7 +415,8 @@ func (c *mem0Call) search() {
 	c.write(http.StatusOK, out)
 }
 
-// flatten takes the names that must all hold out of a filter. It returns the reason if it can't.
+// flatten reads the conditions of a filter that must all hold. If the filter is not of this kind,
+// flatten returns the reason.
 func flatten(raw json.RawMessage, into map[string]json.RawMessage) string {
 	var f map[string]json.RawMessage
 	if json.Unmarshal(raw, &f) != nil {
@@ -442,7 +443,7 @@ func flatten(raw json.RawMessage, into map[string]json.RawMessage) string {
 // lastMark is the mark that remember puts after an entry.
 var lastMark = regexp.MustCompile(`\n?<!-- mk:[^\n]* -->\s*$`)
 
-// read reads a memory, "" if there is none; false if that was refused.
+// read reads a memory. The text of a missing memory is "". ok is false if the call was refused.
 func (c *mem0Call) read(id string, o owner) (text, version string, ok bool) {
 	var got struct{ Reason, Text, Version string }
 	if !c.do("read", map[string]any{"session_key": o.session(), "path": mem0Folder + id + ".md"}, &got) {
@@ -477,7 +478,7 @@ func (c *mem0Call) get() {
 	}
 }
 
-// change calls memory.update or memory.delete on a memory that was read.
+// change calls memory.update or memory.delete for a memory that was read.
 func (c *mem0Call) change(method string, m *memory, version string, more map[string]any) bool {
 	o, _, _ := readID(m.ID)
 	params := map[string]any{"session_key": o.session(), "path": mem0Folder + m.ID + ".md", "old": m.Memory, "from": 1, "version": version}
@@ -501,7 +502,7 @@ func (c *mem0Call) update() {
 	if !ok || text != m.Memory && !c.change("memory.update", &m, version, map[string]any{"text": text}) {
 		return
 	}
-	if m.Memory, _, ok = c.readBack(m.ID); !ok { // secrets are masked
+	if m.Memory, _, ok = c.readBack(m.ID); !ok { // the kept text may differ, because secrets are masked
 		return
 	}
 	c.write(http.StatusOK, struct {
@@ -522,8 +523,8 @@ func (c *mem0Call) remove() {
 	}
 }
 
-// detailed is an error as mem0's clients read it.
+// detailed returns an error in the form that mem0's clients read.
 func detailed(err *serve.Error) []byte {
-	body, _ := json.Marshal(map[string]string{"detail": err.Message, "code": err.Data.Code, "hint": err.Data.Hint}) // strings always can
+	body, _ := json.Marshal(map[string]string{"detail": err.Message, "code": err.Data.Code, "hint": err.Data.Hint}) // strings can always be encoded
 	return append(body, '\n')
 }

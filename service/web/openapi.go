@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// description is made by bench/clients from the table of methods.
+// description is the OpenAPI description, which bench/clients makes from the table of methods.
 //
 //go:embed openapi.json
 var description []byte

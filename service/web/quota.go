@@ -17,7 +17,8 @@ type Quotas struct {
 // spending is the rest of a tenant's quotas.
 type spending struct {
 	calls, bytes, sessions balance
-	// named holds when a session was last paid for. Its calls are free for a minute after that.
+	// named holds when each session was last counted against the quota of sessions. For a minute
+	// after that, the session is not counted again.
 	named map[string]time.Time
 }
 
@@ -27,8 +28,8 @@ type balance struct {
 	at   time.Time
 }
 
-// spend takes n of a quota, or returns how long the caller must wait for it. An n above the quota
-// needs all of it, and is paid back in the following minutes.
+// spend takes n from a balance, or returns how long the caller must wait until it can. An n above
+// the quota needs the full balance, which is then overdrawn and refills in the following minutes.
 func (b *balance) spend(quota, n int64, now time.Time) (wait time.Duration) {
 	if quota <= 0 || n <= 0 {
 		return 0
@@ -80,8 +81,8 @@ func (x *exchange) overQuota(quota int64, of string, wait time.Duration) *serve.
 		fmt.Sprintf("deliver it again in %d s; --quota-%s of 'memkernel serve' sets the quota", x.wait, of))
 }
 
-// asks decides about the calls of a request: by the token's rights first, then by the quotas. The
-// first call of a request was paid for with the request.
+// asks decides about each call of a request, first by the token's rights and then by the quotas.
+// The first call is not counted, because it was counted with the request.
 func (d *Door) asks(x *exchange) func(serve.Asked) *serve.Error {
 	may, calls := d.may(x.token), int64(0)
 	return func(a serve.Asked) *serve.Error {

@@ -21,7 +21,7 @@ func (d *Door) may(t *token.Token) func(serve.Asked) *serve.Error {
 	}
 }
 
-// refusal returns why a token is not enough for a call, "" if it is.
+// refusal returns why a token's rights do not allow a call, or "" if they do.
 func (d *Door) refusal(t *token.Token, a serve.Asked) string {
 	switch {
 	case a.Need > serve.NeedWrite:

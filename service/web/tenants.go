@@ -19,7 +19,7 @@ import (
 const (
 	// DefaultIdle is how long a tenant that nobody calls stays open.
 	DefaultIdle = 15 * time.Minute
-	// DefaultTenants is how many are open at once.
+	// DefaultTenants is how many tenants are open at once.
 	DefaultTenants = 64
 )
 
@@ -31,18 +31,19 @@ type Opened struct {
 	Close  func() error
 }
 
-// Tenants are workspaces that know nothing of each other: a folder each, with its own state,
-// opened when it is first asked for and closed when nobody asks.
+// Tenants are workspaces that know nothing of each other. Each tenant has its own folder and
+// state. A tenant is opened when it is first called, and closed when nobody has called it for a
+// while.
 type Tenants struct {
-	// Root is the folder below which they are, in tenants/NAME/workspace and
+	// Root is the folder that holds the tenants, in tenants/NAME/workspace and
 	// tenants/NAME/state.
 	Root string
 	// Open opens a tenant's kernel.
 	Open func(ctx context.Context, name, workspace, state string) (*Opened, error)
-	// Most is how many are open at once, default DefaultTenants: for another, the one is closed
-	// that nobody calls and that was called longest ago.
+	// Most is how many tenants are open at once. The default is DefaultTenants. To open one more,
+	// the idle tenant that was called longest ago is closed.
 	Most int
-	// Idle is how long one stays open that nobody calls; default DefaultIdle.
+	// Idle is how long a tenant that nobody calls stays open. The default is DefaultIdle.
 	Idle time.Duration
 
 	mu     sync.Mutex
@@ -50,11 +51,12 @@ type Tenants struct {
 	open   map[string]*tenant
 }
 
-// tenant is one that is open, or being opened or closed.
+// tenant is a tenant that is open, or being opened or closed.
 type tenant struct {
 	users int
 	last  time.Time
-	// ready is closed once server, kernel or err are there; gone once it is closed.
+	// ready is closed once the tenant is open or err is set. gone is closed once the tenant is
+	// closed.
 	ready, gone chan struct{}
 	closing     bool
 	server      *serve.Server
@@ -66,7 +68,7 @@ type tenant struct {
 // [serve.ErrServed] if another process has it.
 func (t *Tenants) Hold() (release func(), err error) { return serve.Hold(t.Root) }
 
-// Server is the [Options.Server] of a door with [Options.Tenants].
+// Server opens a tenant, for [Options.Server] of a door with [Options.Tenants].
 func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(), error) {
 	for {
 		x, mine, err := t.enter(ctx, name)
@@ -74,7 +76,7 @@ func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(
 			return nil, nil, err
 		}
 		if x == nil {
-			continue // it was being closed, and is opened anew
+			continue // the tenant was being closed, and is opened again
 		}
 		if mine {
 			t.begin(ctx, name, x)
@@ -136,7 +138,7 @@ func (t *Tenants) makeRoom(ctx context.Context) error {
 		switch {
 		case x.closing:
 			going = x
-		case x.users > 0: // or it is being opened, by one of them
+		case x.users > 0: // a tenant that is being opened has a user too
 		case oldest == nil || x.last.Before(oldest.last):
 			oldest = x
 		}
@@ -153,7 +155,8 @@ func (t *Tenants) makeRoom(ctx context.Context) error {
 	case oldest == nil:
 		return serve.ErrBusy("calls of too many tenants are running", "wait as long as Retry-After says, and deliver it again")
 	}
-	// It is closed for all calls that want room, even if this call stops waiting.
+	// The tenant is closed even if this call stops waiting, because other calls need the room
+	// too.
 	return t.close(context.WithoutCancel(ctx), func(x *tenant) bool { return x == oldest && x.users == 0 })
 }
 
@@ -170,7 +173,8 @@ func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 	defer close(x.ready)
 	workspace, state, err := t.folders(name)
 	if err == nil {
-		// It is opened for all calls that ask, not only for the first.
+		// The tenant is opened even if the first call stops waiting, because other calls may wait
+		// for it.
 		if x.opened, err = t.Open(context.WithoutCancel(ctx), name, workspace, state); err == nil {
 			x.server = serve.New(x.opened.Kernel, x.opened.Serve)
 			return
@@ -203,7 +207,8 @@ func (t *Tenants) folders(name string) (workspace, state string, err error) {
 	return workspace, state, nil
 }
 
-// Tidy closes tenants that nobody called for long, and lets go of such sessions of the others.
+// Tidy closes tenants that nobody has called for long. In all open tenants it also releases
+// sessions that nobody has called for long.
 func (t *Tenants) Tidy(ctx context.Context) error {
 	for _, s := range t.servers() {
 		s.Release()
@@ -225,14 +230,14 @@ func (t *Tenants) servers() (out []*serve.Server) {
 			if x.err == nil && !x.closing {
 				out = append(out, x.server)
 			}
-		default: // it is being opened
+		default: // the tenant is being opened
 		}
 	}
 	return out
 }
 
-// Close closes all tenants once the calls that they took have ended, or ctx has. None is
-// opened any more.
+// Close closes all tenants once their calls or ctx have ended. No tenant can be opened after
+// that.
 func (t *Tenants) Close(ctx context.Context) error {
 	t.mu.Lock()
 	t.closed = true

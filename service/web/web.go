@@ -1,7 +1,7 @@
-// Package web puts servers of package serve behind HTTP: one message or a batch a request,
-// answered in its body, for bearers of tokens. It plans nothing and keeps nothing. The token
-// alone selects the server. One function ([Door.may]) decides which calls a token may make,
-// by the parsed parameters of a call and never by their spelling.
+// Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds
+// one message or a batch, and its response body holds the answer. The package plans nothing and
+// keeps nothing. Only the token selects the server. One function ([Door.may]) decides which calls
+// a token may make, by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
 package web
@@ -37,56 +37,62 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
-	// turnWait is how long a call waits for another one of its tenant to end. After that it may use
-	// the tenant's late turn, because a long call must not hold up all others.
+	// turnWait is how long a call waits for another call of its tenant to end. After that the
+	// waiting call may use the tenant's late turn, because a long call must not hold up all other
+	// calls.
 	turnWait = 5 * time.Second
-	// refusalWait is how long a refused client waits for its answer. A client that tries again at once
-	// would take the processors from others.
+	// refusalWait is how long a refused client waits for its answer. A client that tries again at
+	// once would take the processors from other clients.
 	refusalWait = time.Second / 4
-	// bodyWait is how long a body may take to arrive, plus the time that it takes at bodyRate
-	// bytes a second. writeWait is how long a client may take to read a piece of an answer.
+	// A body may take bodyWait to arrive, plus the time that it takes at bodyRate bytes a second.
+	// writeWait is how long a client may take to read a piece of an answer.
 	bodyWait  = 10 * time.Second
 	bodyRate  = 16 << 10
 	writeWait = 30 * time.Second
-	// A tenant gets at most a tenantShare-th part of the room, and one of its tokens at most a
-	// tokenShare-th part of that. Each gets at least leastRequests, so that one tenant or token
-	// can't keep the others out.
+	// A tenant gets at most a tenantShare-th part of the room, and each of its tokens at most a
+	// tokenShare-th part of the tenant's room. Each tenant and token gets at least leastRequests.
+	// So one tenant or token can't keep the others out.
 	tenantShare, tokenShare = 4, 2
 	leastRequests           = 4
-	// refusedLog is how many refused tokens are logged a second, after a hundred.
+	// refusedLog is how many refused tokens are logged a second, after a burst of a hundred.
 	refusedLog = 1
-	// retryBusy and retryStopping are how many seconds a client is told to wait.
+	// retryBusy and retryStopping are how many seconds a client should wait, when the server is
+	// busy and when it is stopping.
 	retryBusy     = 1
 	retryStopping = 2
 )
 
 // Options are the options of a door.
 type Options struct {
-	// Tokens are the tokens that are let in.
+	// Tokens holds the accepted tokens.
 	Tokens *token.Tokens
-	// Tenants reports whether each token must name a tenant. If it is false none may.
+	// Tenants reports whether each token must name a tenant. If Tenants is false, no token may
+	// name a tenant.
 	Tenants bool
 	// Server opens the server of a tenant, "" for the only one. It also returns the function
 	// that releases it.
 	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
-	// Ready reports why calls could not be answered, nil if they can.
+	// Ready returns an error if calls could not be answered.
 	Ready func(context.Context) error
 	// PastSessions reports that private sessions may find the conversations of other sessions.
 	PastSessions bool
-	// Requests bounds the requests at one time, and Bytes the memory for their bodies. Defaults:
-	// 256, 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
-	Requests       int
+	// Requests bounds the requests at one time. The default is 256.
+	Requests int
+	// Bytes bounds the memory for the requests' bodies, and MaxBody one body. The defaults are
+	// 512 MiB and [serve.MaxMessage].
 	Bytes, MaxBody int64
-	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
-	// are parsed. The others wait, but not for long. Default: half of the processors.
+	// Running is how many calls of a tenant work at the same time, and how many bodies of a
+	// tenant are parsed at the same time. The other calls and bodies wait, but not for long. The
+	// default is half of the processors.
 	Running int
-	// Quotas are those of each tenant, or of all calls if there are no tenants.
+	// Quotas are the quotas of each tenant, or of all calls if there are no tenants.
 	Quotas Quotas
 	// Logger gets a line for every request, without content; nil discards it.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// bodyWait, turnWait and refusalWait are the constants of these names. Tests set other ones.
+	// bodyWait, turnWait and refusalWait are the constants of these names. Tests set other
+	// values.
 	bodyWait, turnWait, refusalWait time.Duration
 }
 
@@ -97,19 +103,20 @@ type Door struct {
 	draining atomic.Bool
 
 	mu sync.Mutex
-	// rooms is the room that is taken by all, by tenants, and by tokens of tenants.
+	// rooms holds the room that is taken: in total, by each tenant, and by each token of a
+	// tenant.
 	rooms map[string]taken
-	// running holds the turns of each tenant that was called. It keeps them all because calls may
-	// outlive their requests.
+	// running holds the turns of each tenant that was called. It keeps the turns of all tenants
+	// because calls may outlive their requests.
 	running map[string]*turns
-	// newest are the newest calls of two tenants.
+	// newest holds the newest calls of two tenants.
 	newest [2]struct {
 		tenant string
 		at     time.Time
 	}
 	// refusals has a place for each refused client that waits for its answer.
 	refusals chan struct{}
-	// spent is the use that tenants made of their quotas.
+	// spent is how much of its quotas each tenant has used.
 	spent map[string]*spending
 	// refused bounds the log lines about refused tokens.
 	refused *rate.Limiter
@@ -120,7 +127,7 @@ type turns struct {
 	now chan struct{}
 	// waiting counts the calls that wait for a place.
 	waiting atomic.Int64
-	// late has a place for a call that has waited for turnWait.
+	// late has one place, for a call that has waited for turnWait.
 	late chan struct{}
 }
 
@@ -130,8 +137,8 @@ type taken struct {
 	bytes int64
 }
 
-// shares are those from whom a request of a token takes room, and which part of the door's
-// each may have.
+// shares returns whose room a request of a token takes: everybody's, its tenant's and its own.
+// The value is the divisor of the door's room for each of them.
 func shares(t *token.Token) map[string]int64 {
 	out := map[string]int64{"": 1}
 	if t.Tenant != "" {
@@ -164,7 +171,8 @@ func New(o Options) *Door {
 	return d
 }
 
-// Listen listens at an address; with a certificate and its key, both in PEM, for TLS.
+// Listen listens at an address. If cert and key name a certificate and its key, both in PEM, it
+// listens for TLS.
 func Listen(address, cert, key string) (net.Listener, error) {
 	var conf *tls.Config
 	if cert != "" {
@@ -184,7 +192,7 @@ func Listen(address, cert, key string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers the connections of a listener, until Close.
+// Serve answers the connections of a listener until Close is called.
 func (d *Door) Serve(l net.Listener) error {
 	if err := d.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -195,7 +203,7 @@ func (d *Door) Serve(l net.Listener) error {
 // Drain refuses requests from now on. Requests that were accepted before continue.
 func (d *Door) Drain() { d.draining.Store(true) }
 
-// Close stops listening, and waits for answers that are on their way, or for the end of ctx.
+// Close stops listening, and waits until the answers in progress or ctx have ended.
 func (d *Door) Close(ctx context.Context) error {
 	d.Drain()
 	if err := d.http.Shutdown(ctx); err != nil {
@@ -211,15 +219,15 @@ type exchange struct {
 	token  *token.Token
 	began  time.Time
 	method string
-	// session is that of the first call.
+	// session is the session of the first call.
 	session string
 	code    string
 	calls   int
 	in, out int
 	status  int
-	// wait is how many seconds a client over its quota is told to wait.
+	// wait is how many seconds a client over its quota should wait.
 	wait int
-	// detail: errors are as mem0's clients read them.
+	// detail reports that errors have the form that mem0's clients read.
 	detail bool
 }
 
@@ -252,7 +260,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type handler func(*exchange)
 
-// routes returns the methods of a path and their handlers; false if there is no such path.
+// routes returns the methods of a path and their handlers. It returns false for an unknown path.
 func (d *Door) routes(path string) (map[string]handler, bool) {
 	switch path {
 	case "/rpc":
@@ -297,7 +305,7 @@ func (d *Door) ready(x *exchange) {
 	x.json(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
 }
 
-// guarded lets in bearers of valid tokens, while there is room.
+// guarded runs next for bearers of valid tokens, while there is room.
 func (d *Door) guarded(next handler) handler {
 	return func(x *exchange) {
 		if d.draining.Load() {
@@ -330,7 +338,8 @@ func (d *Door) guarded(next handler) handler {
 	}
 }
 
-// delay keeps a client that is going to be refused for refusalWait, unless too many clients wait.
+// delay makes a client that will be refused wait for refusalWait, unless too many clients wait
+// already.
 func (d *Door) delay(x *exchange) {
 	select {
 	case d.refusals <- struct{}{}:
@@ -347,7 +356,7 @@ func (d *Door) delay(x *exchange) {
 // errNoToken reports a request without a token, or with more than one.
 var errNoToken = errors.New("the request has no token")
 
-// bearer finds the token of a request, by its one header and nothing else.
+// bearer finds the token of a request, only by its one Authorization header.
 func (d *Door) bearer(r *http.Request) (*token.Token, error) {
 	said := r.Header.Values("Authorization")
 	if len(said) != 1 {
@@ -378,9 +387,9 @@ func (d *Door) unknown(x *exchange, err error) {
 	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
 }
 
-// take makes room for a token's requests and for bytes of their bodies; false if there is none
-// left, or none for the token or its tenant. One request always has room for its body, if no
-// other of those who share has any.
+// take takes room for a token's requests and for the bytes of their bodies. It returns false if
+// there is not enough room in total, for the tenant or for the token. A request always gets room
+// for its body if no other request that shares the room has a body.
 func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -398,7 +407,7 @@ func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	return true
 }
 
-// give returns room.
+// give returns the room that take took.
 func (d *Door) give(t *token.Token, requests int, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -429,7 +438,7 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 		defer patience.Stop()
 		of.waiting.Add(1)
 		defer of.waiting.Add(-1)
-		var late chan struct{} // nil until patience ends, and never ready
+		var late chan struct{} // nil, and so never ready, until turnWait has passed
 		for {
 			select {
 			case of.now <- struct{}{}:
@@ -439,12 +448,13 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 						<-of.now
 						return
 					}
-					// The tenant's waiting calls wait as long as this one took, and the others have the machine.
-					// A tenant that makes one call after the other is not the one that keeps it busy.
+					// The tenant's waiting calls wait as long again as this call took, so that
+					// other tenants can use the machine. A tenant that makes one call after the
+					// other does not keep the machine busy.
 					time.AfterFunc(min(time.Since(began), time.Second), func() { <-of.now })
 				}
 			case late <- struct{}{}:
-				// A second long call must not hold up the others either.
+				// A second long call must not hold up the other calls either.
 				free := sync.OnceFunc(func() { <-of.late })
 				time.AfterFunc(d.o.turnWait, free)
 				return free
@@ -470,14 +480,14 @@ func (d *Door) othersCall(tenant string) bool {
 	return now.Sub(d.newest[1].at) < time.Second
 }
 
-// full reports whether there is no room for a request of anybody.
+// full reports whether there is no room for any request.
 func (d *Door) full() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.rooms[""].open >= d.o.Requests || d.rooms[""].bytes >= d.o.Bytes
 }
 
-// rpc answers a message or a batch.
+// rpc answers a request with a message or a batch.
 func (d *Door) rpc(x *exchange) {
 	var m *serve.Message
 	free, ok := d.body(x, func(r io.Reader) (err error) {
@@ -520,7 +530,7 @@ func (x *exchange) answer(reply serve.Reply) {
 	}
 }
 
-// took keeps the values of calls for the log.
+// took keeps the values of an answered call for the log line.
 func (x *exchange) took(r serve.Reply) {
 	x.calls, x.session = len(r.Methods), r.Session
 	switch len(r.Methods) {
@@ -535,8 +545,8 @@ func (x *exchange) took(r serve.Reply) {
 	}
 }
 
-// server opens the server of the token's tenant. Callers must have read the body: a slow one
-// would keep the tenant open, and another from being opened.
+// server opens the server of the token's tenant. Callers must have read the body first. A slow
+// body would keep the tenant open, and so keep another tenant from being opened.
 func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 	s, done, err := d.o.Server(x.r.Context(), x.token.Tenant)
 	var refused *serve.Error
@@ -551,10 +561,10 @@ func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 	return s, done, err == nil
 }
 
-// body reads a body, once and to its end. free must be called to return the room that it takes;
-// false means that it was refused.
+// body reads a body, once and to its end. Callers must call free to return the room that the body
+// takes. If ok is false, the body was refused.
 func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bool) {
-	x.w.Header().Set("Connection", "close") // for as long as there is something that was not read
+	x.w.Header().Set("Connection", "close") // as long as a part of the body was not read
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
@@ -581,7 +591,7 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 	in.held = max(in.size, 0)
 	give := func() { d.give(x.token, 0, in.held) }
 	defer func() {
-		if !ok { // it failed, or panicked
+		if !ok { // the reading failed or panicked
 			give()
 		}
 	}()
@@ -608,22 +618,22 @@ func errNoRoom() *serve.Error {
 	return serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again")
 }
 
-// incoming is a body on its way in. It fails with a [serve.Error] if it is larger than allowed,
-// or than the free room.
+// incoming is a body that is being received. Reading fails with a [serve.Error] if the body is
+// larger than allowed or larger than the free room.
 type incoming struct {
 	x *exchange
 	d *Door
-	// size is the announced number of bytes, -1 if there was none. came is how many bytes
-	// arrived, and held for how many there is room: for the announced ones from the beginning.
+	// size is the announced number of bytes, -1 if none was announced. came is how many bytes have
+	// arrived. held is the number of bytes that have room: from the beginning all announced ones.
 	size, came, held int64
 	began            time.Time
-	// turn is the tenant's. It is taken while a piece that came is parsed, until end is called, and
-	// not while the next piece is waited for.
+	// turn takes a turn of the tenant. The body holds the turn, which end returns, while a
+	// received piece is parsed, and not while the next piece is awaited.
 	turn func(context.Context) func()
 	end  func()
 }
 
-// done ends the turn.
+// done returns the turn.
 func (in *incoming) done() {
 	if in.end != nil {
 		in.end()
@@ -632,9 +642,9 @@ func (in *incoming) done() {
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
-	// Arriving bytes extend the deadline, but a trickle does not extend it enough.
+	// Arriving bytes extend the deadline, but too few bytes do not extend it enough.
 	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
-	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
+	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if this fails, the read fails too
 	in.done()
 	n, err := in.x.r.Body.Read(p)
 	if in.turn != nil {
@@ -659,7 +669,8 @@ func (in *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// statuses are those of refusals; all other errors of a call are answers.
+// statuses holds the HTTP status of each refusal. All other errors of a call are sent as ordinary
+// answers.
 var statuses = map[string]int{
 	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
 	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
@@ -669,7 +680,7 @@ var statuses = map[string]int{
 // fail answers with an error of the protocol.
 func (x *exchange) fail(err *serve.Error) { x.failWith(err, x.said(err)) }
 
-// said is an error as a body.
+// said returns the body for an error.
 func (x *exchange) said(err *serve.Error) []byte {
 	if x.detail {
 		return detailed(err)
@@ -693,7 +704,7 @@ func (x *exchange) failWith(err *serve.Error, body []byte) {
 	x.json(status, body)
 }
 
-// refuse answers with an error that only HTTP has.
+// refuse answers with an error that only HTTP requests can get.
 func (x *exchange) refuse(status int, code, message, hint string) {
 	x.code = code
 	x.json(status, x.said(serve.ErrRequest(code, message, hint)))
@@ -706,7 +717,7 @@ func (x *exchange) json(status int, body []byte) {
 	_, _ = x.Write(body) // the client has gone
 }
 
-// head begins an answer; a size of -1 is not known.
+// head begins an answer. A size of -1 means that the size is unknown.
 func (x *exchange) head(status int, kind string, size int) {
 	h := x.w.Header()
 	h.Set("Content-Type", kind)
@@ -720,10 +731,11 @@ func (x *exchange) head(status int, kind string, size int) {
 
 // patience gives the reader of the answer the time for one more piece.
 func (x *exchange) patience() {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if this fails, the write fails too
 }
 
-// Write writes a piece of an answer. A slow reader gets all of it, as long as it keeps reading.
+// Write writes a piece of an answer. A slow client gets the whole answer as long as it keeps
+// reading.
 func (x *exchange) Write(p []byte) (int, error) {
 	x.patience()
 	n, err := x.w.Write(p)

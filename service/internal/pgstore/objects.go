@@ -31,7 +31,7 @@ type Bucket interface {
 	List(ctx context.Context, prefix string, f func(key string, size int64) error) error
 }
 
-// DefaultAbove is the size from which contents go to a bucket.
+// DefaultAbove is the default of [Options.Above].
 const DefaultAbove = 256 << 10
 
 // defaultGrace is how long an object may be without a name. No write takes that long: a server
