@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// body is a text that is analysed when it is wanted, once.
+// body is a text that is analysed once, when it is first needed.
 type body struct {
 	text string
 	// keys are the keys of the body's words. ascii is false if the text has other letters, whose
@@ -26,8 +26,8 @@ func newBody(text string) *body {
 	return b
 }
 
-// digest analyses the body in a language; "" finds out which. It may be made by
-// two goroutines at a time, which make the same.
+// digest analyses the body in a language. If the language is "", digest detects it. Two
+// goroutines may call digest at the same time, since both make the same digest.
 func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	if !b.ascii {
 		lang = ""

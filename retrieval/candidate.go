@@ -9,34 +9,34 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// candidate is a hit on its way.
+// candidate is a possible hit.
 type candidate struct {
 	hit Hit
-	// from is when it began to age, zero if it doesn't.
+	// from is the time from which the candidate ages, or zero if it doesn't age.
 	from time.Time
-	// hash is that of the chunk; zero for spans.
+	// hash is the hash of the chunk, or zero for a span.
 	hash index.Hash
-	// facts are those of its lines.
+	// facts are the facts about the candidate's lines.
 	facts []index.Fact
-	// outline is that of a chunk that was taken apart.
+	// outline is the outline of the chunk, if the chunk was divided into passages.
 	outline *outline
 	// digest is made when it is first needed.
 	digest *digest
 	// exact is how much of the question the text contains verbatim.
 	exact int
 	holds holds
-	// talk: it is a turn of a conversation.
+	// talk reports whether the candidate is a turn of a conversation.
 	talk bool
-	// compared counts the picked ones that its similarity knows of.
+	// compared counts the picked candidates with which this candidate was compared.
 	compared int
 	// held marks the question's terms that the candidate holds, including those of its headings
 	// and its speaker. It is 0 if the candidate was not searched for them.
 	held uint64
 }
 
-// weights mixes the two searches. A search that found nothing at all is
-// treated as absent, and the other gets all the weight; a chunk that only one
-// of two searches found has 0 from the other.
+// weights mixes the scores of the two searches. If one search found nothing at all, the other
+// search gets all the weight. If only one search found a chunk, the chunk's score in the other
+// search is 0.
 type weights struct{ vector, keyword float64 }
 
 func (w weights) among(hits index.Hits) weights {
@@ -187,7 +187,7 @@ func (s *search) protect(cs []*candidate) {
 			all = all && held&w.forms != 0
 		}
 		if all {
-			least = c.hit.Score // of the last, they are in order
+			least = c.hit.Score // the score of the last hit, since hits are in order
 		}
 	}
 	if least < 0 {

@@ -12,38 +12,40 @@ import (
 )
 
 // DefaultMinBest is the score that the best hit needs for a prompt to get any hits.
-// doc/retrieval.md says how many questions that memory answers it loses, and how many others it
-// lets through.
+// doc/retrieval.md gives the share of answerable questions that it loses, and the share of other
+// questions that it lets through.
 const DefaultMinBest = 0.25
 
-// Grounds measure how much of the question the best three hits hold. The chance that they answer
-// it is reckoned from them. Nearly all of it is relative to the index, so that it means the same
-// in any: a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for
-// one that none does, and scores are only held against each other.
+// Grounds measure how much of the question the best three hits hold. The chance that the hits
+// answer the question is computed from these measures. Nearly all measures are relative to the
+// index, so that they mean the same in any index. The weight of a word depends on the share of
+// chunks that hold the word, from 0 if all chunks hold it to 1 if no chunk does. Scores are only
+// compared with each other.
 type Grounds struct {
 	// Held is the largest share of the question's words that a hit holds. Unknown is the share of
-	// those that nothing in the index holds. Kin is the share of those that hits hold only in
-	// another form.
+	// the words that no chunk of the index holds. Kin is the share of the words that hits hold
+	// only in another form.
 	Held, Unknown, Kin float64
 	// Verbatim is the longest run of the question's words that a hit contains in the same order,
 	// as a logarithm. Typed is 1 if the best hit contains the question, or a name or number in
 	// it, verbatim.
 	Verbatim, Typed float64
-	// Lead is how far the best score is above the tenth. Words is the number of searched words.
-	// Few is how far the index is from the usual number of chunks. All three are logarithms.
+	// Lead compares the best score with the tenth score. Words is the number of searched words.
+	// Few compares the usual number of chunks with the number of chunks in the index. All three
+	// are logarithms.
 	Lead, Words, Few float64
-	// Names is the share of the names and numbers in the question that no hit holds: words
-	// with a capital that don't begin it, and those with a digit.
+	// Names is the share of the names and numbers in the question that no hit holds. Names are
+	// words with a capital letter that don't begin the question. Numbers are words with a digit.
 	Names float64
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
-	// Rare measures the words common to the question and a hit that are rare in any text, as a
-	// logarithm. In a handful of notes no word is common; Rare still distinguishes "which port
-	// does the heron use" from "run it".
+	// Rare measures, as a logarithm, the words that the question and a hit share and that are
+	// rare in any text. In a handful of notes no word is common, but Rare still distinguishes
+	// "which port does the heron use" from "run it".
 	Rare float64
 }
 
-// Values are the measures that have a weight, in the order of Weights.
+// Values returns the measures that have a weight, in the order of Weights.
 func (g Grounds) Values() []float64 {
 	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names, g.Rare}
 }
@@ -51,8 +53,8 @@ func (g Grounds) Values() []float64 {
 // Weights are the constant and the weights of Values.
 func (Grounds) Weights() []float64 { return confidenceWeights[:] }
 
-// Chance is the probability that the hits answer, where half of all questions have an answer: 0
-// to 1.
+// Chance returns the probability, 0 to 1, that the hits answer the question. It assumes that half
+// of all questions have an answer.
 func (g Grounds) Chance() float64 {
 	if g.Held == 0 {
 		return g.Near
@@ -64,28 +66,30 @@ func (g Grounds) Chance() float64 {
 	return max(g.Near, 1/(1+math.Exp(-z)))
 }
 
-// confidenceFrom is how many of the best hits are read for it.
+// confidenceFrom is the number of best hits from which the confidence is computed.
 const confidenceFrom = 3
 
-// confidencePrior is how many chunks are assumed in addition to the real ones. Without them no
-// word of a handful of notes would be rare.
+// confidencePrior is the number of chunks that are assumed in addition to the real chunks.
+// Without them no word of a handful of notes would be rare.
 const confidencePrior = 20
 
-// usualChunks is how many chunks an index has in which words can be rare; leastRarity is the
-// share of rarity that remains in a smaller one.
+// usualChunks is the least number of chunks of an index in which words can be rare. leastRarity
+// is the share of rarity that remains in a smaller index.
 const (
 	usualChunks = 25
 	leastRarity = .3
 )
 
-// sought is a word of the question. Any of its forms counts, one for each language of the index.
+// sought is a word of the question. It has a form for each language of the index, and any form
+// counts.
 type sought struct {
 	forms           uint64
 	term            string
 	weight, holders float64
 }
 
-// wordsIn returns the word of the question that each term is of; see [analysis.Analyzer.Words].
+// wordsIn returns, for each term, the word of the question to which the term belongs. See
+// [analysis.Analyzer.Words].
 func (s *search) wordsIn(terms []string) []int {
 	if s.wordsOf == nil || !slices.Equal(s.wordsOf.terms, terms) {
 		s.wordsOf = &termWords{terms, s.a.Words(s.q.Text, terms)}
@@ -93,7 +97,7 @@ func (s *search) wordsIn(terms []string) []int {
 	return s.wordsOf.words
 }
 
-// termWords are terms with the words that they are of.
+// termWords are terms with the words to which they belong.
 type termWords struct {
 	terms []string
 	words []int
@@ -123,12 +127,12 @@ func (s *search) askedWords() []sought {
 		case strings.Trim(t, "0123456789") == "":
 			w /= 2
 		case dense(t):
-			// Every second pair is of two words, and then mostly occurs nowhere.
+			// Every second pair of characters spans two words, and most such pairs occur nowhere.
 			if w /= 2; holders == 0 {
 				w /= 2
 			}
 		case holders == 0 && !stemmed(t):
-			w /= 2 // another form of it may occur there
+			w /= 2 // another form of the word may occur in the index
 		}
 		at[word] = len(out)
 		out = append(out, sought{1 << j, t, w, holders})
@@ -136,8 +140,8 @@ func (s *search) askedWords() []sought {
 	return out
 }
 
-// stemmed reports whether a term is of a script for which there are stems, so that forms of
-// one word are one term.
+// stemmed reports whether a term is in a script with stems, so that the forms of one word are one
+// term.
 func stemmed(t string) bool {
 	r, _ := utf8.DecodeRuneInString(t)
 	return r < utf8.RuneSelf || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari)
@@ -156,8 +160,8 @@ func denseRune(r rune) bool {
 // leastDense is the first character of Chinese and Japanese.
 const leastDense = 0x2E80
 
-// calibrate gives the hits the scores that callers see: the confidence in the best one,
-// and the others' in proportion.
+// calibrate sets the scores that callers see. The best hit gets the confidence as its score, and
+// the other hits get scores in proportion.
 func (s *search) calibrate(top []*candidate) {
 	if len(top) == 0 || s.ranked || !s.q.Passages || len(s.asked) == 0 {
 		return
@@ -206,7 +210,7 @@ func (s *search) grounds(top []*candidate) Grounds {
 	if top[0].exact > 0 {
 		g.Typed = 1
 	}
-	tenth, seen := 0.0, map[string]bool{} // copies of one text lead over nothing
+	tenth, seen := 0.0, map[string]bool{} // copies of the best text don't count
 	for _, c := range top {
 		if seen[c.hit.Text] = true; len(seen) == leadOver {
 			tenth = c.raw()
@@ -217,10 +221,10 @@ func (s *search) grounds(top []*candidate) Grounds {
 	return g
 }
 
-// leadOver is the hit that the best one is held against.
+// leadOver is the rank of the hit with which the best hit is compared.
 const leadOver = 10
 
-// share is that of some of the words, as they weigh.
+// share returns the weighted share of the words for which of is true.
 func share(words []sought, of func(*sought) bool) float64 {
 	all, some := 0.0, 0.0
 	for i := range words {
@@ -243,11 +247,11 @@ func kindred(term string) func(word string) bool {
 	return func(string) bool { return false }
 }
 
-// leastKin is how many letters words share at least that are of one kind.
+// leastKin is the least number of letters that kindred words share.
 const leastKin = 4
 
-// rareWord returns about what a rare word adds to a score. In a handful of notes no word
-// is rare, and scores are as much smaller.
+// rareWord returns about the amount that a rare word adds to a score. In a handful of notes no
+// word is rare, and all scores are smaller.
 func (s *search) rareWord() float64 {
 	w := math.Log(float64(s.chunks) + confidencePrior)
 	if s.chunks > 0 {
@@ -273,19 +277,19 @@ func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
 // those of Chinese and Japanese.
 const leastUnspaced = 0x0E00
 
-// run is a question cut into words, and into characters where words have no spaces.
+// run is a question cut into words. In scripts without spaces it is cut into characters.
 type run struct {
 	units  []string
 	weight []float64
-	// names are those of its words that seem to be names.
+	// names are the words that seem to be names.
 	names []string
-	// rare is how rare each word is in any text, 0 for a word that occurs before.
+	// rare holds the rarity of each word in any text. A repeated word has 0.
 	rare []float64
-	// unspaced: its words can't be told apart, as in Thai.
+	// unspaced reports whether the text's words can't be separated, as in Thai.
 	unspaced bool
 }
 
-// maxRun is how many of a question's words are compared.
+// maxRun is the largest number of a question's words that are compared.
 const maxRun = 64
 
 func runOf(text string) run {
@@ -359,7 +363,7 @@ func (r *run) longest(text []string) float64 {
 	return best
 }
 
-// common returns how much the texts have in common that is rare in any text.
+// common measures the words that are in both the question and the texts and are rare in any text.
 func (r *run) common(texts [][]string) float64 {
 	sum := 0.0
 	for i, u := range r.units {

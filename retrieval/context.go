@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// weigh computes the weight of each term. The number of passages that hold it
-// is counted among the candidates, and estimated for all others from the
-// number of chunks that do.
+// weigh computes the weight of each term. The number of passages that hold a term is counted
+// among the candidates. For all other passages it is estimated from the number of chunks that
+// hold the term.
 func (r *refiner) weigh() {
 	total := r.total()
 	r.idf = make([]float64, len(r.terms))
@@ -36,7 +36,7 @@ func (r *refiner) weigh() {
 	r.lower()
 }
 
-// meant is the weight of a word that was not typed, but may be meant by a typed one.
+// meant is the weight of a word that the user did not type but may have meant by a typed word.
 const meant = .6
 
 // lower reduces the weight of words that were not typed, so that each counts less than any of the
@@ -57,13 +57,12 @@ func (r *refiner) lower() {
 	}
 }
 
-// total is about how many passages the index has.
+// total returns the approximate number of passages in the index.
 func (r *refiner) total() float64 {
 	return float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
 }
 
-// idf returns the weight of a word that so many of all passages hold, never
-// below 0.
+// idf returns the weight of a word that n of total passages hold. The weight is never below 0.
 func idf(total, n float64) float64 { return math.Log(1 + (max(total-n, 0)+.5)/(n+.5)) }
 
 // rateOwn scores the passages by their own words.
@@ -91,8 +90,8 @@ func (r *refiner) rateOwn() {
 }
 
 // norm returns the term that BM25 adds to a count in the denominator, for a length in mean
-// lengths. In a conversation a long turn is not about more than a short one, and among the items
-// of a list hardly, but elsewhere a long passage mostly is.
+// lengths. Length does not count in a conversation and counts little among the items of a list.
+// Elsewhere it counts, because a long passage mostly has more subjects than a short passage.
 func (r *refiner) norm(length float64, talk bool) float64 {
 	switch {
 	case talk:
@@ -103,9 +102,9 @@ func (r *refiner) norm(length float64, talk bool) float64 {
 	return k1 * (1 - textLength + textLength*length)
 }
 
-// textLength is how much the length of a passage counts outside of conversations, and itemLength
-// how much it counts if the candidates have fewer words than shortPassage in the mean. Such
-// candidates are items of lists, which are long or short by chance.
+// textLength is the weight of a passage's length outside of conversations. itemLength is this
+// weight if the mean number of words of the candidates is below shortPassage. Such candidates are
+// items of lists, which are long or short by chance.
 const (
 	textLength   = .6
 	itemLength   = .4
@@ -128,10 +127,9 @@ func (r *refiner) rateSessions() {
 	}
 }
 
-// lent is the part that remains of the shares from a passage's surroundings, outside of
-// conversations: the more of the question's words the best passage holds, the less its
-// surroundings count, down to [Signals.Apart]. A word counts once, whatever its terms in several
-// languages are.
+// lent returns the factor on the shares from a passage's surroundings, outside of conversations.
+// The more of the question's words the best passage holds, the smaller the factor is, down to
+// [Signals.Apart]. A word counts once, even if it has terms in several languages.
 func (r *refiner) lent() float64 {
 	words := r.words
 	weight := make([]float64, 1+slices.Max(words))
@@ -199,8 +197,8 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// repeatLeft is the factor for a passage that repeats the question: it holds all of its words,
-// and no answer.
+// repeatLeft is the factor for a passage that repeats the question. Such a passage holds all
+// words of the question, but no answer.
 const repeatLeft = .2
 
 // raw returns the score by words before it was brought into 0 to 1.
@@ -245,11 +243,11 @@ func (r *refiner) around(ps []*place, i int) float64 {
 	return sum
 }
 
-// toldAmong is how many of the best passages are looked at for words of time.
+// toldAmong is the number of best passages that are searched for words of time.
 const toldAmong = 64
 
-// raiseTimes raises those of the best passages that mention a time. Lists and logs
-// mention one in every line.
+// raiseTimes raises the scores of the best passages that mention a time. It skips lists and logs,
+// which mention a time in every line.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
 	for _, p := range r.best(toldAmong) {
@@ -275,11 +273,11 @@ func (r *refiner) best(n int) []*place {
 	return top[:min(n, len(top))]
 }
 
-// spreadAmong is how many passages are chosen one by one.
+// spreadAmong is the number of passages that are chosen one by one.
 const spreadAmong = 40
 
-// spread reorders the best passages so that sessions take turns: each one chosen
-// lowers the others of its session a little.
+// spread reorders the best passages so that passages of different sessions alternate. Each chosen
+// passage lowers the scores of its session's other passages a little.
 func (r *refiner) spread(top []*place) {
 	worth := func(p *place) float64 { return p.score * math.Pow(1-r.sig.Spread, float64(p.session.taken)) }
 	for n := range min(spreadAmong, len(top)) {
@@ -300,13 +298,15 @@ func (r *refiner) spread(top []*place) {
 	}
 }
 
-// lineRange is lines of a text, from 0, to exclusive.
+// lineRange returns the lines of a text from the line from, counted from 0, to the line before
+// to.
 func lineRange(text string, from, to int) string {
 	start, end := lineSpan(text, from, to)
 	return text[start:end]
 }
 
-// lineSpan is where lines of a text begin and end, from 0, to exclusive.
+// lineSpan returns the offsets at which the lines from to to-1 of a text begin and end. Lines are
+// counted from 0.
 func lineSpan(text string, from, to int) (start, end int) {
 	for ; from > 0; from-- {
 		start += strings.IndexByte(text[start:], '\n') + 1

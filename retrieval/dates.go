@@ -9,16 +9,16 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Dated is a time that a text names, by its distance from the day on which it was
-// written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that
-// is.
+// Dated is an expression of time in a text and the date that it means. The expression is relative
+// to the day on which the text was written ("yesterday", "letzte Woche"), or lacks the year ("on
+// 7 May").
 type Dated struct {
 	// Line is the date's line, counted as the hit's own lines are.
 	Line int `json:"line"`
-	// Text is how it is named there.
+	// Text is the expression as the text has it.
 	Text string `json:"text"`
-	// Date is YYYY-MM-DD, YYYY-MM or YYYY; of other stretches the first day and the
-	// last, with a slash between them.
+	// Date is YYYY-MM-DD, YYYY-MM or YYYY. For any other period it is the first day and the last
+	// day, with a slash between them.
 	Date string `json:"date"`
 }
 
@@ -28,7 +28,8 @@ type told struct {
 	times []analysis.Mention
 }
 
-// times returns the times that a text names, under headings and of a day.
+// times returns the times that a text names. trail are the headings above the text. day is the
+// day on which it was written.
 func (r *read) times(text string, trail []string, day string) []analysis.Mention {
 	if t := r.told.Load(); t != nil && t.day == day {
 		return t.times
@@ -57,7 +58,7 @@ func datesOf(h *Hit) (out []Dated) {
 	return out
 }
 
-// appendDates adds the dates of a segment that the lines it shows contain.
+// appendDates adds the dates that are named in the shown lines of a segment.
 func appendDates(to []Dated, s segment) []Dated {
 	for _, d := range s.hit.Dates {
 		if !slices.Contains(to, d) && slices.ContainsFunc(s.lines, func(l line) bool { return l.no == d.Line && strings.Contains(l.text, d.Text) }) {
@@ -84,7 +85,8 @@ func DatesText(ds []Dated) string {
 	return strings.Join(parts, "; ")
 }
 
-// date finds the passages that mention the time that the question names, and the weight of that.
+// date finds the passages that mention the time that the question names, and computes the weight
+// of such a mention.
 func (r *refiner) date() {
 	if !r.when.named() || r.sig.Time == 0 {
 		return
@@ -101,8 +103,8 @@ func (r *refiner) date() {
 	r.day = idf(r.total(), float64(n))
 }
 
-// covers reports whether a span that a text mentions is of the time: within it, or a few
-// days that it is part of.
+// covers reports whether a span that a text mentions matches the time: the span is within the
+// time, or is a few days long and overlaps the time.
 func (w when) covers(m analysis.Span) bool {
 	if w.months&(1<<m.From.Month()) != 0 && m.From.Month() == m.To.Month() && m.From.Year() == m.To.Year() {
 		return true
@@ -116,14 +118,15 @@ func (w when) covers(m analysis.Span) bool {
 	})
 }
 
-// monthYears is for how many years the words of a month without a year are looked for,
-// and mostDayWords how many words at most.
+// monthYears is the number of years for which a month without a year is looked for. mostDayWords
+// is the largest number of words that are looked for.
 const (
 	monthYears   = 3
 	mostDayWords = 12
 )
 
-// words are those by which an index finds texts of the time, as of a moment.
+// words returns the words by which an index finds texts of the time. now is the moment of the
+// question.
 func (w when) words(now time.Time) (out []string) {
 	for _, s := range w.stretches {
 		out = append(out, analysis.DateQuestion(analysis.Span{From: s.from, To: s.to.AddDate(0, 0, -1)})...)
@@ -138,7 +141,7 @@ func (w when) words(now time.Time) (out []string) {
 	return out[:min(len(out), mostDayWords)]
 }
 
-// mentions adds the times that package dates finds and the earlier reading did not.
+// mentions adds the times that package analysis finds and the earlier steps did not find.
 func (r *reader) mentions() {
 	for _, m := range analysis.DatesOf(r.text, r.today) {
 		r.stretches = append(r.stretches, stretch{m.From, m.To.AddDate(0, 0, 1)})

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// analyzers are kept for the stems that they remember.
+// analyzers keeps analysers for reuse, because they cache stems.
 var analyzers sync.Pool
 
 func analyzer() (*analysis.Analyzer, error) {
@@ -18,25 +18,25 @@ func analyzer() (*analysis.Analyzer, error) {
 	return analysis.New()
 }
 
-// digest is the terms of a text, as hashes. Two terms in four billion share
-// one, too few to show in a score.
+// digest holds the terms of a text as hashes. Two terms share a hash so rarely, once in four
+// billion, that scores do not suffer.
 type digest struct {
-	// set is sorted and without repeats. After its length, in its capacity, the slice holds how
-	// often each occurs.
+	// set is sorted and without repeats. Behind its length, within its capacity, the slice holds
+	// the number of occurrences of each term.
 	set []uint32
-	// lang is the language that the text was stemmed for, "" if it has no word
-	// in Latin letters.
+	// lang is the language for which the text was stemmed, or "" if the text has no word in Latin
+	// letters.
 	lang string
-	// size is how many terms there are, repeats counted.
+	// size is the number of terms, repeats included.
 	size int
 }
 
-// within reports whether d has no term that of lacks.
+// within reports whether all terms of d are in the digest of.
 func (d *digest) within(of *digest) bool {
 	return !slices.ContainsFunc(d.set, func(t uint32) bool { return of.count(t) == 0 })
 }
 
-// digestOf analyses a text in a language, "" for the one that it seems to be in.
+// digestOf analyses a text in a language. If lang is "", it detects the language.
 func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 	var terms []byte
 	if lang != "" {
@@ -56,8 +56,8 @@ func tally(tokens []uint32) (set []uint32) {
 	return both[: n : 2*n]
 }
 
-// appendTally appends the set of some hashes, which it sorts in place, and after it how often
-// each occurs.
+// appendTally sorts some hashes in place, and appends their set and then the number of
+// occurrences of each hash.
 func appendTally(dst, tokens []uint32) []uint32 {
 	slices.Sort(tokens)
 	n := 0
@@ -105,8 +105,8 @@ func appendHashes(dst []uint32, terms []byte) []uint32 {
 	return dst
 }
 
-// hash is FNV-1a, whose sum spreads over the upper bits too. It is the same in every run, so that
-// answers are.
+// hash is FNV-1a, which also spreads over the upper bits. It is the same in every run, so that
+// answers are the same too.
 type hash uint64
 
 const newHash hash = 14695981039346656037
@@ -115,8 +115,8 @@ func (h hash) add(c byte) hash { return (h ^ hash(c)) * 1099511628211 }
 
 func (h hash) sum() uint32 { return uint32(h * 0x9E3779B97F4A7C15 >> 32) }
 
-// maxTerms is how many words of a question are looked for in texts; the first
-// ones. They are marked with a bit each.
+// maxTerms is the number of words of a question that are looked for in texts. The first words are
+// taken. Each has a bit in a mark.
 const maxTerms = 64
 
 // hashTerms hashes the terms of a question.
@@ -124,8 +124,8 @@ func hashTerms(terms []string) []uint32 {
 	return appendHashes(nil, []byte(strings.Join(terms[:min(len(terms), maxTerms)], " ")))
 }
 
-// count returns how often a term occurs. Hashes are spread evenly, so its
-// place in the set is nearly known.
+// count returns the number of occurrences of a term. Hashes are spread evenly, so count can
+// estimate the term's place in the set.
 func (d *digest) count(term uint32) uint32 {
 	n := len(d.set)
 	if n == 0 {

@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// Feedback: the best passages' words that the question lacks are searched for too, with little
-// weight. This finds answers in other words, and the next link in a chain of evidence: the name,
-// the place or the thing that the first hit mentions.
+// Feedback searches, with little weight, for the words of the best passages that the question
+// lacks. It finds answers in other words. It also finds the next link in a chain of evidence: the
+// name, the place or the thing that the first hit mentions.
 //
-// Words weigh by their rarity and by the scores of the passages that hold them, so
-// those that several of the best agree on come first. Requiring agreement loses most
-// of the gain.
+// A word weighs more if it is rare and if the passages that hold it have high scores. So words
+// that several of the best passages hold weigh most. Requiring that several passages hold a word
+// loses most of the gain.
 
 const (
-	// feedbackFrom is how many of the best passages lend words. feedbackWords is how many words
-	// they lend.
-	feedbackFrom  = 3
+	// feedbackFrom is the number of best passages that lend words.
+	feedbackFrom = 3
+	// feedbackWords is the number of words that they lend.
 	feedbackWords = 8
-	// feedbackCommon is the part of the passages in which a word is too common.
+	// feedbackCommon makes a word too common if more than one passage in feedbackCommon holds it.
 	feedbackCommon = 5
 )
 
 // lent is a word of the best passages that the question does not have.
 type lent struct {
 	term uint32
-	// score is the sum of those of the passages that lend it.
+	// score is the sum of the scores of the passages that lend the word.
 	score float64
-	// holders is how many of all passages hold it.
+	// holders is the number of all passages that hold the word.
 	holders float64
 	idf     float64
 }
@@ -82,7 +82,7 @@ func (r *refiner) leaders(n int) []*place {
 	return out
 }
 
-// lend returns the words of some passages, in order, without the question's.
+// lend returns the words of some passages, in order, without the words of the question.
 func (r *refiner) lend(leaders []*place) []lent {
 	var words []lent
 	for i, p := range leaders {
@@ -134,8 +134,8 @@ func (r *refiner) countHolders(words []lent) {
 	}
 }
 
-// pick keeps the words that distinguish most: those that other passages hold
-// too, but not all of them.
+// pick keeps the words that distinguish most: words that some other passages hold too, but not
+// all passages.
 func pick(words []lent, total float64) []lent {
 	words = slices.DeleteFunc(words, func(w lent) bool { return w.holders < 2 || w.holders > total/feedbackCommon })
 	for i := range words {

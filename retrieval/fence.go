@@ -12,9 +12,9 @@ import (
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral returns a text that can't be mistaken for more than a note: tags of the names above and
-// control tokens of chat templates lose their angle bracket to ‹, and invisible characters are
-// dropped, except the joiners that scripts and emoji need.
+// neutral returns a text that can't be mistaken for anything but a note. In tags with the names
+// above and in control tokens of chat templates it replaces the angle bracket by ‹. It drops
+// invisible characters, except the joiners that scripts and emoji need.
 func neutral(text string) string {
 	if plain(text) {
 		return text
@@ -30,8 +30,7 @@ func neutral(text string) string {
 	return b.String()
 }
 
-// plain reports whether a text needs no look: it holds nothing to drop and no
-// bracket.
+// plain reports whether a text needs no change, because it holds no bracket and nothing to drop.
 func plain(text string) bool {
 	for _, r := range text {
 		if r >= utf8.RuneSelf && (dropped(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029') ||
@@ -42,8 +41,8 @@ func plain(text string) bool {
 	return true
 }
 
-// visible drops characters that don't belong in a note, and turns those that
-// may be shown as line breaks into line breaks.
+// visible drops characters that don't belong in a note. It replaces characters that may be shown
+// as line breaks by line breaks.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -58,9 +57,8 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// dropped reports whether r is one of the control characters, marks that turn
-// the order of writing round, and characters that can't be seen and that no
-// script needs.
+// dropped reports whether r is a control character, a mark that changes the direction of writing,
+// or an invisible character that no script needs.
 func dropped(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -119,7 +117,7 @@ func named(word []byte) bool {
 	return false
 }
 
-// unseen reports whether a character within a word is not seen there.
+// unseen reports whether a character is invisible within a word.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
 }
@@ -140,7 +138,7 @@ func pairs(from, to string) map[rune]byte {
 	return out
 }
 
-// narrow returns the ASCII character of one of full width.
+// narrow returns the ASCII character for a full-width character.
 func narrow(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xfee0
@@ -148,7 +146,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// fold returns the small letter that a character is read as, 0 if none.
+// fold returns the small letter as which a character is read, or 0 if there is no such letter.
 func fold(r rune) byte {
 	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
 		return 'a' + byte((r-0x1d400)%26)

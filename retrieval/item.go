@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// Item is a run of lines that is in a prompt as one note.
+// Item is a run of lines that a prompt holds as one note.
 type Item struct {
 	Kind Kind `json:"kind"`
 	// Path is "" for spans and records, ID "" for files.
 	Path string `json:"path"`
 	ID   string `json:"id,omitempty"`
-	// StartLine and EndLine are the first and the last line of Text. Lines that
-	// carry nothing may be missing between them.
+	// StartLine and EndLine are the first and the last line of Text. Lines without content may be
+	// missing between them.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
-	// Trail is the headings that all of it is under.
+	// Trail is the headings above the whole item.
 	Trail []string `json:"trail,omitempty"`
-	// Origin is that of its hits.
+	// Origin is the Origin of the item's hits.
 	Origin   string `json:"origin,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Citation string `json:"citation"`
-	// SupersededBy is the citation that replaces its hits. If only some of them have one, it
-	// lists "L3 by " and the citation for each.
+	// SupersededBy is the citation of the text that replaces the item's hits. If only some hits
+	// were replaced, it lists these hits, each as "L3 by " and the citation.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// Dates are those of its hits, as far as their lines are in Text.
+	// Dates are the dates of the item's hits whose lines are in Text.
 	Dates []Dated `json:"dates,omitempty"`
 	Text  string  `json:"text"`
-	// Score is that of its best hit, Hits are the IDs of all of them.
-	Score float64  `json:"score"`
-	Hits  []string `json:"hits"`
+	// Score is the score of the best hit.
+	Score float64 `json:"score"`
+	// Hits are the IDs of all hits in the item.
+	Hits []string `json:"hits"`
 	// Cut reports whether a hit did not fit whole.
 	Cut bool `json:"cut,omitempty"`
 
@@ -43,18 +44,19 @@ func (it *Item) Shows(no int) bool {
 	return slices.ContainsFunc(it.lines, func(l line) bool { return l.no == no && l.text != gap })
 }
 
-// segment is a hit as far as it is shown.
+// segment is the shown part of a hit.
 type segment struct {
 	hit *Hit
-	// rank is the hit's place among those that were offered.
+	// rank is the hit's place among the hits given to Pack.
 	rank int
-	// from and to are the lines that it covers, those left out among them.
+	// from and to are the first and the last line that the segment covers, including lines that
+	// are left out.
 	from, to int
 	lines    []line
 	cut      bool
 }
 
-// source names the text that a segment's lines are counted in.
+// source names the text in which a segment's lines are counted.
 func (s *segment) source() string { return string(s.hit.Kind) + cmp.Or(s.hit.Path, s.hit.ID) }
 
 // touches reports whether another segment is of the same text and overlaps it or is next to it.
@@ -62,8 +64,8 @@ func (s *segment) touches(o segment) bool {
 	return s.from <= o.to+1 && o.from <= s.to+1 && s.source() == o.source()
 }
 
-// assemble makes items of segments: those that overlap or touch in one text
-// become one. Items are in the order of their best segments.
+// assemble makes items of segments. Segments that overlap or touch in one text become one item.
+// Items are in the order of their best segments.
 func assemble(segments []segment) []Item {
 	sorted := slices.Clone(segments)
 	slices.SortStableFunc(sorted, func(a, b segment) int {
@@ -93,7 +95,7 @@ func assemble(segments []segment) []Item {
 	return items
 }
 
-// fuse makes an item of segments of one text, in its order.
+// fuse makes an item of segments of one text, which must be in the order of the text.
 func fuse(segments []segment) (Item, int) {
 	best := slices.MinFunc(segments, func(a, b segment) int { return cmp.Compare(a.rank, b.rank) })
 	item := Item{Kind: best.hit.Kind, Path: best.hit.Path, Trail: segments[0].hit.Trail, Origin: best.hit.Origin, Date: best.hit.Date, Score: best.hit.Score}
@@ -122,7 +124,8 @@ func fuse(segments []segment) (Item, int) {
 	return item, best.rank
 }
 
-// supersededOf returns which part of an item was superseded, and by which citation.
+// supersededOf returns the SupersededBy of an item: the superseded parts and the citations that
+// replace them.
 func supersededOf(segments []segment, best segment) string {
 	var parts []string
 	for _, s := range segments {

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// key is a word, or the beginning of a long one, in keySymbols symbols, the first on top. After
-// the end of a shorter word the symbols are 0. Above the symbols is a remainder that
-// distinguishes numbers, which is 0 for a word of letters alone.
+// key is a word, or the beginning of a long word, in keySymbols symbols. The first symbol is in
+// the highest bits. After the end of a shorter word the symbols are 0. Above the symbols is a
+// remainder that distinguishes numbers. The remainder is 0 for a word of letters alone.
 type key uint64
 
 const (
 	keySymbols = 12
 	symbolBits = 5
 	symbolMask = 1<<symbolBits - 1
-	// firstDigit is the symbol of 0 and 5. Those below are the letters.
+	// firstDigit is the symbol of 0 and 5. The symbols below it are the letters.
 	firstDigit = 27
 	// remainders is a prime, so that numbers whose digits share their symbols
 	// differ in it.
@@ -30,12 +30,12 @@ const (
 	capital
 	number
 	alnum = small | capital | number
-	// joint joins two words to one name: _ - . ' and, between digits, a comma.
+	// joint joins two words to one name. The joints are _ - . ' and, between digits, a comma.
 	joint kind = 1
 )
 
-// kinds holds each byte's effect and symbol. A letter has one symbol whatever its case; the
-// digits share those that the letters leave.
+// kinds holds each byte's effect and symbol. A letter has one symbol for both cases. The digits
+// share the symbols that letters do not use.
 var kinds = func() (t [256]kind) {
 	for c := kind(0); c < 26; c++ {
 		t['a'+c], t['A'+c] = small|(c+1), capital|(c+1)
@@ -80,8 +80,8 @@ func emoji(r rune) bool {
 // emojiKey has a remainder that no number has.
 func emojiKey(r rune) key { return (remainders+1)<<numberShift | key(r) }
 
-// wordly reports whether a character is part of words. Punctuation, arrows and
-// lines, which tools often draw, are excluded first.
+// wordly reports whether a character may be part of a word. It first excludes punctuation, arrows
+// and box-drawing lines, which are frequent in the output of tools.
 func wordly(r rune) bool {
 	switch {
 	case r >= 0x2010 && r < 0x2070, r >= 0x2190 && r < 0x2460, r >= 0x2500 && r < 0x2600, r >= 0xfe00 && r <= 0xfe0f, r == utf8.RuneError:
@@ -90,8 +90,8 @@ func wordly(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.M)
 }
 
-// appendWord appends the keys of the word at i, and returns where it ends. Most
-// words are small letters alone.
+// appendWord appends the keys of the word at i, and returns the end of the word. Most words are
+// small letters alone.
 func appendWord(dst []key, text string, i int) ([]key, int) {
 	b, j := beginning{}, i
 	for ; j < len(text) && kinds[text[j]]&small != 0; j++ {
@@ -109,8 +109,7 @@ func appendWord(dst []key, text string, i int) ([]key, int) {
 type beginning struct {
 	symbols key
 	n       uint
-	// number is the value of the digits, 1 before the first of them; 0 if there
-	// is none.
+	// number is the value of the word's digits after a leading 1, or 0 if the word has no digits.
 	number uint64
 }
 
@@ -133,8 +132,8 @@ func (b beginning) key() key {
 	return k
 }
 
-// compound is a word with all parts that joints and changes of case connect. It must be cut at
-// the same places as in package analysis.
+// compound is a word with all its parts, which joints or changes of case separate. It must be cut
+// at the same places as in package analysis.
 type compound struct {
 	dst          []key
 	begin        int // of its keys
@@ -194,7 +193,7 @@ func (w *compound) upper(c byte) {
 	w.add(c)
 }
 
-// cut ends a part. A single letter is not one.
+// cut ends a part. A single letter is not a part.
 func (w *compound) cut(part beginning) {
 	w.parts++
 	if part.n > 1 || part.number != 0 {

@@ -45,9 +45,9 @@ func sum(lines []line) int {
 	return n - min(1, len(lines))
 }
 
-// window finds the first run of whole lines within a size that holds the most
-// of the question's terms, and then lets it grow on both sides as far as the
-// size goes. If a line is larger than that by itself, it may be the answer alone.
+// window finds the run of whole lines within a size that holds the most of the question's terms,
+// and takes the first of several such runs. It then extends the run on both sides up to the size.
+// A single line that is larger than the size may also be returned.
 func window(lines []line, limit int) (from, to int) {
 	var has holding
 	best, size, i := -1, -1, 0
@@ -109,8 +109,8 @@ func grow(lines []line, from, to, limit int) (int, int) {
 	return from, to
 }
 
-// excerpt returns the window of lines within a size; a line that is larger by
-// itself is cut at word borders.
+// excerpt returns the window of lines within a size. A line that is larger than the size is cut
+// at word borders.
 func excerpt(lines []line, limit int, terms []uint32) []line {
 	if len(lines) == 0 || limit <= 0 {
 		return nil
@@ -151,9 +151,9 @@ func shorten(l line, limit int, terms []uint32) line {
 	return l
 }
 
-// cut takes a line apart into pieces of at most n characters that end after a space if there is
-// one. The sizes that window adds for line ends are then unused, which only makes the excerpt a
-// little shorter.
+// cut divides a line into pieces of at most n characters. A piece ends after a space if it holds
+// a space. The sizes that window adds for line ends are then unused, which only makes the excerpt
+// a little shorter.
 func cut(text string, n int) []line {
 	var out []line
 	for text != "" {
@@ -177,12 +177,11 @@ func cut(text string, n int) []line {
 	return out
 }
 
-// languageSample is how much of a text its language is detected from, in
-// bytes.
+// languageSample is the number of bytes of a text from which its language is detected.
 const languageSample = 1 << 10 // 1 KiB
 
-// mark finds the terms in lines of one text, or pieces of a line. Without an
-// analyser none is found, and the beginning is shown.
+// mark finds the terms in the lines of one text, or in the pieces of a line. Without an analyser
+// it finds no terms, and the beginning of the text is shown.
 func mark(lines []line, terms []uint32) {
 	a, err := analyzer()
 	if err != nil || len(terms) == 0 {
@@ -246,7 +245,7 @@ func (d *digest) mark(terms []uint32) (held uint64) {
 	return held
 }
 
-// mark is the mark of the hit's own lines, whose words may be kept.
+// mark marks the hit's own lines. It uses the kept words of these lines if there are any.
 func (h *Hit) mark(lines []line) {
 	if h.piece == nil {
 		mark(lines, h.terms)

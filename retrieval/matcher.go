@@ -8,17 +8,19 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// matcher finds which of a question's terms a word yields, by its key. Most keys
-// share too little with any term to be looked at; the others are turned into the
-// word again, which is analysed once.
+// matcher finds the terms of a question that a word has, by the key of the word. Most keys are
+// too unlike any term and are skipped. Any other key is turned into its word again, and the word
+// is analysed once.
 type matcher struct {
 	a     *analysis.Analyzer
 	lang  string
 	terms []string
-	// bit holds the terms by their hashes. known holds the words met, as bits.
+	// bit holds the bit of each term, by hash. known holds the terms of the words that were
+	// analysed, as bits.
 	bit   map[uint32]uint64
 	known known
-	// slots are the first three symbols that are worth a look, as bits.
+	// slots marks the combinations of the first three symbols with which a matching word may
+	// begin.
 	slots [keySlots / 64]uint64
 	buf   []byte
 	hash  []uint32
@@ -28,8 +30,8 @@ const (
 	slotShift = (keySymbols - 3) * symbolBits
 	keySlots  = 1 << (3 * symbolBits)
 	fullKey   = key(symbolMask) // of the last symbol
-	// leastStem is the length from which on a stem is taken for that of a long
-	// word that begins with it.
+	// leastStem is the least length of a stem that counts as the stem of every long word that
+	// begins with it.
 	leastStem = 6
 )
 
@@ -44,8 +46,8 @@ func newMatcher(a *analysis.Analyzer, terms []string, lang string) *matcher {
 	return m
 }
 
-// add takes a term in. Its words begin as it does, except a last letter that stemming may have
-// changed; whether they hold digits or are an emoji is known from the key alone.
+// add adds a term. The words of the term begin with it, except for its last letter, which
+// stemming may have changed. The key alone tells whether a word holds digits or is an emoji.
 func (m *matcher) add(term string, bit uint64) {
 	k, letters := keyOf(term)
 	if k == 0 {
@@ -66,7 +68,8 @@ func (m *matcher) add(term string, bit uint64) {
 	}
 }
 
-// keyOf returns the key of a term, 0 if it has none, and whether it has only letters.
+// keyOf returns the key of a term, or 0 if the term has no key. letters reports whether the term
+// has only letters.
 func keyOf(term string) (k key, letters bool) {
 	if r, n := utf8.DecodeRuneInString(term); n == len(term) && emoji(r) {
 		return emojiKey(r), false
@@ -84,8 +87,8 @@ func keyOf(term string) (k key, letters bool) {
 	return b.key(), letters
 }
 
-// count adds to counts, which has a place for each term, how often keys hold it,
-// weight for each time. Counts end at 255, where BM25 has long been full.
+// count adds to counts the number of occurrences of each term in keys, times weight. A count
+// never exceeds 255, where more occurrences no longer change BM25.
 func (m *matcher) count(keys []key, counts []uint8, weight uint8) {
 	for _, k := range keys {
 		if slot := k >> slotShift % keySlots; m.slots[slot/64]&(1<<(slot%64)) == 0 {
@@ -98,7 +101,7 @@ func (m *matcher) count(keys []key, counts []uint8, weight uint8) {
 	}
 }
 
-// held returns the terms that the word of a key leaves.
+// held returns the terms that the word of a key has.
 func (m *matcher) held(k key) uint64 {
 	s := m.known.slot(k)
 	if s.key == 0 {
@@ -113,7 +116,7 @@ func (m *matcher) analyse(k key) (set uint64) {
 	if !ok {
 		return 0
 	}
-	if k&fullKey != 0 { // there may be more of it
+	if k&fullKey != 0 { // the word may be longer than its key
 		for i, t := range m.terms {
 			if len(t) >= leastStem && strings.HasPrefix(word, t[:min(len(t), len(word))]) {
 				set |= 1 << i
@@ -146,8 +149,8 @@ func (k key) word() (string, bool) {
 	return string(b[:n]), n > 0
 }
 
-// known maps keys to the terms that their words leave, as bits. It is looked up
-// for most words of an archive, and is several times as fast as a map.
+// known maps keys to the terms of their words, as bits. It is looked up for most words of an
+// archive, so it is not a map, which would be several times slower.
 type known struct {
 	slots []knownSlot // a power of two of them, at most half of them used
 	used  int
@@ -160,7 +163,7 @@ type knownSlot struct {
 
 func newKnown() known { return known{slots: make([]knownSlot, 512)} }
 
-// slot returns the slot of a key, or the free one where it belongs.
+// slot returns the slot of a key, or the free slot where the key belongs.
 func (t *known) slot(k key) *knownSlot {
 	mask := len(t.slots) - 1
 	i := int(uint64(k) * 0x9E3779B97F4A7C15 >> (64 - bits.Len(uint(mask))))

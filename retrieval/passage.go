@@ -12,59 +12,63 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// maxPassage is the most lines of a passage. Larger units are cut into parts.
+// maxPassage is the largest number of lines of a passage. Larger units are cut into parts.
 const maxPassage = 5
 
-// passage is a turn, an item, a paragraph or a part of one: the finest piece of a
-// chunk that is found by itself. A heading belongs to the first passage under it.
+// passage is the smallest piece of a chunk that a search finds by itself: a turn, an item, a
+// paragraph, or a part of a paragraph. A heading belongs to the first passage under it.
 type passage struct {
-	// from and to are its lines in the chunk, from 0, to exclusive.
+	// from is the passage's first line in the chunk, counted from 0. to is the line after its
+	// last line.
 	from, to int
-	// own is the first of them that is not a heading.
+	// own is the first line of the passage that is not a heading.
 	own int
-	// label is the speaker's name, as its analysed words, nil if there is none.
+	// label holds the analysed words of the speaker's name. It is nil if there is no speaker.
 	label *digest
-	// body holds the passage's words without the label's. about holds those of its headings in
-	// the chunk, which trail has in full.
-	body  digest
+	// body holds the passage's words without the words of the label.
+	body digest
+	// about holds the words of the passage's headings in the chunk. trail has the headings in
+	// full.
 	about *digest
-	// title is the words of the headings that are among its lines; nil without.
+	// title holds the words of the headings among the passage's lines. It is nil if there are no
+	// such headings.
 	title *digest
 	trail []string
-	// task: it is something to do, with a box to tick.
+	// task reports whether the passage is a task with a checkbox.
 	task bool
-	// asks is the share of its sentences that are questions.
+	// asks is the share of the passage's sentences that are questions.
 	asks float64
-	// tagged: it carries a tag of its significance.
+	// tagged reports whether the passage carries a tag of significance.
 	tagged bool
-	// gone: all of its own lines are marked as no longer valid.
+	// gone reports whether all of the passage's own lines are marked as no longer valid.
 	gone bool
-	// changes: it mentions a statement that it replaces.
+	// changes reports whether the passage mentions a statement that it replaces.
 	changes bool
-	// pairs are those of its text as spellings are compared.
+	// pairs are the pairs of the passage's text, in the form in which spellings are compared.
 	pairs pairMask
-	// others is shared by the passages that speak of none.
+	// others is shared by all passages that mention no other statement.
 	*others
-	// begin is the offset of its text in the chunk's, ownBegin that of its own lines. end is the
-	// end of both.
+	// begin is the offset of the passage's text in the chunk's text. ownBegin is the offset of
+	// its own lines. end is the end of both.
 	begin, ownBegin, end int32
 	read
 }
 
-// others is which other statements a passage speaks of.
+// others describes the other statements that a passage mentions.
 type others struct {
-	// comesFrom and supersedes are its references.
+	// comesFrom and supersedes are the passage's references.
 	comesFrom, supersedes []string
-	// replaces describes the statement that it replaces, nil if it mentions none or is gone
-	// itself; former are the pairs of that one's words.
+	// replaces describes the statement that the passage replaces. It is nil if the passage
+	// mentions no such statement or is gone itself.
 	replaces *markdownstore.Replacement
-	former   pairMask
+	// former are the pairs of the words of the replaced statement.
+	former pairMask
 }
 
 var noOthers others
 
-// read is the kept analysis of a text that was shown: the words of each of its lines, and the
-// times that it names. Both are made when they are first asked for.
+// read is the kept analysis of a shown text: the words of each of its lines, and the times that
+// the text names. Both are made on first use.
 type read struct {
 	lines atomic.Pointer[[]*digest]
 	told  atomic.Pointer[told]
@@ -73,16 +77,17 @@ type read struct {
 // outline is the passages of a chunk, in order.
 type outline struct {
 	passages []*passage
-	// over is the words of the headings above the whole chunk.
+	// over holds the words of the headings above the whole chunk.
 	over *digest
-	// facts are the words of its facts, in their order.
+	// facts are the words of the chunk's facts, in the order of the facts.
 	facts []*digest
 	// mask marks the words of all passages.
 	mask wordMask
 	// read is of the whole chunk.
 	read
-	// whole is the digest of the chunk, spelt the pairs of its spelling, made on first use.
+	// whole is the digest of the chunk. It is made on first use.
 	whole atomic.Pointer[digest]
+	// spelt holds the pairs of the chunk's spelling. It is made on first use.
 	spelt atomic.Pointer[pairMask]
 }
 
@@ -116,7 +121,8 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	return o
 }
 
-// wordMask marks words by their hashes: one that isn't marked isn't among them.
+// wordMask marks words by their hashes. A word that isn't marked isn't in the set; a marked word
+// may be.
 type wordMask [16]uint64
 
 func (m *wordMask) add(d *digest) {
@@ -168,17 +174,19 @@ type cutter struct {
 	// terms are the analysed words of each line.
 	terms [][]byte
 	above []string
-	// open are the headings in force that are in the chunk; about their words.
-	open  []markdownstore.Unit
+	// open are the current headings that are in the chunk.
+	open []markdownstore.Unit
+	// about holds the words of these headings.
 	about *digest
-	// head is where the headings that wait for their text begin; heads reports whether there are
-	// any.
-	head  int
+	// head is the first line of the headings that have no text yet.
+	head int
+	// heads reports whether there are such headings.
 	heads bool
 	out   []*passage
-	// digests are all digests that were made. sets holds their sets.
+	// digests are all digests that were made.
 	digests []*digest
-	sets    []uint32
+	// sets holds the sets of these digests.
+	sets []uint32
 	// room, buf and spelt are used again and again.
 	room       []uint32
 	buf, spelt []byte
@@ -202,8 +210,8 @@ func (c *cutter) unit(u markdownstore.Unit) {
 	}
 }
 
-// heading puts a heading into force. If it is not under those that wait before
-// it, these become a passage of their own.
+// heading makes u a current heading. If u is not below the headings that have no text yet, these
+// headings become a passage of their own.
 func (c *cutter) heading(u markdownstore.Unit, from int) {
 	if c.heads && c.open[len(c.open)-1].Level >= u.Level {
 		c.flush(from)
@@ -222,7 +230,7 @@ func (c *cutter) heading(u markdownstore.Unit, from int) {
 	c.about = c.words(labels)
 }
 
-// flush makes a passage of headings that nothing follows.
+// flush makes a passage of the headings that have no text yet.
 func (c *cutter) flush(to int) {
 	if c.heads {
 		c.heads = false
@@ -230,8 +238,8 @@ func (c *cutter) flush(to int) {
 	}
 }
 
-// text makes passages of a unit and the headings that wait for it: one, or parts of
-// equal size.
+// text makes passages of a unit and the headings just above it. It makes one passage, or several
+// of equal size.
 func (c *cutter) text(u markdownstore.Unit, from, to int) {
 	start := from
 	if c.heads {
@@ -267,11 +275,11 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 // box matches the checkbox of a task.
 var box = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]`)
 
-// stamp matches the beginning of log lines: a time or a day.
+// stamp matches a time or a day at the beginning of a log line.
 var stamp = textutil.LazyRegexp(`^[\s>*\-\[(]{0,6}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)`)
 
-// stamped reports whether some lines are of a log, each of which says something by itself:
-// most of them begin with a time.
+// stamped reports whether lines are lines of a log, which are independent of each other. Most
+// lines of a log begin with a time.
 func stamped(lines []string) bool {
 	n := 0
 	for _, l := range lines {
@@ -282,8 +290,8 @@ func stamped(lines []string) bool {
 	return n > 1 && 2*n > len(lines)
 }
 
-// add finishes a passage, whose own words begin at a line. Headings in front of
-// that are words of about.
+// add finishes a passage. Its own words begin at the line own. Headings before that line count as
+// words of about.
 func (c *cutter) add(p *passage, own int) {
 	begin, end := lineSpan(c.whole, p.from, p.to)
 	ownBegin := begin
@@ -334,8 +342,8 @@ func (c *cutter) hashes(from, to int) []uint32 {
 	return c.room
 }
 
-// trail returns the headings of a passage. Those of the chunk's own that all
-// of it is under are in the chunk's trail already.
+// trail returns the headings of a passage. Headings that are above the whole chunk are in the
+// chunk's trail already.
 func (c *cutter) trail() []string {
 	if len(c.open) == 0 {
 		return c.above
@@ -372,8 +380,8 @@ func (c *cutter) tally(d *digest, tokens []uint32) *digest {
 	return d
 }
 
-// pack puts the sets of all digests into one piece of memory, no larger than it must be
-// since it is kept for long.
+// pack copies the sets of all digests into one slice of exactly the needed size, because the
+// slice is kept for long.
 func (c *cutter) pack() {
 	all := make([]uint32, 0, len(c.sets))
 	for _, d := range c.digests {
@@ -406,9 +414,9 @@ func questionShare(text string) float64 {
 	return asked / (asked + told)
 }
 
-// tagged matches an entry that carries a tag of significance, at its beginning (after bullet, box
-// and time) or its end; the tags are those of package consolidation. A bracket followed by ( is a
-// link, not a tag.
+// tagged matches an entry that carries a tag of significance at its beginning (after bullet, box
+// and time) or at its end. The tags are the tags of package consolidation. A bracket followed by
+// ( is a link, not a tag.
 var tagged = textutil.LazyRegexp(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\d{1,2}:\d{2}\W{1,4})?\W{0,3}` + tagBracket + `(?:[^(]|$)|` + tagBracket + `\W{0,3}$`)
 
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`

@@ -6,10 +6,10 @@ import "time"
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
-	// Limit is how many hits come back at most; 0 means DefaultLimit.
+	// Limit is the largest number of returned hits. 0 means DefaultLimit.
 	Limit int
-	// MinScore is the least score of a hit. MinBest is the least score of the best hit: below it
-	// there are no hits.
+	// MinScore is the least score of a hit. MinBest is the least score of the best hit. If the
+	// best hit has a lower score, Search returns no hits.
 	MinScore, MinBest float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
@@ -23,21 +23,23 @@ type Query struct {
 	NoSnippets bool
 	// Want, if not nil, reports whether a file's hits may be returned.
 	Want func(path string) bool
-	// Denied, if not "", is the reason why this session may not search memory, as half a
-	// sentence. The index is then not searched.
+	// Denied, if not "", is the reason why this session may not search memory, as a clause for a
+	// message. The index is then not searched.
 	Denied string
 	// Stale reports whether files have changed since they were indexed.
 	Stale bool
-	// StaleBy is how many, in words; "" if that is not known.
+	// StaleBy is the number of changed files, in words, or "" if the number is unknown.
 	StaleBy string
-	// Now is the moment that ages are counted to; zero is the present.
+	// Now is the moment at which ages are measured. The zero value means the present.
 	Now time.Time
-	// Age returns the time from which a file ages, by its path, its date (YYYY-MM-DD or "") and
-	// its modification time; ages is false for a file that never ages. If nil, no file ages.
+	// Age returns the time from which a file ages. Its arguments are the file's path, its date
+	// (YYYY-MM-DD or "") and its modification time. ages is false for a file that never ages. If
+	// Age is nil, no file ages.
 	Age func(path, date string, mod time.Time) (from time.Time, ages bool)
-	// Spans are searched in addition to the files; nil if there are none.
+	// Spans are searched in addition to the files. It is nil if there are no spans.
 	Spans *Spans
-	// MostSpans is how many spans are candidates at most; 0 means as many as chunks.
+	// MostSpans is the largest number of spans that are candidates. 0 means the number of chunks
+	// that are candidates.
 	MostSpans int
 	// WantSpan, if not nil, reports whether a span may be among the hits.
 	WantSpan func(*Span) bool

@@ -21,26 +21,29 @@ type search struct {
 	words, vectors bool
 	// outdated is Outdated as the index returned it.
 	outdated bool
-	// ranked: the order of its hits is kept; nothing ages, nothing moves back.
+	// ranked reports whether the order of the index's hits is kept. No hit then ages or moves
+	// back.
 	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
 	// exact holds the parts of the question that a text can contain verbatim.
 	exact asTyped
-	// when is the time that the question names, intent is implied by its form.
-	when   when
+	// when is the time that the question names.
+	when when
+	// intent is implied by the question's form.
 	intent intent
-	// understood: intent was read.
+	// understood reports whether intent was read.
 	understood bool
-	// asked are the words that the index was searched for. holders are the numbers of chunks that
-	// hold each of them. chunks is the number of all chunks.
-	asked   []string
+	// asked are the words for which the index was searched.
+	asked []string
+	// holders are the numbers of chunks that hold each word of asked.
 	holders []int64
+	// chunks is the number of all chunks.
 	chunks  int64
 	wordsOf *termWords
-	// calibrated: the hits' scores are chances.
+	// calibrated reports whether the hits' scores are chances.
 	calibrated bool
-	// vectorShare is how far vectors were relied on, as a share of the maximum.
+	// vectorShare is the weight of the vectors as a share of the maximum.
 	vectorShare float64
 }
 
@@ -192,7 +195,7 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	return hits
 }
 
-// embed makes the question's vector, nil if that fails or takes too long.
+// embed returns the question's vector, or nil if the Embedder fails or takes too long.
 func (s *search) embed(ctx context.Context) (string, []float32) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.EmbedTimeout)
 	defer cancel()
@@ -210,7 +213,7 @@ func (s *search) embed(ctx context.Context) (string, []float32) {
 	return "", nil
 }
 
-// halved reports in the result which of the two searches failed.
+// halved records in the result which of the two searches failed.
 func (s *search) halved(hits index.Hits) {
 	if err := hits.VectorErr; err != nil {
 		s.report(OK, "searched by words alone: "+index.Plain(err), err)
@@ -220,7 +223,7 @@ func (s *search) halved(hits index.Hits) {
 	}
 }
 
-// broken reports in the result why the index could not be searched. The error holds the remedy,
+// broken records in the result why the index could not be searched. The error holds the remedy,
 // for users who can apply it.
 func (s *search) broken(err error) {
 	if errors.Is(err, index.ErrMissing) {
@@ -272,7 +275,8 @@ func (s *search) rate(cs []*candidate) []*candidate {
 	return cs
 }
 
-// sufficient leaves the candidates that have MinScore, none if the best lacks MinBest.
+// sufficient returns the candidates with a score of at least MinScore. It returns no candidates
+// if the best score is below MinBest.
 func (s *search) sufficient(cs []*candidate) []*candidate {
 	if len(cs) == 0 {
 		return nil

@@ -24,7 +24,7 @@ var monthNames = numbered(
 	"december dec diciembre dezember dez décembre decembre dicembre dezembro",
 )
 
-// doubtful are names of months that mean something else too.
+// doubtful are names of months that are also other words.
 var doubtful = map[string]bool{"may": true, "march": true, "mar": true, "mars": true, "sep": true, "mai": true, "jan": true, "dec": true, "nov": true}
 
 var numberNames = numbered(
@@ -41,8 +41,8 @@ var unitNames = map[string]byte{
 	"year": 'y', "years": 'y', "año": 'y', "años": 'y', "ano": 'y', "anos": 'y', "jahr": 'y', "jahre": 'y', "jahren": 'y', "年": 'y',
 }
 
-// spokenNames are stretches that are named from today on: a unit, and how many of
-// it ago.
+// spokenNames are periods that are named relative to today. Each has a unit, and the number of
+// units ago.
 var spokenNames = map[string]string{
 	"today": "d0", "yesterday": "d1", "this week": "w0", "last week": "w1", "this month": "m0", "last month": "m1",
 	"this year": "y0", "last year": "y1",
@@ -80,7 +80,7 @@ func latinNumbers() map[string]int {
 	return out
 }
 
-// numbered gives words their place from 1.
+// numbered maps each word to the number of its group, from 1.
 func numbered(groups ...string) map[string]int {
 	out := map[string]int{}
 	for i, g := range groups {
@@ -106,7 +106,7 @@ func oneOf[V any](m map[string]V) string {
 	return strings.Join(out, "|")
 }
 
-// border keeps the words of an expression from matching within others, except those in Chinese.
+// border keeps the words of an expression from matching within other words, except Chinese words.
 func border(words string) string {
 	var latin, han []string
 	for _, w := range strings.Split(words, "|") {
