@@ -24,7 +24,7 @@ type packageComments struct {
 	types map[string]typeComment
 	// consts are the values of a type's constants, in their order.
 	consts map[string][]string
-	// open holds types with some words that are constants of other packages.
+	// open holds the types of which some values are constants of other packages.
 	open map[string]bool
 }
 
@@ -38,7 +38,8 @@ func (c *comments) of(t reflect.Type) typeComment {
 	return c.pkg(t).types[name]
 }
 
-// words returns the values of the constants of a string type, or none if they are not all known.
+// words returns the values of the constants of a string type. It returns nil if some values are
+// not known.
 func (c *comments) words(t reflect.Type) []string {
 	if t.PkgPath() == "" || c.pkg(t).open[t.Name()] {
 		return nil
@@ -66,7 +67,8 @@ func (c *comments) pkg(t reflect.Type) *packageComments {
 		c.err = err
 	}
 	for _, pkg := range pkgs {
-		// Files come in no order; constants of one type are in one file.
+		// The order of the files does not matter, because the constants of a type are in one
+		// file.
 		for _, f := range pkg.Files {
 			for _, d := range f.Decls {
 				if g, ok := d.(*ast.GenDecl); ok {

@@ -1,6 +1,5 @@
 // Package contract makes the JSON Schema of the documents that the program prints and of the
-// daemon's methods, and validates documents by it. Tests and generators use it; the program does
-// not.
+// daemon's methods, and validates documents by it. Only tests and generators use it.
 package contract
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Documents are the definitions of a schema file, by which documents are validated.
+// Documents holds the definitions of a schema file, and validates documents by them.
 type Documents struct {
 	defs    map[string]*jsonschema.Schema
 	loaded  map[string]*jsonschema.Resolved
@@ -46,7 +45,7 @@ func Load(path string) (*Documents, error) {
 	return d, nil
 }
 
-// Names returns the names of the documents, memkernel/plan/v1 among them, sorted.
+// Names returns the sorted names of the documents, such as memkernel/plan/v1.
 func (d *Documents) Names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.defs)), func(name string) bool { return !strings.HasPrefix(name, "memkernel/") })
 }
@@ -75,7 +74,8 @@ func (d *Documents) Validate(name string, v any) error {
 	return d.loaded[name].Validate(v)
 }
 
-// CheckCall validates a call of a method, with nil for no parameters, and the result that it had.
+// CheckCall validates the parameters and the result of a call of a method. params is nil for a
+// call without parameters.
 func (d *Documents) CheckCall(method string, params, result any) error {
 	for i := range d.methods {
 		m := &d.methods[i]

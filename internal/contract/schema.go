@@ -32,8 +32,9 @@ type Source struct {
 	Methods   []Method
 }
 
-// Schema returns the text of the schema file: a definition for every document, under its name,
-// one for each struct that it has, and the methods of the daemon under the keyword "methods".
+// Schema returns the text of the schema file. It has a definition for every document, under the
+// document's name, and a definition for every struct in the documents. The keyword "methods"
+// holds the methods of the daemon.
 func (s *Source) Schema() (string, error) {
 	m := &maker{comments: comments{root: s.Root}, docs: map[reflect.Type][]string{}, whole: map[string]bool{}, known: map[typeAt]string{}, defs: map[string]*jsonschema.Schema{}}
 	for _, name := range slices.Sorted(maps.Keys(s.Documents)) {
@@ -73,8 +74,8 @@ func (s *Source) Schema() (string, error) {
 // maker makes definitions of types.
 type maker struct {
 	comments comments
-	// docs holds the names of documents by type. whole holds the documents whose definition is
-	// that of their only type.
+	// docs holds the names of documents by type. whole holds the documents that have only one
+	// type.
 	docs  map[reflect.Type][]string
 	whole map[string]bool
 	known map[typeAt]string
@@ -82,8 +83,8 @@ type maker struct {
 	err   error
 }
 
-// typeAt is a type in calls or in answers: a member that is optional in a call may be in every
-// answer.
+// typeAt is a type together with its use in calls or in answers. The uses differ, because a
+// member that is optional in a call may be in every answer.
 type typeAt struct {
 	t      reflect.Type
 	answer bool
@@ -133,7 +134,7 @@ func (m *maker) object(at typeAt) *jsonschema.Schema {
 }
 
 // name returns a name that no other type has: the document's name, or else the type's own name
-// without the ending of calls. If that is taken, the name of the package precedes it.
+// without the ending of calls. If that name is taken, the name of the package precedes it.
 func (m *maker) name(at typeAt) string {
 	if docs := m.docs[at.t]; len(docs) == 1 && m.whole[docs[0]] {
 		return docs[0]
@@ -226,8 +227,8 @@ func (m *maker) fields(at typeAt) []field {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// member returns a member of an object. An optional member has a default if that equals the zero
-// value of its type.
+// member returns a member of an object. The schema has a default for an optional member only if
+// the default equals the zero value of the member's type.
 func (m *maker) member(answer bool, f reflect.StructField, name, options, doc string) field {
 	hint, required := f.Tag.Get("rpc"), false
 	if hint == "required" {
@@ -285,9 +286,9 @@ var (
 	reader     = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shape returns the schema of a type. The hint is the tag rpc of a member: the words of a
-// parameter, "object", "objects" or "texts" for JSON that is read later, or the name of a
-// document.
+// shape returns the schema of a type. The parameter hint is the tag rpc of a member. It holds the
+// allowed words of a parameter, the name of a document, or "object", "objects" or "texts" for
+// JSON that is read later.
 func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 	t := at.t
 	text, number, anything := &jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "object"}

@@ -1,11 +1,11 @@
-// Package crashtest kills programs in the middle of their writes, for tests of the files
-// that a crash leaves. It runs the test binary again as a child, in which one test is a
-// script. The child counts every write operation of package atomicfile and kills itself
-// with SIGKILL before the Nth, so that no deferred call, flush or handler runs. Everything
-// that the child printed before is acknowledged, and the parent looks for it in the files.
+// Package crashtest kills programs in the middle of their writes, for tests of the files that a
+// crash leaves. It runs the test binary again as a child, in which one test is a script. The
+// child counts every write operation of package atomicfile and kills itself with SIGKILL before
+// the Nth, so that no deferred call, flush or handler runs. All output of the child before its
+// death counts as acknowledged, and the parent looks for it in the files.
 //
-// A child that dies of anything else, or fails, fails the test. Package crashtest
-// is for tests only, and works on Unix: elsewhere it skips.
+// If a child fails, or dies for another reason, the test fails. Package crashtest is for tests
+// only. On systems other than Unix it skips the tests.
 package crashtest
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// The environment of a child: the script it runs, the folder it works in, and the
-// write operation before which it dies; 0 is none, and how many there were is written
-// to the file of envCount.
+// The environment of a child names the script that it runs, the folder that it works in, and the
+// write operation before which it dies. If the operation is 0, the child does not die, and writes
+// the number of its write operations to the file that envCount names.
 const (
 	envScript = "MEMKERNEL_CRASH_SCRIPT"
 	envDir    = "MEMKERNEL_CRASH_DIR"
@@ -40,11 +40,12 @@ func Child(t *testing.T) (dir string) {
 }
 
 // EveryWrite runs the test named script in a child that lives, to count its write operations.
-// Then it runs the test in children that die before the Nth operation, for N = 1, 2, …, each in a
-// folder of its own. The quick suite takes some N, spread evenly, unless the script is short.
-// EveryWrite calls after for each child with the folder, N and the child's output. The child that
-// lived comes last, with an N of one more than its write operations. A script must do at least
-// least write operations, or the test fails.
+// Then it runs the test in children that die before the Nth operation, for N = 1, 2, …. Each
+// child has a folder of its own. The quick suite uses only some values of N, spread evenly,
+// unless the script is short. EveryWrite calls after for each child with the folder, N and the
+// child's output. The last call is for the child that lived. Its N is the number of its write
+// operations plus one. The test fails if the script does fewer write operations than the
+// parameter least.
 func EveryWrite(t *testing.T, script string, least int, after func(dir string, n int, out []byte)) {
 	t.Helper()
 	whole := t.TempDir()

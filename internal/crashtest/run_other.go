@@ -9,7 +9,7 @@ import (
 
 func arm(*testing.T) {}
 
-// Arm does nothing where no process can be killed by a signal.
+// Arm does nothing on this system, because a process can't be killed by a signal.
 func Arm(*testing.T, int) *atomic.Int64 { return new(atomic.Int64) }
 
 func count(t *testing.T, _, _ string) (int, []byte) {

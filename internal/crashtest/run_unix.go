@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm makes the process kill itself before the operation that the environment gives, or else
-// write down the number of operations.
+// arm makes the process kill itself before the operation that the environment gives. If the
+// environment gives no operation, the process writes down the number of its operations.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))
 	if err != nil {
@@ -32,8 +32,8 @@ func arm(t *testing.T) {
 	}
 }
 
-// Arm kills this process with SIGKILL before its nth write operation from now on, and
-// counts them.
+// Arm kills this process with SIGKILL before its nth write operation from now on, and counts the
+// operations.
 func Arm(t *testing.T, at int) *atomic.Int64 {
 	t.Helper()
 	ops := new(atomic.Int64)
@@ -47,8 +47,8 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// count runs a script in a child that nobody kills, and returns its write operations and its
-// output.
+// count runs a script in a child that is not killed, and returns the number of its write
+// operations and its output.
 func count(t *testing.T, script, dir string) (ops int, out []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "count")

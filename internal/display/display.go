@@ -1,8 +1,9 @@
 // Package display draws the results of the kernel and the judges for people: explanations of
 // plans, tables, a picture of a session, progress. Its functions take plain data, a writer and a
-// style, write the drawing with one call and return the writer's error. It never opens a kernel,
-// reads a file or decides which data to show. Text keeps to the width of its style, and nothing
-// is said by colour alone. Callers must pass foreign text through a screen before a terminal.
+// style. They write the drawing with one call and return the writer's error. The package never
+// opens a kernel, reads a file or decides which data to show. Text fits the width of its style,
+// and no information is in colour alone. Callers must pass foreign text through a screen before a
+// terminal.
 package display
 
 import (
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	// Columns is the width that every line keeps to, except on a wider terminal.
+	// Columns is the largest width of a line, except on a wider terminal.
 	Columns = 80
 	// MaxColumns is the largest width of a line, because longer lines are hard to read.
 	MaxColumns = 140
@@ -117,15 +118,15 @@ func dollars(v *float64) string {
 }
 
 // Width returns the number of columns that a text without colour takes on a terminal: two for
-// each wide character (CJK, emoji and their sequences), none for a mark on another letter.
+// each wide character (CJK, emoji and their sequences) and none for a mark on another letter.
 func Width(s string) int { return uniseg.StringWidth(s) }
 
 // Left and Right pad to a width. Text that is too long is cut with a tilde.
 func Left(s string, n int) string  { return pad(Clip(s, n), "", " ", n) }
 func Right(s string, n int) string { return pad(Clip(s, n), " ", "", n) }
 
-// pad adds to either end until a text is n columns wide. A letter may take a space next to
-// it into its own column, so that the width is looked at again.
+// pad adds before and after to a text until the text is n columns wide. It measures the width
+// again after each step, because a letter may take a space next to it into its own column.
 func pad(s, before, after string, n int) string {
 	s = strings.Repeat(before, max(n-Width(s), 0)) + s + strings.Repeat(after, max(n-Width(s), 0))
 	for Width(s) < n {
@@ -208,8 +209,8 @@ func Flush(w io.Writer, b *strings.Builder) error {
 	return err
 }
 
-// para writes a text, wrapped to the style's width, after so many blanks a line; "" leaves it
-// without a colour.
+// para writes a text, wrapped to the style's width. The parameter indent is the number of blanks
+// before each line. If ink is "", the text has no colour.
 func (p Style) para(w io.Writer, indent int, ink Ink, text string) {
 	for _, l := range Wrap(text, p.Columns()-indent) {
 		if ink != "" {

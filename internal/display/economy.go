@@ -32,8 +32,8 @@ func Economy(w io.Writer, m *document.Economy, p Style) error {
 	return Flush(w, &b)
 }
 
-// economy writes the user's preference and the measured results of the choices in a window of
-// this size.
+// economy writes the user's choice and the measured results of all choices for a window of this
+// size.
 func (s *sheet) economy(c cachelayout.Cut, window int) {
 	own := Printable(string(cmp.Or(c.Economy, cachelayout.Balanced)))
 	m, err := document.MeasuredEconomy()

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Everywhere lists the text that was removed, or would be, the places searched, and the rest that
-// is left.
+// Everywhere lists the text that was, or would be, removed, the searched places, and the text
+// that is left.
 func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
 	var b strings.Builder
 	goes := "would go"

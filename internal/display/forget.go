@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Forgotten lists the entries that are forgotten, or would be.
+// Forgotten lists the entries that were, or would be, forgotten.
 func Forgotten(w io.Writer, out *api.Forgotten) error {
 	for _, p := range out.Pages {
 		what := strings.TrimSpace(cmp.Or(p.Tool, string(p.Type)) + " " + p.Path)

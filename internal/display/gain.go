@@ -43,7 +43,8 @@ func Gained(s *meter.Sum) string {
 	return line
 }
 
-// change is a saving as a change of the bill: 0.2 is −20 %. Less than a cent has none.
+// change formats a saving as a change of the bill: 0.2 is −20 %. It returns "" for less than a
+// cent.
 func change(s *meter.Sum) string {
 	if inCents(&s.WithoutUSD) == "$0.00" {
 		return ""
@@ -69,8 +70,8 @@ func Unknown(u meter.Unknown) (lines []string) {
 	return lines
 }
 
-// Gain draws the results of runs by day: a bar for the bill, and a lighter one up to the
-// estimated cost without memkernel.
+// Gain draws the results of runs by day. Each day has a bar for the bill, and a lighter bar up to
+// the estimated cost without memkernel.
 func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	var b strings.Builder
 	days, all := doc.Days, &doc.Total
@@ -98,7 +99,7 @@ func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	return Flush(w, &b)
 }
 
-// bars is how long a bar of a value is.
+// bars returns the length of the bar for a value.
 func bars(v, most float64, room int) int {
 	if most <= 0 {
 		return 0

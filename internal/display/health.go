@@ -14,7 +14,7 @@ import (
 var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
 
 // finding writes one finding after its head, which takes indent columns. It writes the hint below
-// unless the next finding has the same one.
+// the finding, unless the next finding has the same hint.
 func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
 	for _, l := range Wrap(text, p.Columns()-indent) {
 		b.WriteString(head + l + "\n")
@@ -61,10 +61,10 @@ func Doctor(w io.Writer, r *health.Report, p Style) error {
 	return Flush(w, &b)
 }
 
-// shownFindings is how many findings of a check the text shows.
+// shownFindings is the number of findings of a check that the text shows.
 const shownFindings = 10
 
-// Audit groups the findings of an audit by check; all shows every one.
+// Audit lists the findings of an audit, grouped by check. If all is set, it shows every finding.
 func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 	var b strings.Builder
 	clean := 0

@@ -84,7 +84,7 @@ func placesOf(h *api.History, v *history.Version) []string {
 	return out
 }
 
-// body returns the text of a version, or its difference from the previous version.
+// body returns the text of a version, or the difference from the previous version.
 func (p Style) body(h *api.History, v *history.Version) string {
 	var b strings.Builder
 	if v.Diff != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// marker paints the words of a query in a text. It compares words as the index does, whatever
-// their form. Without colour it changes nothing.
+// marker paints the words of a query in a text. It compares words as the index does, so other
+// forms of a word match too. Without colour it changes nothing.
 type marker struct {
 	Style
 	a     *analysis.Analyzer

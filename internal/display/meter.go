@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Meter is a line that shows the progress of a slow verb in per cent, and its rate per second. It
-// is drawn again and again, and wiped at the end. A nil Meter draws nothing.
+// Meter is a line that shows the progress of a slow verb in per cent, and its rate per second.
+// The line is redrawn repeatedly and wiped at the end. A nil Meter draws nothing.
 type Meter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	now      func() time.Time
 	patience time.Duration
 	// since is the time of the first Show, from which patience counts. begun is the start of the
-	// units whose rate is shown, when from of them were done.
+	// time for the shown rate. from is the number of units that were done at that time.
 	since, begun, last time.Time
 	what               string
 	from, done         int
@@ -33,8 +33,8 @@ func NewMeter(w io.Writer, patience time.Duration, now func() time.Time) *Meter 
 	return &Meter{w: Bare(w), now: now, patience: patience}
 }
 
-// Show draws that done of all units are finished, as in "replaying", 3, 10, "call". It begins
-// anew if the task or the unit changes, or if done falls.
+// Show draws that done of all units are finished, as in "replaying", 3, 10, "call". It starts
+// again if the task or the unit changes, or if done falls.
 func (m *Meter) Show(what string, done, all int, unit string) {
 	if m == nil {
 		return
@@ -111,7 +111,7 @@ func (m *Meter) Work(what string) {
 	}()
 }
 
-// Done wipes the line. The next Show begins anew.
+// Done wipes the line. The next Show starts again.
 func (m *Meter) Done() {
 	if m == nil {
 		return

@@ -27,15 +27,15 @@ const (
 	picFoot             = 30.0
 	picPause            = 5.0 // the width of a pause, if there are few
 	picLeastPause       = 1.5
-	picColumns          = 200 // the most columns that are drawn, each of one call or several
-	picCuts             = 80  // the most cuts that are marked in a plot: more can't be told apart
-	picOver             = 3.0 // the most that a plot shows of a prompt, in windows
+	picColumns          = 200 // the largest number of columns, each for one call or several
+	picCuts             = 80  // the largest number of marked cuts in a plot: more can't be told apart
+	picOver             = 3.0 // the largest height of a prompt in a plot, in windows
 	picLabel            = 42.0
 	picText, picCaption = 18, 16
 )
 
-// pictureTheme is the colours of a picture. It shows the cost of tokens in colours of Okabe and
-// Ito, which colour-blind people can tell apart.
+// pictureTheme holds the colours of a picture. The colours for the cost of tokens are those of
+// Okabe and Ito, which colour-blind people can tell apart.
 type pictureTheme struct {
 	back, ink, muted, pause, read, write, uncached string
 	lines                                          [PictureMost]string
@@ -83,9 +83,10 @@ type drawing struct {
 	marks bool // cuts are marked
 }
 
-// Picture draws a session under one to three policies as an SVG of one of the [PictureThemes]:
-// the prompt of every call by what it cost, and the bill as it grows. Callers must align the
-// results ([replay.Align]). Picture returns an error if they hold no call.
+// Picture draws a session under one to three policies as an SVG in one of the [PictureThemes]. It
+// shows the prompt of every call, coloured by the cost of its tokens, and the growing bill.
+// Callers must align the results ([replay.Align]). Picture returns an error if the results hold
+// no call.
 func Picture(w io.Writer, results []*replay.Result, theme string) error {
 	colours, ok := pictureThemes[theme]
 	if !ok {
@@ -321,9 +322,9 @@ func (p *drawing) scale() (top, window float64) {
 	return max(1, 1.08*max(top, window)), window
 }
 
-// panel draws the prompts of one policy in three layers: the whole prompt in the colour of
-// uncached tokens, over it the tokens read from or written to the cache, over that the tokens
-// read.
+// panel draws the prompts of one policy in three layers. The lowest layer is the whole prompt, in
+// the colour of uncached tokens. The middle layer is the tokens read from or written to the
+// cache. The top layer is the tokens read from the cache.
 func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	bottom := y + picPanel
 	height := func(v float64) float64 { return bottom - picPanel*min(v/top, 1) }
@@ -351,8 +352,8 @@ func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	}
 }
 
-// area fills the space below the columns' heights, as steps. It leaves out columns that have
-// nothing of that colour.
+// area fills the space below the columns' heights, as steps. It leaves out columns without tokens
+// of that colour.
 func (p *drawing) area(columns []pictureColumn, height func(float64) float64, colour string, of func(pictureColumn) (float64, bool)) {
 	var d strings.Builder
 	base, open := num(height(0)), false
@@ -431,7 +432,8 @@ func (p *drawing) bills(y float64) {
 	}
 	fmt.Fprintf(p, `<path d="M%s %sH%s" stroke="%s"/>`+"\n", num(picLeft), num(bottom), num(picRight), p.theme.muted)
 	slices.SortStableFunc(labels, func(a, b pictureLabel) int { return int(1000 * (a.y - b.y)) })
-	// From the lowest up, each label is as near to its line's end as the labels below it allow.
+	// Labels are placed from the lowest one up. Each label is as near to its line's end as the
+	// labels below it allow.
 	limit := bottom - 22
 	for i := len(labels) - 1; i >= 0; i-- {
 		l := &labels[i]

@@ -21,13 +21,13 @@ type Plan struct {
 	// Dialect and View describe the transcript. Dialect is "" without one.
 	Dialect transcript.Dialect
 	View    transcript.View
-	// Call is the number of the call among the Calls of the view, from 1, or 0 for a future call.
-	// It began at CallTime.
+	// Call is the number of the call, from 1, or 0 for a future call. Calls is the number of
+	// calls in the view. CallTime is the start of the call.
 	Call, Calls int
 	CallTime    time.Time
 	// Now is the time of the planned call.
 	Now time.Time
-	// HostMessages came from the host, a prompt included.
+	// HostMessages is the number of messages from the host, including a prompt.
 	HostMessages int
 	// FixedTokens is the size of the prompt parts that the transcript doesn't hold. Implied is
 	// set if the size was derived from the recorded usage.
@@ -206,7 +206,7 @@ func (s *sheet) budget() {
 	row("=", "free", limit-b.PlannedInputTokens, "")
 }
 
-// deferred sums up the changes that wait for a cut. It writes nothing if there are none.
+// deferred sums up the changes that wait for a cut. It writes nothing if no change waits.
 func (s *sheet) deferred() {
 	rows := s.out.Plan.Deferred
 	if len(rows) == 0 {
@@ -266,7 +266,7 @@ func (s *sheet) more(of, shown int) {
 	}
 }
 
-// saving compares a cost with that of no layout.
+// saving compares a cost with the cost without a layout.
 func saving(cost, without *float64) string {
 	if cost == nil || without == nil || *without <= 0 {
 		return ""

@@ -41,7 +41,7 @@ func lifetime(seconds int) string {
 	return d.String()
 }
 
-// bill writes the cache reads, cache writes and cost that the call should have.
+// bill writes the expected cache reads, cache writes and cost of the call.
 func (s *sheet) bill() {
 	l := &s.out.Plan.Layout
 	b := l.Bill
@@ -210,7 +210,8 @@ func reasonText(reason string) string {
 	return reason
 }
 
-// reasoningText says how the model's reasoning is bound, and how much of it the plan loses.
+// reasoningText describes how the model's reasoning is bound to its prefix, and how much of the
+// reasoning the plan loses.
 func reasoningText(r cachelayout.Reasoning) string {
 	bound := "bound to its prefix; after a change the provider refuses it"
 	if r.Binding == cachelayout.BindingDrops {

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// fromMemory tells whether a row shows a file of the workspace.
+// fromMemory reports whether a row shows a file of the workspace.
 func fromMemory(r *api.Included) bool {
 	switch r.Kind {
 	case string(pagevm.Bootstrap), string(pagevm.Preference), string(pagevm.Plan):
@@ -55,7 +55,7 @@ func leftOut(plan *api.ContextPlan) []api.Excluded {
 	return out
 }
 
-// memory lists the parts that memory adds to the prompt and those that it left out. Without
+// memory lists the parts that memory adds to the prompt, and the hits that were left out. Without
 // memory it writes nothing.
 func (s *sheet) memory() {
 	plan := s.out.Plan
@@ -84,7 +84,7 @@ func (s *sheet) memory() {
 	s.leftRows(left)
 }
 
-// memoryRow is one file or place; its tokens are left open below 0.
+// memoryRow writes the row of a file or place. If tokens is negative, that column is empty.
 func (s *sheet) memoryRow(kind, name, level string, tokens int) {
 	count := ""
 	if tokens >= 0 {

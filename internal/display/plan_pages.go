@@ -29,7 +29,7 @@ func fates(plan *api.ContextPlan) []fate {
 	var out []fate
 	for _, r := range plan.Debug.Included {
 		f := fate{kind: r.Kind, id: r.ID, level: r.Level.String(), before: r.FullTokens, after: r.Tokens}
-		if r.Level == pagevm.Full && !fromMemory(&r) { // those are told by file below
+		if r.Level == pagevm.Full && !fromMemory(&r) { // memory lists these by file
 			f.reason = r.Note
 		}
 		out = append(out, f)
@@ -99,7 +99,7 @@ func (s *sheet) level(name string, n int) string {
 	return s.Paint(colour, Left(name, n))
 }
 
-// pageRows lists single pages: those that lost most, or all with --all.
+// pageRows lists single pages: the pages that lost most, or all pages with --all.
 func (s *sheet) pageRows(all []fate) {
 	rows := slices.Clone(all)
 	title := "every page"

@@ -38,7 +38,7 @@ func (s *sheet) recorded() {
 	s.verdict(r)
 }
 
-// upToTarget leaves out calls that came after the one that is planned.
+// upToTarget leaves out the calls after the planned call.
 func (s *sheet) upToTarget(calls []predict.Call) []predict.Call {
 	if s.out.Call == 0 || s.out.CallTime.IsZero() {
 		return calls

@@ -61,12 +61,12 @@ func uncut(plan *api.ContextPlan) int {
 	return int(plan.Budgets.Utilization*float64(plan.Budgets.ContextWindow) + 0.5)
 }
 
-// over returns how many tokens a plan has above its room in the window.
+// over returns the number of tokens by which a plan exceeds its room in the window.
 func over(b *api.Budgets) int {
 	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
 }
 
-// saves describes the cost of the call, compared with no cache and no cut.
+// saves describes the cost of the call, compared with the cost without a cache and without a cut.
 func saves(out *Plan) string {
 	bill := out.Plan.Layout.Bill
 	wrote := bill.Write5mTokens + bill.Write1hTokens

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// Prices lists models, a line per tier, and numbers the sources below.
+// Prices lists models with a line per tier, and a numbered list of sources below.
 func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 	var b strings.Builder
 	b.WriteString(p.Paint(Bold, Left("model", 22)+Right("window", 7)+Right("input", 7)+Right("read", 7)+Right("short", 7)+Right("long", 6)+Right("output", 7)+"  "+Left("as of", 10)+Right("src", 4)) + "\n")

@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Reindex reports the results of a run. With quiet it reports only skipped or refused files and a
-// rebuilt index.
+// Reindex reports the results of a run. If quiet is set, it reports only skipped or refused files
+// and a rebuilt index.
 func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	var b strings.Builder
 	always := func(name, format string, args ...any) {
@@ -29,7 +29,7 @@ func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	if d.IndexBytes > 0 {
 		row("index", "%s, %s", d.Index, Size(d.IndexBytes))
 	} else {
-		row("index", "%s", d.Index) // a database, which is others' too
+		row("index", "%s", d.Index) // a database, which others may share
 	}
 	if d.Rebuilt != "" {
 		always("rebuilt", "%s", d.Rebuilt)
@@ -103,7 +103,8 @@ func told(s api.SkippedFile) string {
 	return s.Path + ": " + s.Reason
 }
 
-// ReindexStep returns the present stage of a reindex, and how many of all its units are done.
+// ReindexStep returns the present stage of a reindex, the number of finished units, and the
+// number of all units.
 func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
 	switch p.Stage {
 	case api.StageIndex:

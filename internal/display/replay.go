@@ -81,7 +81,8 @@ func bill(t *replay.Totals) *float64 {
 	return &whole
 }
 
-// notPlanned is the row of the calls that count for no policy. It is left out if there are none.
+// notPlanned is the name of the row for the calls that count for no policy. Without such calls
+// the row is left out.
 const notPlanned = "  not planned"
 
 var replayRows = []replayRow{
@@ -140,7 +141,7 @@ func replayNotes(doc *replay.Document) string {
 	return s
 }
 
-// unplannedNote says which calls were left out, and why.
+// unplannedNote names the calls that were left out, with the reason.
 func unplannedNote(r *replay.Result) string {
 	by := map[string][]string{}
 	for _, u := range r.Unplanned {

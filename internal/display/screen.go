@@ -26,7 +26,7 @@ func (s screen) Write(p []byte) (int, error) {
 // differs in every process.
 var seal = "\x1b" + rand.Text()
 
-// ours lets a sequence pass a screen that shows text.
+// ours marks a sequence of this program so that it passes a screen for text.
 func ours(sequence string) string { return seal + sequence + seal }
 
 // shown returns a text in which all control sequences except ours are visible.

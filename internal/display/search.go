@@ -12,11 +12,11 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// mostWeak is the number of hits printed if even the best one is weak.
+// mostWeak is the number of hits printed if even the best hit is weak.
 const mostWeak = 2
 
-// Hits prints a block per hit and marks the words of the query. explain adds the parts of each
-// score.
+// Hits prints a block per hit and marks the words of the query. If explain is set, it also prints
+// the parts of each score.
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
@@ -57,8 +57,8 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 	showRuns(b, h, runs, p, mark)
 }
 
-// showRuns prints the lines of a hit's place unchanged, lines of files with their numbers, and
-// headings where they change.
+// showRuns prints the lines of a hit's place unchanged. Lines of files have their numbers.
+// Headings are printed where they change.
 func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Style, mark *marker) {
 	last, trail := 0, runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
@@ -115,7 +115,7 @@ func showLine(b *strings.Builder, number, line string, p Style, ink Ink, mark *m
 	}
 }
 
-// above returns the headings that a text does not begin with itself.
+// above returns the headings of trail that text does not begin with.
 func above(trail []string, text string) []string {
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
@@ -141,7 +141,7 @@ func shared(a, b []string) int {
 // leastHeading is the shortest part of a heading that is worth showing, in columns.
 const leastHeading = 12
 
-// trailText joins headings, from the innermost outwards as far as there is room.
+// trailText joins headings. It takes as many headings as fit, from the innermost outwards.
 func trailText(trail []string, n int) string {
 	text := ""
 	for i, heading := range slices.Backward(trail) {
@@ -187,7 +187,7 @@ func days(n float64) string {
 	return fmt.Sprintf("%.0f days", n)
 }
 
-// BehindBy returns how many files an index lags by, or "" if that is not known.
+// BehindBy returns the number of files by which an index lags, or "" if the number is not known.
 func BehindBy(l *index.Lag) string {
 	if l == nil || l.Zero() {
 		return ""

@@ -118,7 +118,7 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	}
 }
 
-// hostBroke lists how often a host broke the cache, the causes, and the cost.
+// hostBroke lists the number, the causes and the cost of cache breaks by a host.
 func hostBroke(list []billing.Broken) string {
 	var parts []string
 	times := 0
@@ -158,7 +158,7 @@ func compact(n int) string {
 	return Thousands(n)
 }
 
-// sums writes a table of sums. It leaves out columns that do not fit, the last first.
+// sums writes a table of sums. If the columns don't fit, it leaves out the last ones.
 func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns int) {
 	cells := []struct {
 		head  string

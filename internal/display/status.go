@@ -133,8 +133,8 @@ func indexText(b *strings.Builder, p Style, ix *api.IndexStatus) {
 	}
 }
 
-// searchedText lists the sources that are searched and those that are not, and the settings that
-// change this.
+// searchedText lists the searched sources, the sources that are not searched, and the settings
+// that change this.
 func searchedText(m *api.MemoryStatus) string {
 	past := "not searched"
 	if m.Sessions.Enabled {

@@ -47,8 +47,8 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	return err
 }
 
-// factsLine describes the question about facts of a log that a model was asked, or would be, and
-// the facts taken.
+// factsLine describes the question about a log's facts that a model was, or would be, asked, and
+// the facts that were taken from the answer.
 func factsLine(f *api.Facts) string {
 	price := ""
 	if f.USD != nil {
@@ -73,7 +73,8 @@ const shownMove = 100
 // shownSuggestions is the number of suggestions shown.
 const shownSuggestions = 20
 
-// Pruned lists the blocks that moved, or would move, their new place, and those that stay.
+// Pruned lists the blocks that moved, or would move, with their new place. It also lists the
+// blocks that stay.
 func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 	for i := range out.Moves {
 		m := &out.Moves[i]
@@ -111,7 +112,7 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 var whose = map[consolidation.Origin]string{consolidation.OriginHand: "changed by hand", consolidation.OriginWords: "a person's words", consolidation.OriginUnknown: "of nobody known",
 	consolidation.OriginAgent: "an agent's, among others'", consolidation.OriginTool: "a tool's, among others'", consolidation.OriginUpkeep: "upkeep's, among others'"}
 
-// UnknownNames says which names of --include name nothing.
+// UnknownNames returns a message for names of --include that match no entry.
 func UnknownNames(names []string) []string {
 	var out []string
 	for _, n := range names {

@@ -1,8 +1,8 @@
-// Package document makes the documents that more than one door hands out: the command
-// line with --json, the daemon as results of calls. Each has one type and one maker here;
-// doc/schema.json is the contract. A document that one door alone has is in its package, but for
-// those of findings, which are spellings of one thing. Nothing here opens a kernel, reads
-// a file or prints.
+// Package document makes the documents that several doors return: the command line with --json,
+// and the daemon as results of calls. Each document has one type and one maker in this package,
+// and doc/schema.json is the contract. A document that only one door returns is in that door's
+// package, except for documents of findings. Package document never opens a kernel, reads a file
+// or prints.
 package document
 
 import (
@@ -26,16 +26,15 @@ func List[T any](s []T) []T {
 // Get is the document of get and read, for pages and for files.
 type Get struct {
 	Schema string `json:"schema"`
-	// SessionKey is "" for a file, and where several sessions have an id with different
-	// content.
+	// SessionKey is "" for a file, and if several sessions have the id with different content.
 	SessionKey string `json:"session_key"`
 	// Sessions lists the sessions that have the page, if the call named none.
 	Sessions []string `json:"sessions,omitempty"`
 	// ID is the requested identifier.
 	ID string `json:"id"`
-	// Reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
-	// not memory, AMBIGUOUS where several sessions have an id with different content and
-	// none was named. Detail says it in words.
+	// Reason is OK, or the reason why there is no text: NO_MATCH, FORGOTTEN, DENIED or AMBIGUOUS.
+	// DENIED means that the path is not memory. AMBIGUOUS means that several sessions have the id
+	// with different content and the call named no session. Detail is the reason in words.
 	Reason string `json:"reason"`
 	Detail string `json:"detail"`
 	// Bytes is the size of the content.
@@ -45,7 +44,7 @@ type Get struct {
 	Text     string `json:"text"`
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages"`
-	// Path, StartLine and EndLine describe a file. They are "" and 0 for a page.
+	// Path is the path of a file, "" for a page.
 	Path string `json:"path"`
 	// StartLine and EndLine are the first and last line of the text, 0 for none.
 	StartLine int `json:"start_line"`
@@ -93,21 +92,22 @@ func OfDenied(id, path string, err error) Get {
 type Search struct {
 	Schema string `json:"schema"`
 	Query  string `json:"query"`
-	// Results are places, the best first, each with its best lines, at most five of a turn,
-	// an item or a paragraph; with --lines all such lines.
+	// Results are places, the best first. Each place has its best lines, at most five of a turn,
+	// an item or a paragraph. With --lines it has all matching lines.
 	Results []retrieval.Hit  `json:"results"`
 	Reason  retrieval.Reason `json:"reason"`
 	Mode    retrieval.Mode   `json:"mode"`
-	// Detail says why there are no results, or which part of the search is missing; "" for
-	// nothing.
+	// Detail is the reason why there are no results, or names the missing part of the search. It
+	// is "" if there is nothing to say.
 	Detail string `json:"detail"`
-	// Behind is how far the index lags. It is absent if the index is up to date.
+	// Behind is the lag of the index. It is absent if the index is up to date.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Progress is the progress of the index, with the reason INDEXING.
+	// Progress is the progress of the index if the reason is INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
-	// Weak reports whether the results are probably unrelated to the question, absent if not.
+	// Weak reports whether the results are probably unrelated to the question. It is absent if
+	// not.
 	Weak bool `json:"weak,omitempty"`
 	// Also are the other texts that were searched for in addition to the words of the question.
 	Also []retrieval.Also `json:"also_asked,omitempty"`
@@ -125,7 +125,7 @@ type Forget struct {
 	*api.Forgotten
 }
 
-// OfForgotten returns the document of the parts of a session that are forgotten, or would be.
+// OfForgotten returns the document of the parts of a session that were, or would be, forgotten.
 func OfForgotten(session string, f *api.Forgotten) Forget {
 	return Forget{"memkernel/forget/v1", session, f}
 }
@@ -164,7 +164,7 @@ type Retain struct {
 	*api.Retained
 }
 
-// OfRetained returns the document of the data that was, or would be, removed for its age.
+// OfRetained returns the document of the data that was, or would be, removed because of its age.
 func OfRetained(r *api.Retained) Retain {
 	r.Sessions = List(r.Sessions)
 	return Retain{"memkernel/retain/v1", r}

@@ -8,7 +8,7 @@ import (
 type Check struct {
 	Schema   string `json:"schema"`
 	StateDir string `json:"state_dir"`
-	// OK reports whether nothing was found; the exit code is 3 otherwise.
+	// OK reports whether nothing was found. If something was found, the exit code is 3.
 	OK       bool             `json:"ok"`
 	Findings []health.Finding `json:"findings"`
 }
@@ -81,7 +81,7 @@ type auditFinding struct {
 	Severity string `json:"severity"`
 	auditPlace
 	What string `json:"what"`
-	// Hint is the way to repair it.
+	// Hint says how to repair the problem.
 	Hint string `json:"hint"`
 	// Others are the other places of duplicates and contradictions, and of findings with the same
 	// cause.
@@ -91,9 +91,9 @@ type auditFinding struct {
 }
 
 type auditPlace struct {
-	// Path is relative to the workspace, "" for a finding in none of its files.
+	// Path is relative to the workspace. It is "" for a finding outside the workspace's files.
 	Path string `json:"path"`
-	// StartLine is 0 where the whole file is meant.
+	// StartLine is 0 if the finding is about the whole file.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
 }

@@ -10,37 +10,38 @@ type Reindex struct {
 	Schema string `json:"schema"`
 	// Index is the index file, or the database without its password.
 	Index string `json:"index"`
-	// Rebuilt is the reason why the index was made anew, "" if it was not.
+	// Rebuilt is the reason why the index was rebuilt, "" if it was not rebuilt.
 	Rebuilt string `json:"rebuilt"`
-	// Aside is the place of the old file, "" if it is not kept.
+	// Aside is the place of the old file, "" if the old file is not kept.
 	Aside   string         `json:"aside"`
 	Files   ReindexFiles   `json:"files"`
 	Chunks  ReindexChunks  `json:"chunks"`
 	Vectors ReindexVectors `json:"vectors"`
-	// Sessions were read, if past sessions are searched.
+	// Sessions counts the past sessions, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
 	// Skipped lists the files that were not indexed. Notes lists oddities of the indexed files.
 	Skipped []api.SkippedFile `json:"skipped"`
 	Notes   []api.SkippedFile `json:"notes"`
-	// LeftOut is the Markdown of the workspace that is no memory.
+	// LeftOut is the Markdown of the workspace that is not memory.
 	LeftOut LeftOut `json:"left_out"`
-	// Bytes were read in Seconds.
+	// Bytes is the number of bytes read. Seconds is the duration of the run.
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
-	// MBPerSecond counts 10⁶ bytes, ChunksPerSecond the added chunks.
+	// MBPerSecond is the number of megabytes (10⁶ bytes) read per second. ChunksPerSecond is the
+	// number of chunks added per second.
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
-	// IndexBytes is the size of the index on disk, afterwards.
+	// IndexBytes is the size of the index on disk after the run.
 	IndexBytes int64 `json:"index_bytes"`
 }
 
-// LeftOut is the Markdown that is no memory.
+// LeftOut is the Markdown that is not memory.
 type LeftOut struct {
 	Files int `json:"files"`
-	// More reports whether there may be more: not all folders without memory were looked
-	// into.
+	// More reports whether there may be more such files, because not all folders without memory
+	// were searched.
 	More bool `json:"more"`
-	// Reasons have those of most interest first.
+	// Reasons counts the files by reason, the most interesting reason first.
 	Reasons []markdownstore.LeftCount `json:"reasons"`
 	// First are at most ten of the files.
 	First []markdownstore.LeftFile `json:"first"`
@@ -56,7 +57,8 @@ func ofLeftOut(l markdownstore.LeftOut) LeftOut {
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
 	Listed int `json:"listed"`
-	// Read counts the new, grown or rewritten ones, and Turns the turns read from them.
+	// Read counts the new, grown or rewritten sessions. Turns counts the turns read from these
+	// sessions.
 	Read  int `json:"read"`
 	Turns int `json:"turns"`
 	// Forgotten counts the forgotten sessions, which are not indexed again.
@@ -85,7 +87,7 @@ type ReindexChunks struct {
 	Kept int `json:"kept"`
 	// Reanalysed counts the chunks whose words were made again by newer rules.
 	Reanalysed int `json:"reanalysed"`
-	// Total is how many there are afterwards.
+	// Total is the number of chunks after the run.
 	Total int64 `json:"total"`
 }
 
@@ -94,15 +96,17 @@ type ReindexVectors struct {
 	// Model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int    `json:"embedded"`
-	// Refused are texts that the provider does not take, or that no day has tokens for.
+	// Refused counts the texts that the provider rejects, and the texts that alone exceed the
+	// daily limit of tokens.
 	Refused int `json:"refused"`
 	// RefusedReason is the reason for the first refusal, "" if there was none.
 	RefusedReason string `json:"refused_reason"`
-	// Total is how many chunks have a vector afterwards.
+	// Total is the number of chunks with a vector after the run.
 	Total int64 `json:"total"`
-	// Estimate is the amount of text to embed, as counted before; null without a provider.
+	// Estimate is the amount of text to embed, counted before the run. It is null without a
+	// provider.
 	Estimate *Estimate `json:"estimate"`
-	// Error is the reason why vectors are missing, "" if none are.
+	// Error is the reason why vectors are missing, "" if no vector is missing.
 	Error string `json:"error"`
 }
 

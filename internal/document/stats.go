@@ -24,7 +24,7 @@ type StatsCall struct {
 	Branch  string    `json:"branch"`
 	Model   string    `json:"model"`
 	Plan    string    `json:"plan"`
-	// Planned is null where it was not recorded.
+	// Planned is null if no plan was recorded.
 	Planned        *billing.Tokens `json:"planned"`
 	Billed         billing.Tokens  `json:"billed"`
 	PlannedCostUSD *float64        `json:"planned_cost_usd"`
@@ -34,18 +34,18 @@ type StatsCall struct {
 	Cut bool `json:"cut"`
 	// SavedTokens counts the tokens that cuts kept out of this prompt.
 	SavedTokens int `json:"saved_tokens"`
-	// BilledUSD is the bill, answers included; WithoutUSD is about what the call would have
-	// cost without memkernel, null for a call that memkernel did not send.
+	// BilledUSD is the bill, including the answer. WithoutUSD is the estimated cost of the call
+	// without memkernel. It is null for a call that memkernel did not send.
 	BilledUSD    *float64 `json:"billed_usd"`
 	WithoutUSD   *float64 `json:"without_usd"`
 	ColdExpected *bool    `json:"cold_expected"`
-	// ColdSeen is null at a first call, after a cut, and where nothing could be cached.
+	// ColdSeen is null for a first call, after a cut, and if nothing could be cached.
 	ColdSeen *bool `json:"cold_seen"`
-	// Reasoning is the model's reasoning that the plan lost, null if none. Reported is the
-	// provider's report on the request.
+	// Reasoning is the model's reasoning that the plan lost, null if the plan lost none. Reported
+	// is the provider's report on the request.
 	Reasoning *cachelayout.Reasoning `json:"reasoning"`
 	Reported  *memkernel.Reported    `json:"reported"`
-	// Broke is the part of a warm cache that the host broke, null for nothing.
+	// Broke is the part of a warm cache that the host broke, null if the host broke nothing.
 	Broke *cachelayout.Broke `json:"broke"`
 }
 

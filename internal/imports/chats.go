@@ -12,8 +12,8 @@ import (
 )
 
 // The export of ChatGPT: conversations.json, or conversations-NNN.json, is a list of
-// conversations. Each is a tree of messages, of which the program shows the way up from
-// current_node.
+// conversations. Each conversation is a tree of messages. The program shows the path from the
+// root to current_node.
 
 type gptConversation struct {
 	ID             string             `json:"id"`
@@ -56,8 +56,7 @@ type gptMessage struct {
 }
 
 // hidden reports whether ChatGPT keeps the message out of the conversation that it shows:
-// profiles, instructions, its own requests to the model, and messages of weight 0. Nobody
-// said them.
+// profiles, instructions, its own requests to the model, and messages of weight 0.
 func (m *gptMessage) hidden() bool {
 	role := m.Author.Role
 	return m.Metadata.Hidden == true || m.Metadata.System == true || strings.HasSuffix(m.Content.Type, "_editable_context") ||
@@ -93,7 +92,7 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 	if _, ok := conv.Mapping[at]; !ok {
 		at = newestLeaf(conv.Mapping)
 	}
-	var order []string // of those that hold something, by time
+	var order []string // ids of the nodes with content, by time
 	times, parent := map[string]float64{}, map[string]string{}
 	for id, node := range conv.Mapping {
 		parent[id] = node.Parent
@@ -160,9 +159,9 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 // empty reports whether a node holds no message.
 func (n *gptNode) empty() bool { return len(n.Message) == 0 || string(n.Message) == "null" }
 
-// wayTo returns the way from a conversation's beginning to its last message, by the parent that
-// each message names, and the messages on it. If a parent is missing or leads to a circle, wayTo
-// reports it as lost and takes the previous message in order instead.
+// wayTo returns the path from a conversation's beginning to its last message, by the parent that
+// each message names, and the set of messages on the path. If a parent is missing or leads to a
+// circle, wayTo reports the parent as lost and takes the previous message in order instead.
 func (r *reader) wayTo(s *Session, last string, parent map[string]string, order []string) (path []string, on map[string]bool) {
 	place := make(map[string]int, len(order))
 	for i, id := range order {
@@ -290,8 +289,8 @@ func joinTurns(msgs []memkernel.Message) []memkernel.Message {
 	return out
 }
 
-// The export of Claude: conversations.json is a list of conversations, each a list of
-// messages, which name the one before them where the user went back.
+// The export of Claude: conversations.json is a list of conversations. Each conversation is a
+// list of messages. After the user went back, a message names its predecessor.
 
 type claudeConversation struct {
 	UUID     string          `json:"uuid"`
@@ -351,8 +350,8 @@ func (r *reader) claudeAI(c *candidate) error {
 	})
 }
 
-// claudePath returns the messages on the way to the last one, or all messages if they don't name
-// their predecessors.
+// claudePath returns the messages on the path to the last message. If the messages don't name
+// their predecessors, it returns all messages.
 func (r *reader) claudePath(s *Session, conv *claudeConversation) (shown []*claudeMessage) {
 	byID, parent := map[string]*claudeMessage{}, map[string]string{}
 	var order []string
@@ -384,8 +383,8 @@ func (r *reader) claudePath(s *Session, conv *claudeConversation) (shown []*clau
 	return shown
 }
 
-// claudeMessages returns the messages of one of Claude's. Content of an assistant's message
-// after the results of its calls becomes another message.
+// claudeMessages returns the messages that one message of Claude's export contains. The content
+// of an assistant's message after the results of its calls becomes another message.
 func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Message {
 	role, origin := memkernel.RoleUser, memkernel.OriginMeta
 	switch m.Sender {

@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// file reads a file of any known format. A file of unknown format is reported if it was named, or
-// if its name looks like that of a session.
+// file reads a file of any known format. It reports a file of unknown format if the user named
+// the file, or if the file's name looks like the name of a session.
 func (r *reader) file(path string, named bool) error {
 	if !named && !known(path) {
 		return nil
@@ -63,7 +63,7 @@ func (r *reader) told(c *candidate, err error) error {
 	return nil
 }
 
-// candidate is a file, or one in an archive, on its way to its format.
+// candidate is a file, or a file in an archive, whose format is to be detected.
 type candidate struct {
 	io.Reader
 	path, place string
@@ -109,12 +109,12 @@ func (r *reader) read(c *candidate) error {
 	return r.transcript(c)
 }
 
-// isExport reports whether a head is that of a list of conversations with a member.
+// isExport reports whether head begins a list of conversations that have this member.
 func isExport(head []byte, member string) bool {
 	return head[0] == '[' && bytes.Contains(head, []byte(member))
 }
 
-// members returns the names of the first members of an object, as far as the head has them.
+// members returns the names of the members of an object that are in head.
 func members(head []byte) map[string]bool {
 	out := map[string]bool{}
 	d := json.NewDecoder(bytes.NewReader(head))
@@ -227,7 +227,7 @@ func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %d bytes; at most %d are read of one session", size, most)
 }
 
-// isOpenClaw reports whether a path is laid out as OpenClaw does, agents/NAME/sessions/FILE.
+// isOpenClaw reports whether a path has OpenClaw's form agents/NAME/sessions/FILE.
 func isOpenClaw(path string) bool {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	n := len(names)

@@ -7,9 +7,9 @@
 //	                                        │
 //	                                     Lost, Left   unread records, and why
 //
-// It follows no symbolic link, reads streams of any length in bounded memory, and refuses files
-// above a limit that it must read whole. It writes nothing; [Ledger] records the imported
-// sessions and facts. It neither masks nor judges: the store of the memory does that.
+// It follows no symbolic links, and reads streams of any length in bounded memory. If it must
+// read a file as a whole, it refuses a file above a limit. Only [Ledger] writes: it records the
+// imported sessions and facts. The package masks no secrets. The store of the memory does that.
 package imports
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Format names a way in which another program keeps things.
+// Format names a format in which another program keeps sessions or facts.
 type Format string
 
 // The formats in the order in which they are listed. doc/import.md names the source of each
@@ -55,15 +55,15 @@ func Formats() []Format {
 // Session is a conversation.
 type Session struct {
 	Format Format
-	// ID is the program's own ID. With a host in front it is the session's key. It is "" if the
-	// reader of File knows the ID.
+	// ID is the program's own ID of the session. The session's key is the name of the host
+	// followed by this ID. ID is "" if the reader of File knows the ID.
 	ID string
 	// Title is the program's title of the session, "" if there is none.
 	Title string
 	// Place is the place of the session, for people.
 	Place string
-	// File is the transcript, "" if Messages has the conversation. Host is the name of its
-	// reader. Size is the length that it had.
+	// File is the transcript, "" if Messages has the conversation. Host is the name of the
+	// transcript's reader. Size is the length of the transcript when it was found.
 	File, Host string
 	Size       int64
 	// Messages holds the conversation. Model is the last model that spoke. Print is a fingerprint
@@ -95,7 +95,7 @@ type Fact struct {
 	// Text is Markdown: a sentence, or the unchanged text of a note if Note is set.
 	Text string
 	Note bool
-	// Source is its place in the store.
+	// Source is the place of the fact in the store.
 	Source string
 	// Day is the day of the fact, YYYY-MM-DD, if the store orders its facts by days.
 	Day string
@@ -111,11 +111,12 @@ type Found struct {
 	// Left is called with each file, or part of one, that is not read, and the reason. f is "" if
 	// the format is not known.
 	Left func(f Format, place, why string)
-	// Elsewhere is called for each session or fact of another folder than the workspace's.
+	// Elsewhere is called for each session or fact that belongs to another folder than the
+	// workspace.
 	Elsewhere func(f Format)
 }
 
-// Options say which sessions and folders count.
+// Options choose the sessions and folders that count.
 type Options struct {
 	// Workspace is the folder whose sessions count. With All, the sessions of every folder count.
 	Workspace string
@@ -124,15 +125,15 @@ type Options struct {
 	Own []string
 }
 
-// The limits of files and records that are read whole, in bytes. Larger ones are named and
-// skipped.
+// The limits of files and records that are read whole, in bytes. Larger files and records are
+// reported and skipped.
 const (
-	// maxSession is the largest transcript, MaxGemini the largest session of Gemini CLI.
+	// maxSession is the largest transcript. MaxGemini is the largest session of Gemini CLI.
 	maxSession = 512 << 20
 	maxGemini  = 128 << 20
-	// maxValue is the largest conversation of an export, or line of a store.
+	// maxValue is the largest conversation of an export, and the largest line of a store.
 	maxValue = 64 << 20
-	// maxNote is the largest note, maxFact the longest fact.
+	// maxNote is the largest note. maxFact is the longest fact.
 	maxNote = 4 << 20
 	maxFact = 256 << 10
 )
@@ -294,7 +295,8 @@ func (r *reader) fact(f *Fact) error {
 	return nil
 }
 
-// isHere reports whether a folder is the workspace, or is in it and in no nearer workspace.
+// isHere reports whether a folder is the workspace or below it. A folder in a workspace further
+// down does not count.
 func (r *reader) isHere(folder string) bool {
 	for dir := resolved(folder); ; dir = filepath.Dir(dir) {
 		if dir == r.workspace {
@@ -310,7 +312,7 @@ func (r *reader) isHere(folder string) bool {
 const stateDir = ".memkernel"
 
 // plain returns a text in a form that memory may hold: without control characters and comments,
-// which could pose as marks, and on one line unless it is a note.
+// which could pose as marks. Unless the text is a note, the result is on one line.
 func plain(text string, note bool) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(text)

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Ledger records the imports into a workspace. With it, a second import brings only new sessions
-// and facts, and leaves out those that were forgotten since. It holds hashes and no contents,
-// except for the batch of facts that was being written.
+// Ledger records the imports into a workspace. With it, a second import adds only new sessions
+// and facts, and leaves out sessions and facts that were forgotten since. It holds hashes and no
+// contents, except for the batch of facts that is being written.
 type Ledger struct {
 	in       store.Store
 	sessions map[string]string // prints, by key
@@ -25,7 +25,8 @@ type kept struct {
 	Format int `json:"format"`
 	// Known lists the IDs of the imported facts.
 	Known []string `json:"known"`
-	// Part is the number of the file that is written to. Bytes is the size written to it.
+	// Part is the number of the file that is being written. Bytes is the number of bytes written
+	// to it.
 	Part  int   `json:"part"`
 	Bytes int64 `json:"bytes"`
 	// Pending is a batch that is possibly not written yet.
@@ -102,8 +103,8 @@ func (l *Ledger) Knew(s *Session) bool { return l.sessions[s.Key()] != "" }
 // Took notes that a session is imported. Callers must call Save to keep the note.
 func (l *Ledger) Took(s *Session) { l.sessions[s.Key()] = s.Print }
 
-// Save writes down which sessions are in. Sessions that are lost from it are read again, and
-// recognized.
+// Save records the imported sessions. If a session is lost from the record, the next import reads
+// the session again and recognizes it.
 func (l *Ledger) Save() error {
 	return l.put("sessions.json", sessionsDoc{ledgerFormat, l.sessions})
 }
@@ -135,8 +136,8 @@ func (l *Ledger) HasFact(f *Fact) (bool, error) {
 	return err == nil && k.set[f.ID()], err
 }
 
-// Pending returns the batch of a store that is possibly not written yet, or nil if all are
-// written.
+// Pending returns the batch of a store that is possibly not written yet, or nil if all batches
+// are written.
 func (l *Ledger) Pending(f Format) (*Batch, error) {
 	k, err := l.store(f)
 	if err != nil {
@@ -145,7 +146,7 @@ func (l *Ledger) Pending(f Format) (*Batch, error) {
 	return k.Pending, nil
 }
 
-// partBytes is the size from which the next facts go into a new file.
+// partBytes is the size of a file at which the next facts go into a new file.
 const partBytes = 512 << 10
 
 // Folder is the folder of memory that holds facts.

@@ -16,8 +16,9 @@ import (
 	"github.com/memkernel/memkernel/index/borrowed"
 )
 
-// OpenCode 1.x keeps sessions in SQLite, tables session, message and part, the latter with
-// a document in the column data. Its command export writes the same as one document.
+// OpenCode 1.x keeps sessions in SQLite, in the tables session, message and part. The column data
+// of message and part holds a document. OpenCode's command export writes the same content as one
+// document.
 
 type ocMessage struct {
 	ID       string `json:"id"`
@@ -49,12 +50,13 @@ type ocPart struct {
 }
 
 // ocSaid returns the messages made from one OpenCode message. An assistant's calls are followed
-// by their results. place is its position, for reports of lost records.
+// by their results. The parameter place is the position of the message, for reports of lost
+// records.
 func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []memkernel.Message {
 	out := memkernel.Message{Key: m.ID, Role: memkernel.RoleUser, Time: millis(m.Time.Created), Model: m.ModelID}
 	if m.Role == "assistant" {
 		out.Role = memkernel.RoleAssistant
-		out.Usage, _ = memkernel.ReadUsage(m.Tokens) // of one that can't be read nothing is known
+		out.Usage, _ = memkernel.ReadUsage(m.Tokens) // usage that can't be read counts as unknown
 		if m.Summary == true {
 			out.Origin = memkernel.OriginSummary
 		}
@@ -153,7 +155,7 @@ func (s *Session) add(msgs []memkernel.Message) {
 	s.Messages = append(s.Messages, msgs...)
 }
 
-// database reads a SQLite file by the tables that it has.
+// database reads a SQLite file. The tables in the file decide the format.
 func (r *reader) database(c *candidate) error {
 	db, err := borrowed.Open(r.ctx, c.path)
 	if err != nil {

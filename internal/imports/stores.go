@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
-// MCP's memory server keeps a graph in memory.jsonl: entities with observations, and
-// relations, a record a line.
+// MCP's memory server keeps a graph in memory.jsonl. Each line is a record: an entity with
+// observations, or a relation.
 
 type mcpRecord struct {
 	Type         string   `json:"type"`
@@ -87,8 +87,8 @@ func (r *reader) mcpFacts(m *mcpRecord, source string) error {
 	return nil
 }
 
-// isMem0 reports whether a head is that of mem0's answer to a request for all memories: a list of
-// them, or one under results.
+// isMem0 reports whether head begins mem0's answer to a request for all memories. The answer is a
+// list of memories, or an object with the list under results.
 func isMem0(head []byte) bool {
 	if !bytes.Contains(head, []byte(`"memory"`)) || !bytes.Contains(head, []byte(`"id"`)) {
 		return false
@@ -143,7 +143,7 @@ func (r *reader) mem0(c *candidate) error {
 	return nil
 }
 
-// mem0History hands out the memories that are present at the end of mem0's history of them.
+// mem0History hands out the memories that are present at the end of mem0's history.
 func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 	rows, err := db.QueryContext(r.ctx, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`)
 	if err != nil {
@@ -226,7 +226,7 @@ type block struct {
 }
 
 // blocks splits a text at blank lines. Fenced code stays whole, and each block has the headings
-// right above it. line is the number of the first line.
+// right above it. The parameter line is the number of the first line.
 func blocks(text string, line int) (out []block) {
 	var b strings.Builder
 	at, fenced, headed := line, false, false

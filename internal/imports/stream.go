@@ -67,7 +67,8 @@ func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error
 	return nil
 }
 
-// orEnd returns an error in words for a wrong beginning (nil) and for an early end of file.
+// orEnd returns a readable error. A nil err stands for a wrong beginning of the file, and io.EOF
+// for an early end.
 func orEnd(err error) error {
 	if err == nil {
 		return errors.New("it begins with something else")

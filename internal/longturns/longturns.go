@@ -1,6 +1,6 @@
-// Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in
-// this process with them, as the baseline for a kernel that is called over a socket. It is
-// for benchmarks only, and asserts nothing.
+// Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in this
+// process with them. This is the baseline for a kernel that is called over a socket. The package
+// is for benchmarks only, and asserts nothing.
 package longturns
 
 import (
@@ -58,7 +58,7 @@ func (l *Local) Take(more []json.RawMessage) error {
 	return l.in.Append(values, nil)
 }
 
-// words makes a text of about so many tokens.
+// words makes a text of about the given number of tokens.
 func words(rnd *rand.Rand, tokens int) string {
 	var b strings.Builder
 	for range tokens * 2 / 5 {
@@ -67,7 +67,7 @@ func words(rnd *rand.Rand, tokens int) string {
 	return b.String()
 }
 
-// Turn is a user turn with a tool call whose result has so many tokens.
+// Turn returns a user turn with a tool call whose result has about the given number of tokens.
 func Turn(rnd *rand.Rand, n, tokens int) (question, answer []json.RawMessage) {
 	raw := func(v any) json.RawMessage {
 		data, _ := json.Marshal(v) // made of strings

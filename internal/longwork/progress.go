@@ -7,9 +7,10 @@ import (
 	"iter"
 )
 
-// Progress receives how many of all units are done, such as 3 of 10 of "session". For each unit,
-// done begins at 0, never falls, and ends at all unless the work fails. Another unit may follow, or
-// the same one again. Progress is called often.
+// Progress receives the number of finished units and the number of all units, such as 3 and 10 of
+// the unit "session". For each unit, done begins at 0, never falls, and ends at the value of all
+// unless the work fails. Another unit may follow, or the same unit again. Progress is called
+// often.
 type Progress func(unit string, done, all int)
 
 type key struct{}
@@ -27,8 +28,8 @@ func ProgressOf(ctx context.Context) Progress {
 	return func(string, int, int) {}
 }
 
-// Within returns a context for the work on one of several units. Reports of the same unit are
-// dropped, since they would count parts of one.
+// Within returns a context for the work on one of several units. Reports with the same unit are
+// dropped, because they would count parts of a single unit.
 func Within(ctx context.Context, unit string) context.Context {
 	tell := ProgressOf(ctx)
 	return WithProgress(ctx, func(u string, done, all int) {

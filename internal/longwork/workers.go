@@ -14,8 +14,8 @@ var free atomic.Int64
 
 func init() { Bound(runtime.GOMAXPROCS(0) - 1) }
 
-// Bound sets how many helpers run at the same time. Callers must call it before any work begins. Default:
-// one less than there are processors.
+// Bound sets the number of helpers that may run at the same time. Callers must call it before any
+// work begins. The default is the number of processors minus one.
 func Bound(helpers int) { free.Store(int64(helpers)) }
 
 func take() bool {
@@ -26,8 +26,8 @@ func take() bool {
 	return false
 }
 
-// Run calls work here and in free helpers, at most most times in all, and waits for all of them. work has to
-// share out the parts by itself.
+// Run calls work in this goroutine and in free helpers, and waits for all calls. The parameter
+// most is the largest number of calls. The calls of work must divide the parts among themselves.
 func Run(most int, work func()) {
 	var helpers sync.WaitGroup
 	for range most - 1 {
@@ -43,8 +43,8 @@ func Run(most int, work func()) {
 	helpers.Wait()
 }
 
-// Aside calls f in a helper. wait waits for it, or calls f itself if no helper was free. Callers must call
-// wait once.
+// Aside calls f in a helper. The returned function wait waits for the end of f, or calls f itself
+// if no helper was free. Callers must call wait once.
 func Aside(f func()) (wait func()) {
 	if !take() {
 		return f

@@ -99,7 +99,7 @@ func Dial(path string) (net.Conn, error) {
 // RecordName is the file in a state directory that names the socket of its daemon.
 const RecordName = "serve.json"
 
-// Record is the content of that file.
+// Record is the content of the file RecordName.
 type Record struct {
 	Format   int    `json:"format"`
 	PID      int    `json:"pid"`
@@ -107,7 +107,7 @@ type Record struct {
 	Socket   string `json:"socket"`
 }
 
-// recorded returns the socket that the daemon wrote down, "" if it did not.
+// recorded returns the socket that the daemon recorded, "" if there is no record.
 func recorded(stateDir string) string {
 	data, err := store.Files(stateDir).Get(RecordName)
 	var r Record

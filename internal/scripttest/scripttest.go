@@ -21,12 +21,13 @@ var process sync.Mutex
 
 var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
 
-// Verb is the command that runs a verb in this process, with the folder and the environment of
-// the script, of the variables that the script names: starting a program costs more than most
-// verbs do. A script says exec where it needs a process: one that is killed, goes on in the
-// background, reads an input, or names its own file. Each verb should have a script that does.
-// scripts is the folder of the scripts, absolute as [testscript.Params] must have it too, since
-// verbs change the process's folder; run is the program.
+// Verb returns the command that runs a verb in this process, because starting a program takes
+// longer than most verbs. The verb has the folder of the script, and those variables of its
+// environment that the script names. A script must use exec for a process that is killed, runs in
+// the background, reads an input, or names its own file. Each verb should have a script with
+// exec. The parameter scripts is the folder of the scripts. It must be absolute, also in
+// [testscript.Params], because verbs change the process's folder. The parameter run is the
+// program.
 func Verb(scripts string, run func(context.Context, *cli.UI, []string) int) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		script, err := os.ReadFile(filepath.Join(scripts, ts.Name()+".txtar"))

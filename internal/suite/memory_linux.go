@@ -8,9 +8,9 @@ import (
 // memoryRoom is the free memory, in bytes, that the files of tests need.
 const memoryRoom = 4 << 30 // 4 GiB
 
-// inMemory has the process and its children make their temporary files in the memory
-// file system, if there is one with room where programs may run, and TMPDIR names no
-// other place. A slow disk then costs tests nothing.
+// inMemory makes the process and its children put their temporary files in the memory file
+// system, so that a slow disk does not slow tests. It does nothing if TMPDIR names another place,
+// or if the memory file system is missing, lacks room or does not let programs run.
 func inMemory() {
 	const dir, tmpfs, noexec = "/dev/shm", 0x01021994, 8
 	if os.Getenv("TMPDIR") != "" {

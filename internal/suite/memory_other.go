@@ -2,5 +2,5 @@
 
 package suite
 
-// inMemory does nothing: temporary files are where the system has them.
+// inMemory does nothing. Temporary files stay in the system's usual folder.
 func inMemory() {}

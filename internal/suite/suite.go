@@ -1,6 +1,6 @@
-// Package suite sets how much a test does: `make test` runs every claim in a small
-// version and waits for no disk, `make test-long` runs them whole. It is for tests
-// only, and makes no test fail by itself but one whose environment can't be read.
+// Package suite sets the size of tests. `make test` runs every test in a small version and waits
+// for no disk. `make test-long` runs every test in full. The package is for tests only. It makes
+// a test fail only if a variable of the environment can't be read.
 //
 // Parameters of the long suite are in the environment; doc/testing.md lists them.
 package suite
@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// envLong, set to anything, asks for the long suite.
+// envLong is the variable that selects the long suite if it has any value.
 const envLong = "MEMKERNEL_LONG"
 
 // Long reports whether the long suite runs. Processes that a test starts are in the
@@ -32,7 +32,7 @@ func Pick[T any](quick, long T) T {
 	return quick
 }
 
-// Some returns n of a list, spread evenly, or all of it in the long suite.
+// Some returns n elements of a list, spread evenly. In the long suite it returns the whole list.
 func Some[T any](all []T, n int) []T {
 	if Long() || n >= len(all) {
 		return all
@@ -44,8 +44,8 @@ func Some[T any](all []T, n int) []T {
 	return out
 }
 
-// Number returns quick, or in the long suite the value of the environment variable env, or long
-// if it is not set. The variable must be a number of 0 or more, or the test fails.
+// Number returns quick. In the long suite, it returns the value of the environment variable env,
+// or long if the variable is not set. The test fails if the value is not a number of 0 or more.
 func Number(t testing.TB, env string, quick, long int) int {
 	t.Helper()
 	s := os.Getenv(env)
@@ -59,10 +59,11 @@ func Number(t testing.TB, env string, quick, long int) int {
 	return n
 }
 
-// Quick is called from an init function of a package's tests. Unless the long suite or
-// a benchmark runs, the process makes no sync (see [atomicfile.NoSync]), collects its
-// garbage later, which spares a sixth of its time, and tries properties on checks inputs
-// instead of 100; 0 leaves them alone. GOGC and -rapid.checks override it.
+// Quick is called from an init function of a package's tests. Unless the long suite or a
+// benchmark runs, the process makes no sync (see [atomicfile.NoSync]), collects its garbage
+// later, which spares a sixth of its time, and tries properties on the given number of inputs
+// instead of 100. If checks is 0, properties stay unchanged. GOGC and -rapid.checks override
+// these settings.
 func Quick(checks int) {
 	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
 	if Long() || bench {
