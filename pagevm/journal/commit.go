@@ -33,23 +33,24 @@ type Tx struct {
 	// Key is the idempotency key; it must not be empty.
 	Key  string
 	Time time.Time
-	// Body is the content to commit. White space between its tokens does not
-	// count for equality.
+	// Body is the content to commit. Two bodies that differ only in white space between tokens
+	// are equal.
 	Body json.RawMessage
 	// Rejected are updates of the transaction that failed validation. They
 	// are recorded with their reason and not committed.
 	Rejected []Rejection
-	// Check validates the whole; a *RejectionError refuses it with its code,
-	// any other error aborts the commit. Nil accepts.
+	// Check validates the whole body. If it returns a *RejectionError, the transaction is refused
+	// with the error's code. Any other error aborts the commit. A nil Check accepts every body.
 	Check func(body json.RawMessage) error
 }
 
 // Rejection is an update that validation refused.
 type Rejection struct {
-	// ID names the update, Code is a rejection code such as "DESTRUCTIVE_OP", Detail describes
-	// the fault.
-	ID     string          `json:"id"`
-	Code   string          `json:"code"`
+	// ID names the update.
+	ID string `json:"id"`
+	// Code is a rejection code such as "DESTRUCTIVE_OP".
+	Code string `json:"code"`
+	// Detail describes the fault.
 	Detail string          `json:"detail,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
 }
@@ -70,10 +71,10 @@ type committedBody struct {
 	Seq   int         `json:"seq,omitempty"`
 }
 
-// Commit writes a transaction as one unit: staged with its body, validated (or rejected with the
-// reason), committed. The lines go out in one write and one fsync, and only a unit with its
-// committed line counts, so that a crash leaves all of it or nothing. Commits of other processes
-// before it count.
+// Commit writes a transaction as one unit of three records: staged with the body, validated (or
+// rejected with the reason), and committed. It writes the unit in one write and one fsync. A unit
+// without its committed record does not count, so that a crash leaves the whole unit or nothing.
+// Commit first reads the commits of other processes.
 func (j *Journal) Commit(tx Tx) (Outcome, error) {
 	if tx.Key == "" {
 		return "", errors.New("commit: transaction without a key")
@@ -151,8 +152,8 @@ func hashBytes(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// IsCommitted reports whether a transaction is under the key, and the hash
-// of its body.
+// IsCommitted reports whether a transaction was committed under the key, and returns the hash of
+// its body.
 func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,8 +162,8 @@ func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 }
 
 // Transactions yields the transactions that [Journal.Commit] committed, in the order of the
-// commits: the key, the time and the body of each. Units that were staged and refused, or whose
-// commit a crash cut off, are left out; so are writebacks, whose state the [Store] has.
+// commits: the key, the time and the body of each. It leaves out refused units and units whose
+// commit a crash cut off. It also leaves out writebacks, whose result is in [Journal.Store].
 func (j *Journal) Transactions() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		staged := make(map[string]Record)

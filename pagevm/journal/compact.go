@@ -3,8 +3,8 @@ package journal
 import "github.com/memkernel/memkernel/pagevm/internal/lex"
 
 // compactJSON reports whether b is one valid JSON value without white space between its tokens. A
-// value that it rejects may still be valid. The caller must then ask encoding/json, which is
-// slower by far on the megabytes of an ingest.
+// value that it rejects may still be valid. The caller must then use encoding/json, which is much
+// slower on an ingest of several megabytes.
 func compactJSON(b []byte) bool {
 	c := compactScan{b: b}
 	return c.value(0) && c.i == len(b)
@@ -113,7 +113,8 @@ func (c *compactScan) str() bool {
 	return false
 }
 
-// escapeLen returns the length of the escape that b starts with, 0 if it is none.
+// escapeLen returns the length of the escape that b starts with, 0 if b does not start with a
+// valid escape.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

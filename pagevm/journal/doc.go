@@ -1,4 +1,4 @@
-// Package journal is the commit: a line in it is either whole or never was.
+// Package journal commits state durably. After a crash a line of a journal is whole or absent.
 //
 //   - A [Journal] is an append-only file of framed lines. Opening one reads the part that a
 //     synced head vouches for and cuts off a tail that a crash tore. It reports any other damage

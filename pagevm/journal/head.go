@@ -25,23 +25,23 @@ import (
 //	sum    the chain of sums over these lines
 //	next   the same of a file that is about to take the journal's name
 //
-// A state is written in place, into the older of the two slots, once the journal has been synced:
-// the head may lag behind the journal, and is never ahead of it. It is synced itself when it is
-// made and when the journal is rewritten; a power cut may lose a newer state, and the head then
-// vouches for less.
+// A state is written into the older of the two slots after the journal has been synced. The head
+// may therefore lag behind the journal, and is never ahead of it. The head itself is synced when
+// it is made and when the journal is rewritten. A power cut may lose a newer state of the head,
+// which then vouches for less of the journal.
 
 // headVersion is the version of the heads that are written.
 //
 //	1: first version
 const headVersion = 1
 
-// headSlot is the size of a slot in bytes, headSlots their number.
+// headSlot is the size of a slot in bytes. headSlots is the number of slots.
 const headSlot, headSlots = 256, 2
 
 // salvageHint is the way out of damage.
 const salvageHint = "'memkernel salvage' shows what is sound and what is lost; with --apply it puts this file aside and goes on with what is sound"
 
-// headMark is a place in a journal, and the sum over all before it.
+// headMark is a place in a journal with the sum over all records before it.
 type headMark struct {
 	Off   int64 `json:"off"`
 	Lines int   `json:"lines"`
@@ -61,8 +61,8 @@ func headName(journal string) string { return strings.TrimSuffix(journal, ".json
 
 var errUnreadableHead = errors.New("the head of the journal can't be read")
 
-// readHead reads the head: nil if there is none, an error that wraps errUnreadableHead if
-// neither slot is whole.
+// readHead reads the head. It returns nil if there is no head, and an error that wraps
+// errUnreadableHead if neither slot is whole.
 func (j *Journal) readHead() (*journalHead, error) {
 	if j.derived {
 		return nil, nil
@@ -172,8 +172,9 @@ func (h *journalHead) at(off int64, sum chain) *headMark {
 	return nil
 }
 
-// keepHead writes where the journal ends, once it has been synced up to there. If it can't be
-// written, the head vouches for less. There is no other effect.
+// keepHead records the end of the journal in the head. The caller must have synced the journal up
+// to there. If the head can't be written, it vouches for less of the journal, and nothing else
+// changes.
 func (j *Journal) keepHead() {
 	if j.derived {
 		return
@@ -191,8 +192,8 @@ func (j *Journal) settle() error {
 	return err
 }
 
-// needHead makes the head of a journal that is about to be written and has none, or
-// one that can't be read; that is put aside.
+// needHead makes the head of a journal that is about to be written, if the journal has no head or
+// one that can't be read. It puts an unreadable head aside.
 func (j *Journal) needHead() error {
 	if j.derived || j.head != nil {
 		return nil
@@ -217,7 +218,8 @@ func (j *Journal) needHead() error {
 		h.Seq++
 	}
 	h.Seq--
-	// Whole or not at all: the part that a kill leaves survives a power cut.
+	// The head must be written whole or not at all, since a part that a killed process leaves
+	// would survive a power cut.
 	if _, err := j.in.Put(store.Synced, store.Doc{Name: headName(j.name), Data: both}); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
@@ -225,8 +227,8 @@ func (j *Journal) needHead() error {
 	return nil
 }
 
-// MendHead writes the head's state once more, over the one of the two that can't be read. The
-// caller must hold the session's lock.
+// MendHead writes the head's readable state over the unreadable one. The caller must hold the
+// session's lock.
 func (j *Journal) MendHead() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -239,8 +241,8 @@ func (j *Journal) MendHead() error {
 	return j.writeHead(headMark{j.off, j.line, j.sum}, nil, true)
 }
 
-// ErrHalfHead: one of the two states in a head can't be read, as a power cut leaves it.
-// Nothing is lost by it, and the next append writes it anew.
+// ErrHalfHead: one of the two states in a head can't be read, for example after a power cut. No
+// record is lost, and the next append writes the state again.
 var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
 
 // writeHead writes a state into the slot that the newest one is not in.
@@ -263,8 +265,7 @@ func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
 	return nil
 }
 
-// closeHead closes the file of the head. The next state is written to whatever has its
-// name then.
+// closeHead closes the file of the head. The next write opens the file by its name again.
 func (j *Journal) closeHead() {
 	if j.hf != nil {
 		j.hf.Close()
@@ -272,8 +273,8 @@ func (j *Journal) closeHead() {
 	}
 }
 
-// HeadErr returns the fault of the journal's head, nil if there is none. With a fault, the
-// journal itself reads well, but it is not known how far it was synced.
+// HeadErr returns the fault of the journal's head, nil if there is none. With such a fault the
+// journal itself can be read, but it is not known how far it was synced.
 func (j *Journal) HeadErr() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -283,8 +284,9 @@ func (j *Journal) HeadErr() error {
 	return j.headErr
 }
 
-// replace gives the journal the content that n has read. The head records it before the file
-// takes the name: at any moment one of its two marks fits the file.
+// replace gives the journal the content that n has read. The head records the new content before
+// the new file takes the journal's name, so that at any moment one of the head's two marks fits
+// the file.
 func (j *Journal) replace(content []byte, n *Journal) error {
 	if !j.derived {
 		if err := j.settle(); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// The journal is the commit: every event in it has happened, and every other file is redone from
-// it. One record per line:
+// Every event in the journal has happened, and every other file can be made again from the
+// journal. It has one record per line:
 //
 //	journal.jsonl
 //	┌───────────────────────────────────────────────────────────────────┐
@@ -31,26 +31,25 @@ import (
 //	sum  over the records up to this one, sixteen lower-case hex digits (chain)
 //	rec  the record, one JSON object without line breaks
 //
-// Lines are only ever appended, all lines of one unit by one write and made durable by one fsync.
-// How far that went is in the journal's head (head.go). A tail that a crash tore was never
-// acknowledged, can only be after that place, and is dropped, or put aside if it has whole lines.
-// Anything else that is broken, missing, moved or doubled is damage: an error that names the
-// line, and changes nothing.
+// Lines are only ever appended. All lines of one unit are appended by one write and made durable
+// by one fsync. The journal's head (head.go) records how far the journal was synced. A tail that
+// a crash tore can only be after that place, and its writer never reported success. Such a tail
+// is dropped, or put aside if it has whole lines. Any other broken, missing, moved or doubled
+// line is damage: reading returns an error that names the line, and the file stays unchanged.
 //
-// A journal of before there were heads may end in the beginning of a line. CRLF line
-// ends, blank lines and a missing last line break are accepted: other tools may have
-// touched the file.
+// A journal from a version without heads may end in the beginning of a line. CRLF line ends,
+// blank lines and a missing last line break are accepted: other tools may have touched the file.
 
-// journalVersion is the version of the lines that are written. plainVersion is that of lines
-// without a sum: older ones and those of traces.
+// journalVersion is the version of the lines that are written. plainVersion is the version of
+// lines without a sum, which are older lines and the lines of traces.
 //
 //	1: first version
 //	2: with a sum
 const journalVersion, plainVersion = 2, 1
 
-// The phases of a commit as record operations, drawn in writeback.go and written
-// by Commit and Writeback only. Other operations ("ingest", "turn", "cut",
-// "forget", ...) belong to the packages that write them.
+// These operations are the phases of a commit, shown in writeback.go. Only Commit and Writeback
+// write them. Other operations ("ingest", "turn", "cut", "forget", ...) belong to the packages
+// that write them.
 const (
 	OpStaged    = "staged"
 	opValidated = "validated"
@@ -58,7 +57,7 @@ const (
 	OpCommitted = "committed"
 )
 
-// OpRemembered notes that a file has an entry that the journal promised. Losing the record
+// OpRemembered records that a file holds an entry that the journal promised. Losing the record
 // costs one look into the file, so [Journal.Sync] never syncs for it alone.
 const OpRemembered = "remembered"
 
@@ -68,7 +67,7 @@ type Record struct {
 	Op string `json:"op"`
 	// ID is the idempotency key of the record's subject.
 	ID string `json:"id"`
-	// Time is when the event happened, by the writer's clock; zero if unknown.
+	// Time is the time of the event by the writer's clock. It is zero if unknown.
 	Time time.Time `json:"time,omitzero"`
 	// Body is the operation's own content, compact JSON.
 	Body json.RawMessage `json:"body,omitempty"`
@@ -80,16 +79,17 @@ var ErrNewer = errors.New("written by a newer version")
 // DamageError reports a journal that is broken before its tail.
 type DamageError struct {
 	File string
-	// Line is the 1-based number of the first broken line. Offset is that of its first byte.
-	Line   int
+	// Line is the 1-based number of the first broken line.
+	Line int
+	// Offset is the offset of the line's first byte.
 	Offset int64
 	// Reason is the fault of the line.
 	Reason string
-	// Hint is the way out.
+	// Hint tells the user how to repair the journal.
 	Hint string
 
-	// whole marks a line that passes its checksum: never a torn tail. unvouched marks a file that
-	// its head does not describe, such as one that was just replaced.
+	// whole marks a line that passes its checksum, which is never a torn tail. unvouched marks a
+	// file that its head does not describe, such as one that was just replaced.
 	whole, unvouched bool
 }
 
@@ -99,14 +99,14 @@ func (e *DamageError) Error() string {
 
 // Options are the options of OpenJournal; nil means defaults.
 type Options struct {
-	// ReadOnly never changes the file: a torn tail is passed over, not cut.
+	// ReadOnly leaves the file unchanged. A torn tail is skipped and not cut off.
 	ReadOnly bool
-	// Each, if any, is called for every record that is read on opening, in order; its error ends
-	// the reading. A reader that meets a rewrite gets an error for which [DamageError.Replaced]
-	// is true, and must begin anew.
+	// Each, if not nil, is called in order for every record that is read on opening. An error
+	// from Each ends the reading. If the journal was rewritten meanwhile, opening fails with an
+	// error for which [DamageError.Replaced] is true, and the caller must open the journal again.
 	Each func(Record) error
-	// Derived: the content of the file can be made again. It has no head, and a tail may be torn
-	// anywhere.
+	// Derived: the content of the file can be made again. Such a file has no head, and its tail
+	// may be torn at any place.
 	Derived bool
 }
 
@@ -114,8 +114,9 @@ type Options struct {
 type Stats struct {
 	Records int
 	Bytes   int64
-	// Syncs counts fsync calls. SyncTime is the time inside them.
-	Syncs    int
+	// Syncs is the number of fsync calls.
+	Syncs int
+	// SyncTime is the time spent in these calls.
 	SyncTime time.Duration
 }
 
@@ -130,8 +131,8 @@ type Journal struct {
 	derived  bool
 
 	mu sync.Mutex
-	// Invariant: the file's first off bytes are whole valid lines; f, if open, has after them
-	// only lines that another process appended.
+	// Invariant: the file's first off bytes are whole valid lines. If f is open, all lines after
+	// these bytes were appended by another process.
 	f       store.Journal // nil until the first append
 	hf      store.Journal // of the head, nil until it is written
 	off     int64
@@ -152,8 +153,8 @@ type Journal struct {
 	broken   error    // set once an append could not be taken back
 }
 
-// lineHead is the beginning of a line and its place. With the checksum in it, this is enough to
-// show that the file up to there is still the one that was read.
+// lineHead is the beginning of a line and its place. The beginning contains the checksum, which
+// shows that the file up to this line is still the one that was read.
 type lineHead struct {
 	at    int64
 	bytes []byte
@@ -162,10 +163,9 @@ type lineHead struct {
 // maxLineHead holds the envelope up to the record.
 const maxLineHead = 64
 
-// OpenJournalIn reads a journal and gets it ready for appending. A file that does
-// not exist is an empty journal and is made by the first append. Damage is a
-// *DamageError, a line of a newer version an error that wraps ErrNewer; both leave
-// the file as it is.
+// OpenJournalIn reads a journal and prepares it for appending. A missing file is an empty
+// journal, and the first append makes it. OpenJournalIn returns a *DamageError for damage, and an
+// error that wraps ErrNewer for a line of a newer version. Both errors leave the file unchanged.
 func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) {
 	if opt == nil {
 		opt = &Options{}
@@ -191,8 +191,7 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 	return j, nil
 }
 
-// rewritesMet is how often a reader looks again at a journal and a head that don't
-// fit each other.
+// rewritesMet is how often a reader reads a journal and a head again that don't fit each other.
 const rewritesMet = 4
 
 func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
@@ -210,16 +209,16 @@ func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	return j, cmp.Or(failed, err)
 }
 
-// Replaced reports whether the file does not fit its head: damage, or a journal that is just
-// being rewritten, which a second read distinguishes.
+// Replaced reports whether the file does not fit its head. The file is then damaged, or is just
+// being rewritten. A second read tells the two apart.
 func (e *DamageError) Replaced() bool { return e.unvouched }
 
 func newJournal(in store.Store, name string) *Journal {
 	return &Journal{in: in, name: name, path: in.Where(name), commits: make(map[string]string), store: newStore()}
 }
 
-// dropTail cuts the torn tail off the file. A tail with whole lines is more than one killed write
-// leaves, and is kept next to the file.
+// dropTail cuts the torn tail off the file. It keeps a tail with whole lines in a file next to
+// the journal, since one killed write does not leave such a tail.
 func (j *Journal) dropTail() error {
 	if err := j.openFile(); err != nil {
 		return err
@@ -240,8 +239,8 @@ func (j *Journal) dropTail() error {
 	return j.f.Cut(j.off)
 }
 
-// Torn returns the number of bytes of the torn tail that was found on open or by
-// the last Refresh, 0 if there was none.
+// Torn returns the size in bytes of the torn tail that was found on open or by the last Refresh,
+// 0 if there was no torn tail.
 func (j *Journal) Torn() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -279,8 +278,8 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// Records yields every record from the first on, as of the call. It reads the
-// file again, one line at a time; an error ends it.
+// Records yields every record that the journal has at the time of the call. It reads the file
+// again, one line at a time. An error ends the sequence.
 func (j *Journal) Records() iter.Seq2[Record, error] {
 	j.mu.Lock()
 	end := j.off
@@ -325,7 +324,7 @@ func (j *Journal) Refresh() ([]Record, error) {
 	return recs, nil
 }
 
-// Writable has a journal that was opened for reading take writes from here on.
+// Writable makes a journal that was opened for reading accept writes from now on.
 func (j *Journal) Writable() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -352,9 +351,9 @@ func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	return j.write(sync, recs)
 }
 
-// Sync makes durable all records that were read or appended, unless the head shows that they
-// are: a killed process may have left records that it had not synced. It does nothing if every
-// record after the head's mark is an [OpRemembered].
+// Sync makes durable all records that were read or appended, unless the head shows that they are
+// durable already. Records that were read may not be durable, since a killed process may not have
+// synced its records. It does nothing if every record after the head's mark is an [OpRemembered].
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -371,7 +370,7 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// ready opens the file and brings our view and its end together.
+// ready opens the file and reads the records that other processes appended.
 func (j *Journal) ready() error {
 	if j.readOnly {
 		return fmt.Errorf("%s is open for reading only", j.path)
@@ -406,8 +405,8 @@ func (j *Journal) ready() error {
 	return j.needHead()
 }
 
-// dropStale closes the file if another one has taken its name, as after a compaction by another
-// process: anything appended to it would be lost.
+// dropStale closes the file if another file has taken its name, for example in a compaction by
+// another process. Anything appended to the old file would be lost.
 func (j *Journal) dropStale() error {
 	if j.f == nil {
 		return nil

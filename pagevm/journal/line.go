@@ -16,8 +16,9 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// chain is the running sum over a file's records: of each, sixteen hex digits of the
-// SHA-256 over the sum before it and its bytes. "" is the sum of none.
+// chain is the running sum over a file's records. The sum after a record is sixteen hex digits of
+// the SHA-256 over the previous sum and the record's bytes. Before the first record the sum is
+// "".
 type chain string
 
 func (c chain) next(parts ...[]byte) chain {
@@ -30,9 +31,9 @@ func (c chain) next(parts ...[]byte) chain {
 	return chain(hex.EncodeToString(h.Sum(sum[:0])[:8]))
 }
 
-// encodeRecord appends the line of a record, and moves the sum on over it; a nil sum
-// makes a line without one. A body that is compact already, as those of this module
-// are, is copied; any other goes through encoding/json.
+// encodeRecord appends the line of a record and updates the sum. If sum is nil, the line has no
+// sum. A compact body, such as every body of this module, is copied. Any other body goes through
+// encoding/json.
 func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	if r.Op == "" {
 		return errors.New("record without an operation")
@@ -85,24 +86,26 @@ func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
 	b.WriteString("}\n")
 }
 
-// lineReader reads records line by line and knows where it is.
+// lineReader reads records line by line and keeps count of its position.
 type lineReader struct {
 	file string
 	r    *bufio.Reader
 	off  int64 // first byte after the last good line
 	line int   // lines up to off
 	sum  chain // over the records up to off
-	// chained reports whether a line had a sum; wantSum whether it must be the right one.
+	// chained reports whether a line had a sum.
 	chained bool
+	// wantSum reports whether the sums must be right.
 	wantSum bool
 	// noBreak reports whether the last line had no line break.
 	noBreak bool
 	buf     []byte
-	// head is how the last good line begins, at headAt; raw is its record.
+	// head is the beginning of the last good line, which begins at headAt.
 	head   []byte
 	headAt int64
-	raw    []byte
-	// last is the line that was read last, good or not, and first how it begins.
+	// raw is the record of the last good line.
+	raw []byte
+	// last is the line that was read last, good or not. first is the beginning of this line.
 	last, first []byte
 }
 
@@ -114,15 +117,15 @@ func newLineReader(file string, r io.Reader, off int64, line int) *lineReader {
 	return &lineReader{file: file, r: bufio.NewReaderSize(r, int(size)), off: off, line: line}
 }
 
-// summed has the reader hold every line against the sum of those before it.
+// summed makes the reader check the sum of every line, given the sum over the lines before.
 func (l *lineReader) summed(sum chain) *lineReader {
 	l.sum, l.wantSum = sum, true
 	return l
 }
 
-// next returns the next record. At the end it is io.EOF; a line that is no
-// record of a version we know is a *DamageError or wraps ErrNewer. After an
-// error off stays where it was.
+// next returns the next record. At the end it returns io.EOF. For a line that is not a record of
+// a known version it returns a *DamageError or an error that wraps ErrNewer. An error leaves off
+// unchanged.
 func (l *lineReader) next() (Record, error) {
 	for {
 		line, n, err := l.readLine()
@@ -157,7 +160,7 @@ func (l *lineReader) next() (Record, error) {
 	}
 }
 
-// follow moves the sum on, and holds the line's own against it.
+// follow updates the sum and compares it with the line's own sum.
 func (l *lineReader) follow(e *envelope) error {
 	if !l.wantSum {
 		return nil
@@ -172,8 +175,8 @@ func (l *lineReader) follow(e *envelope) error {
 	return nil
 }
 
-// readLine returns the next line without its line break, and the bytes that it takes in the file.
-// Callers must not use the slice after the next call.
+// readLine returns the next line without its line break, and the number of bytes that the line
+// takes in the file. Callers must not use the slice after the next call.
 func (l *lineReader) readLine() (line []byte, n int, err error) {
 	l.buf = l.buf[:0]
 	for {
@@ -253,7 +256,7 @@ func decodeLine(line []byte) ([]byte, error) {
 func decodeEnvelope(line []byte) (envelope, error) {
 	env, ok := fastEnvelope(line)
 	if !ok {
-		// Someone reformatted the line, or it is not ours, or torn.
+		// Someone reformatted the line, the line is not a record, or it is torn.
 		var e struct {
 			V   int             `json:"v"`
 			N   int             `json:"n"`
@@ -339,8 +342,8 @@ func number(b []byte) (int, []byte, bool) {
 	return n, b[i:], err == nil
 }
 
-// leadingVersion reads the version off a line that is not whole, 0 if it is
-// not there. The number counts only if it is known to be complete.
+// leadingVersion reads the version from a line that is not whole. It returns 0 if the line has no
+// version, or if the number may be incomplete.
 func leadingVersion(line []byte) int {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"v":`))
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// catchUp reads from off to the end of the file, dropping a torn tail from
-// view, and calls each, if any, for every record.
+// catchUp reads from off to the end of the file and ignores a torn tail. If each is not nil, it
+// calls each for every record.
 func (j *Journal) catchUp(each func(Record)) error {
 	h, err := j.readHead()
 	if err != nil && !errors.Is(err, errUnreadableHead) {
@@ -68,7 +68,7 @@ func (j *Journal) sameStart(f io.ReaderAt) (bool, error) {
 	return bytes.Equal(now, j.last.bytes), nil
 }
 
-// read reads f from off to its end at size, and holds it against the head.
+// read reads f from off to its end at size, and compares it with the head.
 func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 	passed := j.head.at(j.off, j.sum)
 	if passed == nil && j.head != nil && j.off > j.head.Off && j.off > 0 {
@@ -129,7 +129,8 @@ func (j *Journal) mark(r *lineReader) {
 	}
 }
 
-// learn keeps the members of a record that idempotence needs, and brings the store up to it.
+// learn keeps the members of a record that idempotence needs, and applies the record to the
+// store.
 func (j *Journal) learn(rec Record) error {
 	if err := j.store.learn(rec); err != nil {
 		return err

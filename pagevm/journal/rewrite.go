@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// Rewrite replaces the journal's records by those that edit returns, in one step that a crash
-// leaves done or not done. Edit gets a copy of every record, may change it, and must report
-// whether to keep it. All writebacks are handed to it as one snapshot, the first record, as a
-// compaction writes it. The new file is read before it takes the old one's name.
+// Rewrite replaces the journal's records in one step, which a crash leaves done or not done. It
+// calls edit with a copy of every record. edit may change the copy, and must report whether to
+// keep it. All writebacks are passed to edit as one snapshot, which is the first record and the
+// same as in a compaction. The new file is read before it takes the old one's name.
 //
-// It is the only way by which records leave a journal, and meant for those that someone asked to
-// forget. The caller must hold the session's lock. A process that has the old file open learns of
-// the rewrite from its next Refresh or append. It holds the new file in memory.
+// Only Rewrite can remove chosen records from a journal. It is meant for records that a user
+// wants forgotten. The caller must hold the session's lock. In a process that has the old file
+// open, the next Refresh or append reports the rewrite. Rewrite holds the new file in memory.
 func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -68,8 +68,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 	return buf.Bytes(), n, nil
 }
 
-// eachKept calls f for every record that a snapshot does not replace, with its
-// bytes.
+// eachKept calls f for every record that a snapshot does not replace, with the record's bytes.
 func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
 	k := kept{}

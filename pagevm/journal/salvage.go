@@ -17,24 +17,26 @@ import (
 
 // Lost is a stretch of a journal that can't be used.
 type Lost struct {
-	// Line is its first line, counted from 1. Offset is its first byte. Bytes is its length, or
-	// the number of missing bytes.
-	Line   int   `json:"line"`
+	// Line is the first line of the stretch, counted from 1.
+	Line int `json:"line"`
+	// Offset is the offset of the stretch's first byte.
 	Offset int64 `json:"offset"`
-	Bytes  int64 `json:"bytes"`
-	// Reason is the fault. About is the record that the line seems to have been, "" if that can't
-	// be determined.
+	// Bytes is the length of the stretch, or the number of missing bytes.
+	Bytes int64 `json:"bytes"`
+	// Reason is the fault.
 	Reason string `json:"reason"`
-	About  string `json:"about,omitempty"`
+	// About is the record that the line seems to have been. It is "" if the record can't be
+	// determined.
+	About string `json:"about,omitempty"`
 }
 
 // Salvage is the sound part of a journal, whatever happened to the rest.
 type Salvage struct {
-	// Records and Commits count the sound ones.
+	// Records is the number of sound records. Commits is the number of sound commits.
 	Records, Commits int
-	// Lost are stretches of the file, in their order; Unfit names whole records that can't be
-	// kept without the lost ones.
-	Lost  []Lost
+	// Lost lists the unusable stretches of the file in their order.
+	Lost []Lost
+	// Unfit names whole records that can't be kept without lost ones.
 	Unfit []string
 
 	in   store.Store
@@ -44,9 +46,9 @@ type Salvage struct {
 	raw  [][]byte
 }
 
-// Recover reads the sound part of a journal, damaged or not. It writes nothing. Of a unit that
-// built on a lost one it takes the updates that still fit, so the last value that was written is
-// kept.
+// Recover reads the sound part of a journal, damaged or not. It writes nothing. If a unit builds
+// on a lost unit, Recover takes those of its updates that still fit, so that the last written
+// value is kept.
 func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error) {
 	s := &Salvage{in: in, name: name, j: newJournal(in, name)}
 	s.j.store.salvage = true
@@ -69,12 +71,12 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 	return s, nil
 }
 
-// lines takes the lines apart, sound and lost.
+// lines separates the sound lines from the lost ones.
 func (s *Salvage) lines(data []byte, head *journalHead, tell longwork.Progress) error {
 	r := newLineReader(s.j.path, bytes.NewReader(data), 0, 0)
 	open := "" // the unit whose lines these are
-	// The sum over all before, as it was counted and as the line before records, if
-	// that line is whole.
+	// counted is the sum over all records before. written is the same sum as the line before
+	// records it, if that line is whole.
 	var counted, written chain
 	known := true
 	all := bytes.Count(data, []byte("\n"))
@@ -106,8 +108,8 @@ func (s *Salvage) lines(data []byte, head *journalHead, tell longwork.Progress) 
 	}
 }
 
-// newer reports whether a line of a newer version is one: a program of that version
-// wrote all that follows, too.
+// newer reports whether a line was really written by a newer version. It was not if any line
+// after it is of a known version. Then a digit of the version is damaged.
 func (s *Salvage) newer(r *lineReader, data []byte) bool {
 	rest := data[r.off:]
 	for line := range bytes.Lines(rest) {
@@ -144,7 +146,7 @@ func (s *Salvage) lose(r *lineReader, err error) {
 	s.Lost = append(s.Lost, l)
 }
 
-// take keeps a record that is whole, if it fits where its unit is.
+// take keeps a whole record if it fits the state of its unit.
 func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	switch rec.Op {
 	case OpStaged:
@@ -169,10 +171,11 @@ func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	s.recs, s.raw = append(s.recs, rec), append(s.raw, raw)
 }
 
-// Sound reports whether nothing is wrong.
+// Sound reports whether the journal has no fault.
 func (s *Salvage) Sound() bool { return len(s.Lost) == 0 && len(s.Unfit) == 0 }
 
-// Journal has read the sound part. It has no file to append to.
+// Journal returns a journal that has read the sound part. The returned journal has no file to
+// append to.
 func (s *Salvage) Journal() *Journal { return s.j }
 
 // All yields the records that are sound.
@@ -199,7 +202,7 @@ func (s *Salvage) Apply() (aside []string, err error) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	if err == nil {
-		// A copy: until the new file takes the name, the old one has it.
+		// Put a copy aside, so that the old file has the name until the new file takes it.
 		name, err := store.AsideName(s.in, s.name)
 		if err == nil {
 			_, err = s.in.Put(store.Synced, store.Doc{Name: name, Data: data})

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// A trace is a file of decisions, for replaying them. Its lines are those of the
-// journal, appended and never synced: losing the newest costs nothing. The first
-// line is a header, and every file can be read by itself:
+// A trace is a file of decisions, which can be replayed. Its lines have the format of the
+// journal's lines. They are appended and never synced, since losing the newest lines does no
+// harm. The first line is a header, and every file can be read by itself:
 //
 //	trace.jsonl    {"v":1,"n":…,"crc":"…","rec":{"op":"trace","id":"memkernel","body":<TraceHeader>}}
 //	               {"v":1,"n":…,"crc":"…","rec":{"op":"plan",…}}
@@ -32,18 +32,18 @@ const (
 	traceID = "memkernel"
 )
 
-// TraceHeader is the first line of a trace, which holds for all that follow.
+// TraceHeader is the first line of a trace. It applies to all following lines.
 type TraceHeader struct {
-	// Format is the trace's, TraceFormat when it is written.
+	// Format is the format version of the trace.
 	Format int `json:"format"`
-	// Program is the version of the program that wrote it.
+	// Program is the version of the program that wrote the trace.
 	Program string `json:"program"`
 	// Deciders are the versions of the deciding components, by name.
 	Deciders map[string]int `json:"deciders"`
 }
 
-// Trace appends to a trace file. It is for one goroutine; among processes the
-// session's lock keeps writers apart.
+// Trace appends to a trace file. It is for one goroutine. Writers in different processes must
+// hold the session's lock.
 type Trace struct {
 	in   store.Store
 	name string
@@ -57,20 +57,20 @@ type Trace struct {
 	first int64
 }
 
-// NewTrace gets a trace ready for [Trace.Begin]. Nothing is read or
-// written. From max bytes on the file is put aside and a new one begun, but never
-// before it is four times its first line: that one may be long.
+// NewTrace prepares a trace for [Trace.Begin]. It reads and writes nothing. A file of max bytes
+// or more is put aside and a new file begun. A file smaller than four times its first line, which
+// may be long, is never put aside.
 func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 	h.Format = traceFormat
 	return &Trace{in: in, name: name, head: h, max: max}
 }
 
-// Begin makes the file ready for the next line: a torn tail is cut off, a file that is too large,
-// another version's or no trace is renamed to *.1.jsonl, over an existing one. others are the
-// records, as JSON, that others have appended after those of this value, oldest first; if they
-// have more than most bytes, only the newest. fresh reports whether this value's own earlier
-// lines do not precede these and the next line, so that it can only continue from the lines of
-// others.
+// Begin prepares the file for the next line. It cuts off a torn tail. It renames a file that is
+// too large, of another version or not a trace to *.1.jsonl, and replaces an existing file of
+// that name. others are the records, as JSON, that other writers have appended since this value's
+// last line, oldest first. If they have more than most bytes, Begin returns only the newest of
+// them. fresh reports whether the file no longer holds this value's own earlier lines, so that
+// the next line can only build on the lines of other writers.
 func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
 	if t.f != nil {
 		others, fresh = t.current(most)
@@ -100,9 +100,9 @@ func (t *Trace) header() error {
 	return err
 }
 
-// current closes the file if it is no longer the one of that name, or lacks lines that were
-// appended to it. If others have appended, it cuts off their unfinished line and reads the rest
-// as Begin says.
+// current closes the file if another file has taken its name, or if it lacks lines that were
+// appended to it. If other writers have appended, current cuts off their unfinished line and
+// returns their records as described at Begin.
 func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
@@ -135,8 +135,9 @@ func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 	return others, fresh
 }
 
-// readBehind reads the records of f between two bytes, of more than most bytes the newest. gap: some
-// are missing before them, or are damaged.
+// readBehind reads the records of f between the offsets from and to. If there are more than most
+// bytes, it reads only the newest records. gap reports whether records before the returned ones
+// are missing or damaged.
 func readBehind(f io.ReaderAt, from, to, most int64) (recs []json.RawMessage, gap bool, err error) {
 	begin := max(from, to-most)
 	data := make([]byte, to-begin)
@@ -199,8 +200,8 @@ func (t *Trace) sameHeader() (bool, error) {
 // tailStep is how many bytes are read at once when the last line is looked for.
 const tailStep = 64 << 10
 
-// wholeLines returns where the last valid line of a file of size bytes ends. It reads
-// from the end, so a file that closed well costs its last line.
+// wholeLines returns the end of the last valid line of a file of size bytes. It reads from the
+// end, so that for a sound file it reads only the last line.
 func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	var tail []byte // of the file, from at on
 	at := size
@@ -244,12 +245,12 @@ func (t *Trace) rotate() error {
 	return nil
 }
 
-// TraceBefore returns the name that a trace gets when it is put aside.
+// TraceBefore returns the name under which a trace is put aside.
 func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
 // Append writes a line with one write call and no sync, with the header before it in a new file.
-// The caller must call Begin before every Append. After an error the line is not there, and the
-// next Begin returns fresh.
+// The caller must call Begin before every Append. After an error the file does not hold the line,
+// and the next Begin returns fresh.
 func (t *Trace) Append(r Record) error {
 	var buf bytes.Buffer
 	if t.off == 0 {
@@ -279,7 +280,7 @@ func (t *Trace) Close() error {
 	return err
 }
 
-// ErrNoTrace is returned by [ReadTrace] for a file whose first line is no header.
+// ErrNoTrace is returned by [ReadTrace] for a file whose first line is not a header.
 var ErrNoTrace = errors.New("no trace: the first line is no header")
 
 // TraceReader reads a trace from its beginning.
@@ -288,9 +289,9 @@ type TraceReader struct {
 	lines  *lineReader
 }
 
-// ReadTrace reads the header of the trace in r, which errors call name. A newer
-// format is an error that wraps ErrNewer, a file that is no trace one that wraps
-// ErrNoTrace.
+// ReadTrace reads the header of the trace in r. Errors name the trace as name. ReadTrace returns
+// an error that wraps ErrNewer for a newer format, and an error that wraps ErrNoTrace for a file
+// that is not a trace.
 func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 	t := &TraceReader{lines: newLineReader(name, r, 0, 0)}
 	rec, err := t.lines.next()
@@ -310,8 +311,8 @@ func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 	return t, nil
 }
 
-// Lines yields the records after the header with their line numbers. A torn last line is left
-// out; damage before the end is a *DamageError and ends it.
+// Lines yields the records after the header with their line numbers. It leaves out a torn last
+// line. For damage before the end it yields a *DamageError and stops.
 func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 	return func(yield func(TraceLine, error) bool) {
 		for {
@@ -338,7 +339,7 @@ func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 	}
 }
 
-// TraceLine is a record of a trace and the line that it is on, from 1.
+// TraceLine is a record of a trace with its line number, counted from 1.
 type TraceLine struct {
 	Line int
 	Record

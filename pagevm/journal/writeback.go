@@ -12,30 +12,30 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Validated writeback is how state becomes durable: not by rewriting a text but
-// by typed updates that are staged, validated and committed in one unit of the
-// journal (ClawVM, section 3 and appendix A):
+// Validated writeback makes state durable by typed updates and not by rewriting a text. The
+// updates are staged, validated and committed in one unit of the journal (ClawVM, section 3 and
+// appendix A):
 //
 //	staged      {"writeback":1,"point":…,"by":…,"updates":[…]}   what is asked for
 //	rejected    {"id":…,"code":…,"detail":…,"body":{the update}}  one per refusal
 //	validated   {"hash":…,"accepted":["u1",…]}                    what passed
 //	committed   {"hash":…,"point":"flush","seq":7}                the commit point
 //
-// Replaying applies the updates that "validated" names and asks no rule again: rules may have
-// changed since, history has not. The live state is made by the same code from the same bytes.
+// A replay applies the updates that "validated" names. It does not check them again, since the
+// rules may have changed meanwhile. The live state is made by the same code from the same bytes.
 
 // writebackVersion is the format version of a staged body and of a snapshot.
 const writebackVersion = 1
 
-// writebackMark is how the body of a writeback's staged record begins.
+// writebackMark is the beginning of the body of a writeback's staged record.
 var writebackMark = []byte(`{"writeback":`)
 
 // Rejection codes, in the order in which an update is checked.
 const (
-	// CodeSchema: unknown type or field, wrong operation, value or size.
+	// CodeSchema: the update has an unknown type or field, or a wrong operation, value or size.
 	CodeSchema = "SCHEMA_INVALID"
-	// CodeProvenance: the evidence names nothing that exists, rests on itself, or
-	// the page that the update is for is gone.
+	// CodeProvenance: the evidence names nothing that exists or rests on itself, or the updated
+	// page is gone.
 	CodeProvenance = "PROVENANCE_DANGLING"
 	// CodeScope: the principal must not write there.
 	CodeScope = "SCOPE_DENIED"
@@ -51,15 +51,15 @@ const (
 type UpdateOp string
 
 const (
-	// OpAppend adds entries to a list. Value: [{"id":…,"value":…}, …]. An entry
-	// that exists already is passed over.
+	// OpAppend adds entries to a list. Value: [{"id":…,"value":…}, …]. An entry that exists
+	// already is skipped.
 	OpAppend UpdateOp = "append"
-	// OpMerge sets members of a map. Value: [{"id":…,"version":…,"value":…}, …],
-	// version being the last committed one of that member, 0 for a new one. A
-	// member that holds the value already is passed over.
+	// OpMerge sets members of a map. Value: [{"id":…,"version":…,"value":…}, …]. The version is
+	// the last committed version of the member, 0 for a new member. A member that holds the value
+	// already is skipped.
 	OpMerge UpdateOp = "merge"
-	// OpSetWithVersion replaces a scalar. Value is the new value; the update's
-	// Version must be the last committed one, 0 for the first.
+	// OpSetWithVersion replaces a scalar. Value is the new value. The update's Version must be
+	// the last committed version, 0 for the first value.
 	OpSetWithVersion UpdateOp = "set_with_version"
 )
 
@@ -89,7 +89,8 @@ func (p CommitPoint) known() bool {
 // Principal is the party on whose behalf a transaction is staged.
 type Principal struct {
 	Name string `json:"name,omitempty"`
-	// Session is the session whose private state may be written; "" is none.
+	// Session is the session whose private state may be written. If it is "", no private state
+	// may be written.
 	Session string `json:"session,omitempty"`
 	// Project allows writing pages that all sessions of the workspace share.
 	Project bool `json:"project,omitempty"`
@@ -97,36 +98,36 @@ type Principal struct {
 
 // Update is one staged change of one field.
 type Update struct {
-	// ID names the update in its transaction; "" becomes "u1", "u2", ... by
-	// position.
+	// ID names the update in its transaction. An empty ID becomes "u1", "u2", ... by position.
 	ID string `json:"id"`
-	// Key names the page, Type its type. A page keeps its type for life; Type may be "" for an
-	// existing page.
-	Key   string          `json:"key" rpc:"required"`
+	// Key names the page.
+	Key string `json:"key" rpc:"required"`
+	// Type is the type of the page, which never changes. It may be "" for an existing page.
 	Type  pagevm.Type     `json:"type,omitempty"`
 	Field string          `json:"field" rpc:"required"`
 	Op    UpdateOp        `json:"op" rpc:"required"`
 	Value json.RawMessage `json:"value,omitempty"`
-	// Version is the version of the field that a set_with_version was made from.
+	// Version is the version of the field on which a set_with_version is based.
 	Version int `json:"version,omitempty"`
-	// Scope is the scope that the page belongs to. Session is the session whose private state it
-	// is, "" for the principal's own. Session means nothing in the project's scope.
-	Scope   memkernel.Scope `json:"scope" rpc:"required"`
-	Session string          `json:"session,omitempty"`
-	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a
-	// committed update, as update:TX#UPDATE.
+	// Scope is the scope that the page belongs to.
+	Scope memkernel.Scope `json:"scope" rpc:"required"`
+	// Session is the session that owns a private page, "" for the principal's own session. It has
+	// no meaning in the project's scope.
+	Session string `json:"session,omitempty"`
+	// EvidenceRef names the source of the update: a reference that the [Resolver] knows, or a
+	// committed update in the form update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref" rpc:"required"`
 }
 
-// updateRef names a committed update as evidence for another. Within a transaction
-// an update may cite those before it.
+// updateRef names a committed update as evidence for another. Within a transaction an update may
+// cite the earlier updates.
 func updateRef(tx, update string) string { return updateRefMark + tx + "#" + update }
 
 const updateRefMark = "update:"
 
-// Transaction is a set of updates that is staged, validated and committed as one
-// unit of the journal. Updates are validated in their order, each on top of those
-// accepted before it.
+// Transaction is a set of updates that is staged, validated and committed as one unit of the
+// journal. Updates are validated in their order. Each is checked against the state that the
+// accepted earlier updates leave.
 type Transaction struct {
 	// Key is the idempotency key; it must not be empty.
 	Key   string
@@ -144,12 +145,15 @@ type Receipt struct {
 	// Outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
 	// transaction were.
 	Outcome Outcome `json:"outcome"`
-	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
+	// Seq is the number of this writeback among the journal's committed ones, counted from 1. It
+	// is 0 if the writeback was not committed.
 	Seq   int         `json:"seq,omitempty"`
 	Point CommitPoint `json:"point,omitempty"`
-	// Accepted are the updates that were committed. Rejected are the others with their codes. A
-	// duplicate has those of the first delivery.
-	Accepted []string    `json:"accepted,omitempty"`
+	// Accepted are the updates that were committed. For a duplicate they are the ones of the
+	// first delivery.
+	Accepted []string `json:"accepted,omitempty"`
+	// Rejected are all other updates with their codes. For a duplicate they are the ones of the
+	// first delivery.
 	Rejected []Rejection `json:"rejected,omitempty"`
 	// Stats are the costs.
 	Stats Stats `json:"-"`
@@ -162,7 +166,8 @@ type stagedBody struct {
 	By           Principal   `json:"by"`
 	AllOrNothing bool        `json:"all_or_nothing,omitempty"`
 	Updates      []Update    `json:"updates"`
-	// Malformed are the values that are no JSON, so that the journal holds the refused input.
+	// Malformed are the values that are not valid JSON. They are kept so that the journal holds
+	// the refused input.
 	Malformed []malformedValue `json:"malformed,omitempty"`
 }
 
@@ -175,11 +180,11 @@ type malformedValue struct {
 // opaque [Tx].
 func (r Record) IsWriteback() bool { return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark) }
 
-// Writeback stages, validates and commits a transaction as one unit: one write, one fsync, which
-// a crash leaves whole or not at all. Commits of other processes before it count. It is
-// idempotent per key: the same updates again are a Duplicate, whatever their commit point, and
-// other updates are a Conflict. A caller may try a Refused transaction again. An error means that
-// nothing was written; a rejected update is no error.
+// Writeback stages, validates and commits a transaction as one unit, in one write and one fsync.
+// A crash leaves the whole unit or nothing. Writeback first reads the commits of other processes.
+// It is idempotent per key: the same updates again are a Duplicate, even at another commit point.
+// Other updates under the same key are a Conflict. A caller may try a Refused transaction again.
+// An error means that nothing was written. A rejected update is not an error.
 func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	t.Time = t.Time.UTC().Round(0) // as it is read back
 	body, staged, err := t.stage()
@@ -263,8 +268,8 @@ func readStaged(body []byte) (*stagedBody, error) {
 	return &s, nil
 }
 
-// hash identifies the requested updates. The commit point is left out: the same updates delivered
-// again at the next boundary are the same.
+// hash identifies the requested updates. The commit point is left out, so that a second delivery
+// of the same updates at the next boundary is a duplicate.
 func (s *stagedBody) hash() string {
 	c := *s
 	c.Point = ""

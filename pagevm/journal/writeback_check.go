@@ -11,14 +11,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Resolver looks up the source that evidence refers to. It answers from data that the caller has
-// at hand, and must give the same answer throughout the validation of a transaction.
+// Resolver looks up the source that evidence refers to. A Resolver answers from data that the
+// caller already holds, and must give the same answer throughout the validation of a transaction.
 type Resolver interface {
-	// Provenance returns the references that ref itself rests on, none for a tool
-	// call or a span of the transcript; ok is false if ref names nothing.
+	// Provenance returns the references that ref itself rests on. A tool call or a span of the
+	// transcript rests on no other reference. ok is false if ref names nothing.
 	Provenance(ref string) (from []string, ok bool)
-	// Gone reports whether the page existed and no longer does, so that nothing may be written to
-	// it. A page that never was is not gone.
+	// Gone reports whether the page existed and was removed, so that nothing may be written to
+	// it. A page that never existed is not gone.
 	Gone(page Address) bool
 }
 
@@ -45,13 +45,13 @@ func (p policyFunc) Refuse(q Proposal) string { return p.refuse(q) }
 type Proposal struct {
 	Update Update
 	At     Address
-	// Type is the page's type, also if the update names none.
+	// Type is the page's type, even if the update names no type.
 	Type  pagevm.Type
 	By    Principal
 	Point CommitPoint
 	// Pinned reports whether the page is hard-pinned.
 	Pinned bool
-	// Values are the changes, by entry id; "" is a scalar's.
+	// Values are the new values by entry id. A scalar's id is "".
 	Values map[string]json.RawMessage
 
 	draft *draft
@@ -63,7 +63,8 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 	return v.Value, ok
 }
 
-// Rules validate updates, in this order; the first check that an update fails names its code:
+// Rules validate updates by these checks, in this order. The first check that an update fails
+// decides its code:
 //
 //  1. schema: the field exists in the page's type, the operation is its kind's,
 //     every value is of its type and within its limits;
@@ -160,7 +161,7 @@ type checker struct {
 	*Rules
 	draft  *draft
 	staged *stagedBody
-	// sound are the references that were followed to their ends.
+	// sound holds the references of which all sources were found.
 	sound map[string]bool
 }
 
@@ -192,8 +193,8 @@ func (c *checker) check(u *Update) (a acceptedUpdate, err *RejectionError) {
 	return a, nil
 }
 
-// checkSchema looks whether the update is well formed, and fills in the type and kind of the page
-// that it writes.
+// checkSchema checks whether the update is well formed, and fills in the type of the page and the
+// kind of field that it writes.
 func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, items []item, err *RejectionError) {
 	for _, m := range c.staged.Malformed {
 		if m.ID == u.ID {
@@ -242,7 +243,7 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 // maxProvenance bounds how many references one update's evidence may rest on.
 const maxProvenance = 10_000
 
-// unresolved returns why an update's evidence does not hold, "" if it does.
+// unresolved returns why an update's evidence is not valid, "" if it is valid.
 func (c *checker) unresolved(u *Update, at Address) string {
 	switch {
 	case c.resolver != nil && c.resolver.Gone(at):
@@ -290,7 +291,8 @@ func (c *checker) follow(ref string, open map[string]bool, left *int) string {
 	return ""
 }
 
-// denied returns why a principal may not write the page that an update names, "" if it may.
+// denied returns why a principal may not write the page that an update names, "" if the principal
+// may write it.
 func denied(spec TypeSpec, u *Update, by Principal) string {
 	switch {
 	case !slices.Contains(spec.Scopes, u.Scope):
@@ -305,7 +307,7 @@ func denied(spec TypeSpec, u *Update, by Principal) string {
 	return ""
 }
 
-// against returns which policy speaks against an update, "" if none does.
+// against returns which policy refuses an update, "" if no policy refuses it.
 func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Point: c.staged.Point, Pinned: c.pinned(a),
 		Values: make(map[string]json.RawMessage, len(a.changes)), draft: c.draft}

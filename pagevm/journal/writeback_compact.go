@@ -15,11 +15,11 @@ type CompactStats struct {
 // Compact rewrites the journal with the writebacks replaced by one snapshot of their state.
 // Rejections, opaque transactions and all other records keep their bytes and their order. The new
 // file is read and compared before it takes the old one's name, in one step that a crash leaves
-// done or not done. The caller must hold the session's lock. A process that has the old file open
-// learns of the compaction from its next Refresh or append. A journal without writebacks is left
+// done or not done. The caller must hold the session's lock. In a process that has the old file
+// open, the next Refresh or append reports the compaction. A journal without writebacks is left
 // as it is.
 //
-// It holds the new file in memory.
+// Compact holds the new file in memory.
 func (j *Journal) Compact() (CompactStats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

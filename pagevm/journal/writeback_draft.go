@@ -23,7 +23,7 @@ type draft struct {
 	refs     map[string]Address
 }
 
-// slot is where one value is.
+// slot is the place of one value.
 type slot struct {
 	Address
 	field, id string
@@ -73,7 +73,7 @@ func (d *draft) current(at slot) (Version, bool) {
 	return d.store.current(at)
 }
 
-// typeOf returns the type of the page at a, "" if there is none.
+// typeOf returns the type of the page at a, "" if no page is there.
 func (d *draft) typeOf(a Address) pagevm.Type {
 	if t, ok := d.types[a]; ok {
 		return t
@@ -86,7 +86,8 @@ func (d *draft) typeOf(a Address) pagevm.Type {
 	return ""
 }
 
-// size returns the number of entries of a field and its kind, "" if there is none.
+// size returns the number of entries of a field and the field's kind. The kind is "" if the field
+// does not exist.
 func (d *draft) size(a Address, field string) (int, FieldKind) {
 	here := d.fields[slot{Address: a, field: field}]
 	d.store.mu.RLock()
@@ -97,8 +98,8 @@ func (d *draft) size(a Address, field string) (int, FieldKind) {
 	return here.added, here.kind
 }
 
-// resolves reports whether ref names a committed update, or one accepted before in
-// this transaction, that the session may see.
+// resolves reports whether ref names an update that the session may see and that was committed,
+// or accepted earlier in this transaction.
 func (d *draft) resolves(ref, session string) bool {
 	a, ok := d.refs[ref]
 	if !ok {
@@ -109,7 +110,7 @@ func (d *draft) resolves(ref, session string) bool {
 	return ok && (a.Scope == memkernel.ScopeProject || a.Session == session)
 }
 
-// accept puts an update on top. One that changes nothing leaves no trace.
+// accept adds an update to the draft. An update that changes nothing leaves no trace.
 func (d *draft) accept(a acceptedUpdate) {
 	if len(a.changes) == 0 {
 		return
@@ -178,7 +179,7 @@ func (u *Update) listItems() ([]item, error) {
 }
 
 // changes returns the versions that an update's items make, or the reason why they would destroy
-// committed content. This is the merge rule, for validation and replay alike.
+// committed content. Validation and replay both use this merge rule.
 func (d *draft) changes(u *Update, a Address, items []item, origin Version) ([]change, string) {
 	var out []change
 	for _, it := range items {

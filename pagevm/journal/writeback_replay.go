@@ -12,7 +12,7 @@ type validatedBody struct {
 	Accepted []string `json:"accepted"`
 }
 
-// openUnit is a writeback as far as its lines were read.
+// openUnit is a writeback of which not all lines have been read yet.
 type openUnit struct {
 	key      string
 	staged   *stagedBody
@@ -20,7 +20,7 @@ type openUnit struct {
 	rejected []Rejection
 }
 
-// learn follows one record of the journal. A record that does not fit the earlier ones is an
+// learn applies one record of the journal. A record that does not fit the earlier ones is an
 // error and changes nothing.
 func (s *State) learn(rec Record) error {
 	switch rec.Op {

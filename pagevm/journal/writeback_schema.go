@@ -16,11 +16,11 @@ import (
 type FieldKind string
 
 const (
-	// KindList is a list of entries with ids: append only.
+	// KindList is a list of entries with ids. Only append writes it.
 	KindList FieldKind = "list"
-	// KindMap is a map of members, each with its own version: merge only.
+	// KindMap is a map of members, each with its own version. Only merge writes it.
 	KindMap FieldKind = "map"
-	// KindScalar is one value with a version: set_with_version only.
+	// KindScalar is one value with a version. Only set_with_version writes it.
 	KindScalar FieldKind = "scalar"
 )
 
@@ -40,7 +40,7 @@ func (k FieldKind) op() UpdateOp {
 // ValueType is the JSON type of a field's values.
 type ValueType string
 
-// The types of values. ValueAny is any of them; null is none.
+// The types of values. ValueAny allows every type. null is not allowed for any type.
 const (
 	ValueAny     ValueType = "any"
 	ValueString  ValueType = "string"
@@ -51,8 +51,8 @@ const (
 	ValueArray   ValueType = "array"
 )
 
-// Limits that hold if a schema names none, and the limits of names. A value of 64 KiB is about
-// 16k tokens: more than a curated memory may be.
+// These are the limits for a schema that names no limits, and the limits of names. A value of 64
+// KiB is about 16k tokens, which is more than a curated memory may have.
 const (
 	defaultMaxBytes   = 64 << 10
 	defaultMaxEntries = 10_000
@@ -63,24 +63,24 @@ const (
 type FieldSpec struct {
 	Kind  FieldKind `json:"kind"`
 	Value ValueType `json:"value"`
-	// MaxBytes bounds one value's JSON. MaxEntries bounds the entries of a list or map. 0 is the
-	// default for both.
-	MaxBytes   int `json:"max_bytes,omitempty"`
+	// MaxBytes bounds the size of one value's JSON. 0 means the default.
+	MaxBytes int `json:"max_bytes,omitempty"`
+	// MaxEntries bounds the number of entries of a list or map. 0 means the default.
 	MaxEntries int `json:"max_entries,omitempty"`
 	// Guarded: on a hard-pinned page a committed entry is never replaced.
 	Guarded bool `json:"guarded,omitempty"`
-	// Ranks are the only values that a string may have, weakest first. On a
-	// hard-pinned page the rank never sinks.
+	// Ranks are the only values that a string may have, weakest first. On a hard-pinned page a
+	// value can't be replaced by a weaker one.
 	Ranks []string `json:"ranks,omitempty"`
 }
 
 // TypeSpec describes the pages of a type.
 type TypeSpec struct {
-	// Scopes are where pages of the type may be.
+	// Scopes are the scopes that pages of the type may belong to.
 	Scopes []memkernel.Scope    `json:"scopes"`
 	Fields map[string]FieldSpec `json:"fields"`
-	// HardPin: every page of the type is hard-pinned. Pages of other types are if their field
-	// [PinField] is [PinHard].
+	// HardPin: every page of the type is hard-pinned. A page of another type is hard-pinned if
+	// its field [PinField] is [PinHard].
 	HardPin bool `json:"hard_pin,omitempty"`
 }
 
@@ -90,13 +90,12 @@ const (
 	PinHard  = "hard"
 )
 
-// Schema is the registry of types: data, to be extended by the host before it
-// makes [Rules] of it.
+// Schema is the registry of types. A host may extend it before it makes [Rules] from it.
 type Schema map[pagevm.Type]TypeSpec
 
-// DefaultSchema has the six page types with the fields that their structured
-// representations show. Scopes are those of ClawVM's Table 1, and bootstrap pages
-// may be of either; limits are ours. Each call makes a new one.
+// DefaultSchema has the six page types with the fields that their structured representations
+// show. The scopes are from ClawVM's Table 1, and bootstrap pages may be of either scope. The
+// limits are our choice. Each call makes a new schema.
 func DefaultSchema() Schema {
 	text := FieldSpec{Kind: KindScalar, Value: ValueString}
 	list := FieldSpec{Kind: KindList, Value: ValueString}
@@ -171,7 +170,7 @@ func (s Schema) clone() Schema {
 	return c
 }
 
-// refuse returns why a value does not fit, "" if it does.
+// refuse returns why a value is not allowed, "" if it is allowed.
 func (f FieldSpec) refuse(v json.RawMessage) string {
 	if limit := orDefault(f.MaxBytes, defaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
@@ -185,7 +184,7 @@ func (f FieldSpec) refuse(v json.RawMessage) string {
 	return ""
 }
 
-// rank returns the place of a value among the ranks, -1 if it is none of them.
+// rank returns the index of a value in Ranks, -1 if it is not one of them.
 func (f FieldSpec) rank(v json.RawMessage) int {
 	var s string
 	if json.Unmarshal(v, &s) != nil {
@@ -201,7 +200,8 @@ func orDefault(n, d int) int {
 	return n
 }
 
-// valueType returns the type of a valid JSON value, "" for null and for none at all.
+// valueType returns the type of a valid JSON value. It returns "" for null and for an empty
+// value.
 func valueType(v json.RawMessage) ValueType {
 	if len(v) == 0 {
 		return ""

@@ -29,7 +29,7 @@ type snapshotTx struct {
 }
 
 // Snapshot returns the store as JSON, the same bytes for the same history. A compaction writes
-// these bytes, and two stores are equal if theirs are.
+// these bytes. Two stores are equal if their snapshots are equal.
 func (s *State) Snapshot() ([]byte, error) {
 	body := snapshotBody{Writeback: writebackVersion, Pages: s.list(func(Address) bool { return true })}
 	s.mu.RLock()

@@ -21,43 +21,47 @@ type State struct {
 	seq   int
 	pages map[Address]*pageState
 	txs   map[string]*txState
-	// refs map to the page that a committed update changed, by updateRef.
+	// refs maps the updateRef of a committed update to the page that it changed.
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
-	// salvage takes the updates that still fit of units that build on lost ones. lost names those
-	// that do not fit.
+	// salvage makes units that build on lost ones apply those of their updates that still fit.
 	salvage bool
-	lost    []string
+	// lost names the updates that do not fit.
+	lost []string
 }
 
-// Address is where a page is: the same key in another scope, or private to
-// another session, is another page.
+// Address identifies a page. The same key in another scope, or private to another session, is
+// another page.
 type Address struct {
 	Scope   memkernel.Scope `json:"scope"`
 	Session string          `json:"session,omitempty"`
 	Key     string          `json:"key"`
 }
 
-// Version is one committed value, as it was and stays.
+// Version is one committed value. It never changes.
 type Version struct {
 	// Version counts from 1.
 	Version int             `json:"version"`
 	Value   json.RawMessage `json:"value"`
-	// Seq, Tx and Update name the commit that it came by; Time is the
-	// transaction's.
-	Seq    int       `json:"seq"`
-	Tx     string    `json:"tx"`
-	Update string    `json:"update"`
-	Time   time.Time `json:"time,omitzero"`
-	// By and Session are the principal, EvidenceRef is the provenance.
-	By          string `json:"by,omitempty"`
-	Session     string `json:"session,omitempty"`
+	// Seq is the number of the commit that made the version.
+	Seq int `json:"seq"`
+	// Tx is the key of the commit's transaction.
+	Tx string `json:"tx"`
+	// Update is the id of the update in the transaction.
+	Update string `json:"update"`
+	// Time is the time of the transaction.
+	Time time.Time `json:"time,omitzero"`
+	// By is the principal's name.
+	By string `json:"by,omitempty"`
+	// Session is the principal's session.
+	Session string `json:"session,omitempty"`
+	// EvidenceRef is the provenance.
 	EvidenceRef string `json:"evidence_ref"`
 }
 
-// Entry is a list's entry, a map's member or, with ID "", a scalar: all the
-// versions that it had, oldest first, the last of them current.
+// Entry is a list's entry, a map's member or, with ID "", a scalar. It holds all versions of the
+// value, oldest first. The last version is the current one.
 type Entry struct {
 	ID       string    `json:"id,omitempty"`
 	Versions []Version `json:"versions"`
@@ -66,8 +70,8 @@ type Entry struct {
 // Current returns the last committed version.
 func (e Entry) Current() Version { return e.Versions[len(e.Versions)-1] }
 
-// StoredField is a field of a page: its entries in the order in which they were
-// first committed. Version counts the updates that changed it.
+// StoredField is a field of a page, with its entries in the order in which they were first
+// committed. Version is the number of updates that changed the field.
 type StoredField struct {
 	Name    string    `json:"name"`
 	Kind    FieldKind `json:"kind"`
@@ -75,7 +79,7 @@ type StoredField struct {
 	Entries []Entry   `json:"entries"`
 }
 
-// StoredPage is a page as committed. Version counts the updates that changed it.
+// StoredPage is a committed page. Version is the number of updates that changed the page.
 type StoredPage struct {
 	Address
 	Type    pagevm.Type   `json:"type"`
@@ -122,7 +126,7 @@ func newStore() *State {
 // Store returns the committed state of the journal's writebacks.
 func (j *Journal) Store() *State { return j.store }
 
-// Seq counts the committed writebacks.
+// Seq returns the number of committed writebacks.
 func (s *State) Seq() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -141,7 +145,7 @@ func (s *State) Page(a Address) (StoredPage, bool) {
 	return p.view(a), true
 }
 
-// Entries returns the entries of a field from the nth on, counted from 0.
+// Entries returns the entries of a field from index from on.
 func (s *State) Entries(a Address, field string, from int) []Entry {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -161,7 +165,7 @@ func (s *State) Entry(a Address, field, id string) (Version, bool) {
 	return s.current(slot{a, field, id})
 }
 
-// Heads is [Store.Pages] without the fields.
+// Heads returns the same pages as [State.Pages], without their fields.
 func (s *State) Heads(session string) []StoredPage {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -175,8 +179,8 @@ func (s *State) Heads(session string) []StoredPage {
 	return out
 }
 
-// Pages returns what a session may see: the project's pages and its own, by scope
-// and key. Session "" sees the project's.
+// Pages returns the pages that a session may see, by scope and key: the project's pages and its
+// own. Session "" sees only the project's pages.
 func (s *State) Pages(session string) []StoredPage {
 	return s.list(func(a Address) bool { return a.Scope == memkernel.ScopeProject || a.Session == session })
 }
@@ -198,8 +202,7 @@ func (a Address) compare(b Address) int {
 	return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Key, b.Key))
 }
 
-// view copies a page. Versions are only ever added behind those that the copy
-// has, so they are shared.
+// view copies a page. The copy shares the versions, since new versions are only ever appended.
 func (p *pageState) view(a Address) StoredPage {
 	out := StoredPage{Address: a, Type: p.typ, Version: p.version}
 	for _, name := range slices.Sorted(maps.Keys(p.fields)) {
@@ -236,7 +239,7 @@ func (s *State) current(at slot) (Version, bool) {
 	return Version{}, false
 }
 
-// field finds a field; the lock is held.
+// field finds a field. The caller must hold the lock.
 func (s *State) field(a Address, name string) *fieldState {
 	if p := s.pages[a]; p != nil {
 		return p.fields[name]
@@ -244,7 +247,7 @@ func (s *State) field(a Address, name string) *fieldState {
 	return nil
 }
 
-// put adds a version to an entry; the lock is held for writing.
+// put adds a version to an entry. The caller must hold the lock for writing.
 func (f *fieldState) put(id string, v Version) {
 	i, ok := f.at[id]
 	if !ok {
@@ -254,7 +257,7 @@ func (f *fieldState) put(id string, v Version) {
 	f.entries[i].Versions = append(f.entries[i].Versions, v)
 }
 
-// merge takes over the changes of a draft, as one commit.
+// merge applies the changes of a draft as one commit.
 func (s *State) merge(d *draft, tx *txState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

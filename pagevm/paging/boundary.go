@@ -6,14 +6,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// atEviction is the commit point of a page that is lowered while dirty; the other
-// points are named as their events.
+// atEviction is the commit point of a page that is lowered while it is dirty. The other commit
+// points have the names of their events.
 const atEviction = "eviction"
 
 // atTurn is the commit point of a prompt that somebody else assembled.
 const atTurn = "turn"
 
-// markDirty makes a page dirty: changed, and only in the context.
+// markDirty marks a page as dirty: it was changed, and only the context holds the change.
 func (e *Engine) markDirty(s *session, id string) {
 	i := e.ids[id]
 	r := &e.rows[i]
@@ -26,7 +26,7 @@ func (e *Engine) markDirty(s *session, id string) {
 	s.dirty = append(s.dirty, dirt{row: i, base: r.committed})
 }
 
-// strike lets an event happen to a session.
+// strike applies an event to a session.
 func (e *Engine) strike(s *session, ev Event) {
 	e.seq++
 	k := &e.cfg.Policy.Knobs
@@ -49,7 +49,7 @@ func (e *Engine) strike(s *session, ev Event) {
 	e.destroy(s, ev)
 }
 
-// settle makes the changes of a turn durable that were so at its end.
+// settle commits the changes of a turn that were durable at the turn's end.
 func (e *Engine) settle(s *session, p *Prompt) {
 	s.dirty = slices.DeleteFunc(s.dirty, func(d dirt) bool {
 		r := &e.rows[d.row]
@@ -78,7 +78,7 @@ func (e *Engine) lose(s *session, why Cause) {
 }
 
 // destroy takes everything out of the context except work in flight. After a reset the host loads
-// the rules as at any start; after a compaction it does not.
+// the rules as at every start of a session. After a compaction it does not load them.
 func (e *Engine) destroy(s *session, ev Event) {
 	s.compacted = ev == EventCompaction
 	for i := range s.entries {
@@ -95,7 +95,7 @@ func (e *Engine) destroy(s *session, ev Event) {
 	}
 }
 
-// handle returns the remainder of a page whose content is destroyed.
+// handle returns the level that a page keeps when its content is destroyed.
 func (e *Engine) handle(r *row) pagevm.Level {
 	switch {
 	case e.cfg.Policy.Resolve:
@@ -113,7 +113,7 @@ func (e *Engine) commitAll(s *session, at string) {
 	s.dirty = s.dirty[:0]
 }
 
-// commitPage commits one page if the session has it dirty.
+// commitPage commits one page if it is dirty in the session.
 func (e *Engine) commitPage(s *session, i int32, at string) {
 	for n, d := range s.dirty {
 		if d.row == i {

@@ -1,6 +1,7 @@
 // Package paging decides, turn by turn, which pages of an agent's state are in the prompt and at
-// which fidelity, and reports the cause when a needed page was missing. It is the policy engine
-// of the ClawVM paper (EuroMLSys 2026): page table, selector, fault observer, decision trace.
+// which fidelity, and reports the cause when a needed page was missing. It implements the policy
+// engine of the ClawVM paper (EuroMLSys 2026), with page table, selector, fault observer and
+// decision trace.
 //
 //	Page  ──Add──►  Table, in an Engine
 //	                  │ Step(Turn): the policy assembles the prompt
@@ -28,9 +29,9 @@
 // flight do not fit, the decision names those that fell out and the number of missing tokens, and
 // the misses that follow are marked budget_insufficient: no policy could help.
 //
-// A bootstrap or constraint page that nobody pins is loaded when its session starts and goes with
-// the first compaction; from then on it must win its place as an upgrade. Automatic pinning
-// prevents this.
+// A bootstrap or constraint page that nobody pins is loaded when its session starts, and the
+// first compaction removes it. From then on the page must win its place as an upgrade. Automatic
+// pinning prevents this.
 //
 // # Upgrades
 //
@@ -41,31 +42,31 @@
 //	U(page, level) = v(level) · B(page)      v: 0, .02, .45, .85, 1
 //	B = pin + boot + plan + recency·R + scope·S + recompute·C (+ future·N)
 //
-// and the rank of an upgrade is B · Δv/Δtokens. A page climbs one level after the
-// other, so a step is never ranked above the one before it. Ties go to the smaller
-// page id, then to the lower level. Weights of pin, recency and recompute cost,
-// those of the recency strategy and the oracle's are the paper's; v, the shapes of
-// R, S and C and the other three weights are ours ([DefaultWeights]).
+// and the rank of an upgrade is B · Δv/Δtokens. A page climbs one level after the other, so a
+// step never ranks above the page's previous step. Ties go to the smaller page id, then to the
+// lower level. The weights of pin, recency and recompute cost, the weights of the recency
+// strategy and the oracle's weight are from the paper. The function v, the shapes of R, S and C
+// and the other three weights are our choice.
 //
-// Two rules of conflict: a page that another supersedes is never raised above its
-// floor, and of the pages of one group only one is.
+// Two rules resolve conflicts. A page that another page supersedes is never raised above its
+// floor. Of the pages of one group only one is raised above its floor.
 //
 // # What can come back
 //
-// With the resolver a handle is as good as its page: a demand is met by a pointer.
-// Without it a demand needs the structured level, and evidence or conversation
-// that a prompt once left out, or showed lower, can't rise again until it is
-// fetched anew: its content is no longer at hand.
+// With the resolver a pointer meets a demand. Without the resolver a demand needs the structured
+// level. Evidence or conversation that a prompt once left out, or showed at a lower level, then
+// can't rise again until it is fetched again, because its content is no longer available.
 //
 // # Writeback
 //
 // Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries
-// that its knobs name; dirty pages at a boundary without commit are lost, once each (flush_miss).
-// A commit names the version that it was based on: of two sessions that change one shared page
-// the later is rejected (DESTRUCTIVE_OP) and kept, not lost. The validated journal is elsewhere;
-// this engine only reports when a commit is due and the loss without it.
+// that its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is
+// counted once (flush_miss). A commit names the version that it was based on. If two sessions
+// change one shared page, the later commit is rejected (DESTRUCTIVE_OP), and its change is kept.
+// The validated journal is in package journal. This engine only reports when a commit is due, and
+// what is lost without one.
 //
-// The engine is a function of its input: no clock, no randomness, no map order. It
-// does no I/O; a trace goes to the writer that it is handed. It is not safe for
+// The engine is a function of its input: no clock, no randomness, no map order. It does no I/O,
+// except that a [Tracer] writes to the writer that it was given. An engine is not safe for
 // concurrent use. Sizes are tokens, ages are turns.
 package paging

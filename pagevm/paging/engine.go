@@ -9,10 +9,11 @@ import (
 // Config holds the settings of an engine.
 type Config struct {
 	Policy Policy `json:"policy"`
-	// Budget is the most that a prompt may hold, in tokens; Fixed is the part of
-	// it that is not paged (Listing 1's fixed region).
+	// Budget is the largest size of a prompt, in tokens.
 	Budget int `json:"budget"`
-	Fixed  int `json:"fixed,omitempty"`
+	// Fixed is the size of the part of the prompt that is not paged (Listing 1's fixed region),
+	// in tokens.
+	Fixed int `json:"fixed,omitempty"`
 }
 
 // Engine runs one policy over the sessions of one workspace. Make it with New.

@@ -9,7 +9,7 @@ import (
 // Code names a fault.
 type Code string
 
-// The fault codes. All but the pinned miss are explicit faults.
+// The fault codes. All codes but the pinned miss count as explicit faults.
 const (
 	// Refetch: a page was fetched again by its handle.
 	Refetch Code = "refetch"
@@ -33,8 +33,8 @@ var codes = [6]Code{Refetch, DuplicateTool, PinnedInvariantMiss, PostCompactionB
 // Codes lists all fault codes.
 func Codes() []Code { return slices.Clone(codes[:]) }
 
-// AlertDuplicateSignature is the code of an alert: an equal call ran again although
-// its result was resident. It is a signal of the workload and no fault.
+// AlertDuplicateSignature is the code of an alert: an equal call ran again although its result
+// was resident. The alert describes the workload and is not a fault.
 const AlertDuplicateSignature = "duplicate_signature"
 
 // Cause is the event that took a page away.
@@ -56,11 +56,11 @@ type Fault struct {
 	Code    Code   `json:"code"`
 	Turn    int    `json:"turn"`
 	Session string `json:"session"`
-	// Page is "" for a silent recall, whose Query is set instead.
+	// Page is the page that was missing. It is "" for a silent recall, which has a Query instead.
 	Page  string `json:"page,omitempty"`
 	Query string `json:"query,omitempty"`
 	Cause Cause  `json:"cause"`
-	// Decision numbers the decision or boundary that led to it.
+	// Decision is the number of the decision or boundary that caused the fault.
 	Decision uint64 `json:"decision"`
 	// BudgetInsufficient marks a fault that no policy could have prevented: the
 	// minimum set did not fit.
@@ -96,29 +96,31 @@ const DestructiveOp = "DESTRUCTIVE_OP"
 // Outcome is the result of a turn. The next Step reuses its slices, so callers must copy those
 // that they keep.
 type Outcome struct {
-	// Decision numbers the assembly; boundaries of the turn take the numbers after it.
+	// Decision is the number of the assembly. The boundaries of the turn have the following
+	// numbers.
 	Decision uint64 `json:"decision"`
-	// Tokens is the size of the prompt, the fixed region included. Minimum is the sum of all
-	// floors. Required is that of pinned pages and work in flight.
-	Tokens   int `json:"tokens"`
-	Minimum  int `json:"minimum"`
+	// Tokens is the size of the prompt, including the fixed region.
+	Tokens int `json:"tokens"`
+	// Minimum is the sum of the floors of all pages.
+	Minimum int `json:"minimum"`
+	// Required is the sum of the floors of pinned pages and of work in flight.
 	Required int `json:"required"`
-	// Over is how many tokens are missing for Required, and Short which of its
-	// pages stayed out; 0 and none if it fits.
-	Over    int      `json:"over,omitempty"`
+	// Over is the number of tokens that Required exceeds the budget by, 0 if it fits.
+	Over int `json:"over,omitempty"`
+	// Short lists the pages of Required that were left out. It is empty if Required fits.
 	Short   []Short  `json:"short,omitempty"`
 	Changes []Change `json:"changes,omitempty"`
 	Hits    int      `json:"hits"`
-	// Pointed are the hits of which the prompt holds only the handle: a model that needs the
-	// content must fetch it. They follow from the rest and are in no trace.
+	// Pointed are the hits of which the prompt holds only the handle. A model that needs their
+	// content must fetch it. Traces leave Pointed out, since a replay computes it again.
 	Pointed []string `json:"-"`
-	// Alerts are pages whose equal call ran again although they were resident.
+	// Alerts are the pages whose call ran again although they were resident.
 	Alerts  []string `json:"alerts,omitempty"`
 	Faults  []Fault  `json:"faults,omitempty"`
 	Commits []Commit `json:"commits,omitempty"`
 }
 
-// Totals count a run.
+// Totals holds the counts of a run.
 type Totals struct {
 	Turns int `json:"turns"`
 	// Faults are counted in the order of Codes.
@@ -127,7 +129,8 @@ type Totals struct {
 	Insufficient int `json:"budget_insufficient"`
 	Alerts       int `json:"alerts"`
 	Hits         int `json:"hits"`
-	// Cold counts demands for pages that had never been there: no hit, no fault.
+	// Cold counts demands for pages that were never in the prompt. They are neither hits nor
+	// faults.
 	Cold     int `json:"cold"`
 	Commits  int `json:"commits"`
 	Rejected int `json:"rejected"`

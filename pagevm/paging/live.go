@@ -11,8 +11,8 @@ import (
 // plans have shown so far.
 type PageTable struct {
 	Report
-	// Pages are those in the prompt, in its order, followed by those that are not in it and can
-	// be had.
+	// Pages lists the pages of the prompt in its order, followed by the pages that are not in the
+	// prompt but can be fetched.
 	Pages []PageRow `json:"pages"`
 }
 
@@ -25,38 +25,42 @@ type PageRow struct {
 	Origin
 	// Tokens is the cost of each level that the page has.
 	Tokens Tokens `json:"tokens"`
-	// Level is the level that the prompt shows, and ShownTokens is its cost. Floor is the lowest
-	// level that may ever be shown in place of the page.
-	Level       pagevm.Level `json:"level"`
-	ShownTokens int          `json:"shown_tokens"`
-	Floor       pagevm.Level `json:"floor"`
-	// Bare: it is shown without its thinking, which a cut made invalid.
+	// Level is the level that the prompt shows.
+	Level pagevm.Level `json:"level"`
+	// ShownTokens is the cost of the shown level.
+	ShownTokens int `json:"shown_tokens"`
+	// Floor is the lowest level at which the page may ever be shown.
+	Floor pagevm.Level `json:"floor"`
+	// Bare: the page is shown without its thinking, which a cut made invalid.
 	Bare bool `json:"without_thinking,omitempty"`
 	// Pin is hard or soft for a page that a host pinned.
 	Pin Pin `json:"pin"`
 	// Dirty: nothing durable holds the content yet.
 	Dirty bool `json:"dirty"`
-	// Place is the place of the page; Span is the span that it left with, if it did.
-	Place Place  `json:"place"`
-	Span  string `json:"span,omitempty"`
-	// Last is its newest use.
+	// Place is the place of the page.
+	Place Place `json:"place"`
+	// Span is the span that the page left the prompt with, "" if it did not leave.
+	Span string `json:"span,omitempty"`
+	// Last is the newest use of the page.
 	Last Access `json:"last_access"`
-	// RecomputeCost is how many tool calls would make the content again: 1 for a result whose
-	// call only looks; 0 for content that the kernel makes again itself, from files, memory and
-	// journal. It is nil for words, and for the result of a call that acts or may act: such a
-	// call must not be run again to get its result back.
+	// RecomputeCost is the number of tool calls that would make the content again. It is 1 for a
+	// result whose call only looks. It is 0 for content that the kernel makes again from files,
+	// memory and journal. It is nil for words, and for the result of a call that acts or may act,
+	// since such a call must not run again to get its result back.
 	RecomputeCost *float64 `json:"recompute_cost"`
 }
 
 // Origin is a page's provenance.
 type Origin struct {
-	// Tool and Path are the tool that made it and the path that its call names.
+	// Tool is the name of the tool that made the page.
 	Tool string `json:"tool,omitempty"`
+	// Path is the path that the tool call names.
 	Path string `json:"path,omitempty"`
-	// Key is the host message that holds it, or after which it is placed. CallID is its call.
-	Key    string `json:"key,omitempty"`
+	// Key is the key of the host message that holds the page, or that the page follows.
+	Key string `json:"key,omitempty"`
+	// CallID is the id of the tool call.
 	CallID string `json:"call_id,omitempty"`
-	// Refs are the places it was taken from.
+	// Refs are the places that the content was taken from.
 	Refs []memkernel.Ref `json:"refs,omitempty"`
 }
 
@@ -73,14 +77,15 @@ const (
 	Nowhere        Place = "gone"         // not in the prompt: to be had by its id alone
 )
 
-// Access is the newest use of a page: in which of the user's turns and which model call
-// of the conversation, both from 1, and how.
+// Access is the newest use of a page.
 type Access struct {
-	// Turn counts the user's turns from 1, 0 before the first; Call the conversation's model
-	// calls, 0 for a page that was never in a prompt.
+	// Turn is the number of the user's turn, counted from 1. It is 0 before the first turn.
 	Turn int `json:"turn"`
+	// Call is the number of the conversation's model call, counted from 1. It is 0 for a page
+	// that was never in a prompt.
 	Call int `json:"call"`
-	How  Use `json:"how"`
+	// How says how the page was used.
+	How Use `json:"how"`
 }
 
 // Use is how a page was used.
@@ -96,13 +101,13 @@ const (
 
 // Counts are the paging events of a conversation.
 type Counts struct {
-	// Faults are counted by code.
+	// Faults counts the faults by code.
 	Faults map[Code]int `json:"faults,omitempty"`
 	Alerts int          `json:"alerts,omitempty"`
 	Hits   int          `json:"hits,omitempty"`
 }
 
-// Plus is the sum of two, which share nothing with it that changes.
+// Plus returns the sum of c and o. It does not share memory with them.
 func (c Counts) Plus(o Counts) Counts {
 	sum := Counts{Faults: c.Faults, Alerts: c.Alerts + o.Alerts, Hits: c.Hits + o.Hits}
 	if len(o.Faults) > 0 {
@@ -119,13 +124,14 @@ func (c Counts) Plus(o Counts) Counts {
 
 // Report is the summary of counts.
 type Report struct {
-	// ExplicitFaults are all but pinned misses; Faults counts all, by code.
-	ExplicitFaults int          `json:"explicit_faults"`
-	Faults         map[Code]int `json:"fault_codes"`
-	// Alerts counts duplicate_signature.
+	// ExplicitFaults is the number of all faults except pinned misses.
+	ExplicitFaults int `json:"explicit_faults"`
+	// Faults counts all faults by code.
+	Faults map[Code]int `json:"fault_codes"`
+	// Alerts is the number of duplicate_signature alerts.
 	Alerts int `json:"alerts"`
 	Hits   int `json:"hits"`
-	// Thrash is as [Totals.Thrash].
+	// Thrash is the thrash index, as in [Totals.Thrash].
 	Thrash float64 `json:"thrash"`
 }
 

@@ -34,7 +34,7 @@ func (o *observer) observe(s *session, t *Turn) {
 	}
 }
 
-// bootstraps looks for bootstrap pages that a compaction took and no session brought back.
+// bootstraps looks for bootstrap pages that a compaction removed and that were not loaded again.
 func (o *observer) bootstraps(s *session) {
 	for i := range s.entries {
 		en := &s.entries[i]
@@ -64,7 +64,7 @@ func (o *observer) call(s *session, c Call) {
 }
 
 // demand judges a page that the call needs. A page that already faulted in this turn, or that
-// only arrives, is neither a hit nor a fault.
+// only arrives in it, is neither a hit nor a fault.
 func (o *observer) demand(s *session, id string) {
 	en := o.table.entry(s, id)
 	switch {
@@ -102,8 +102,8 @@ func (o *observer) note(f Fault) {
 	}
 }
 
-// recall judges a lookup: one that was denied or failed and comes back empty is
-// silent unless it is named here.
+// recall judges a lookup. It reports a denied or failed lookup with an empty result as a fault,
+// since the model can't see the failure.
 func (o *observer) recall(s *session, r Recall) {
 	why := CauseDenied
 	switch r.Outcome {

@@ -47,36 +47,37 @@ func (t Tokens) At(l pagevm.Level) int {
 
 // Provenance describes where a page comes from.
 type Provenance struct {
-	// Call is the canonical tool call. Span is the transcript span.
+	// Call is the canonical tool call.
 	Call string `json:"call,omitempty"`
+	// Span is the transcript span.
 	Span string `json:"span,omitempty"`
-	// From are the pages that it was derived from.
+	// From are the pages that the page was derived from.
 	From []string `json:"from,omitempty"`
 }
 
-// Page is a row of the page table as its owner gives it.
+// Page is the owner's description of a page in the page table.
 type Page struct {
 	ID   string      `json:"id"`
 	Type pagevm.Type `json:"type"`
-	// Scope is session-private or project-shared. Session is the owner of a
-	// private page; a shared one is in every session.
-	Scope      memkernel.Scope `json:"scope"`
-	Session    string          `json:"session,omitempty"`
-	Provenance Provenance      `json:"provenance,omitzero"`
-	Pin        Pin             `json:"pin"`
+	// Scope is session-private or project-shared. A shared page is in every session.
+	Scope memkernel.Scope `json:"scope"`
+	// Session is the owner of a private page.
+	Session    string     `json:"session,omitempty"`
+	Provenance Provenance `json:"provenance,omitzero"`
+	Pin        Pin        `json:"pin"`
 	// Version rises with every change of the content.
 	Version int    `json:"version"`
 	Tokens  Tokens `json:"tokens"`
-	// RecomputeCost is the cost of making the page again, in units of the host's choice in which
-	// 1 is an ordinary tool call.
+	// RecomputeCost is the cost of making the page again. 1 is the cost of an ordinary tool call.
 	RecomputeCost float64 `json:"recompute_cost"`
 	// Supersedes is the id of a page that this one makes stale.
 	Supersedes string `json:"supersedes,omitempty"`
-	// Group names pages of which at most one is raised above its floor.
+	// Group is the name of the page's group. At most one page of a group is raised above its
+	// floor.
 	Group string `json:"group,omitempty"`
 }
 
-// Errors that are wrapped by those of Add, Update, Remove and Step.
+// These errors are wrapped by the errors of Add, Update, Remove and Step.
 var (
 	errUnknownPage = errors.New("no such page")
 	errPageExists  = errors.New("the page exists")
@@ -84,7 +85,7 @@ var (
 	errOrder       = errors.New("out of order")
 )
 
-// maxTokens is the largest cost of a representation: sums stay far from overflow.
+// maxTokens is the largest cost of a representation. It keeps sums far from overflow.
 const maxTokens = 1 << 30
 
 // types in the order of Table 1.
@@ -134,8 +135,8 @@ func (p *Page) checkTokens() error {
 }
 
 // Floor returns the lowest level at which the page may be shown while it is held (Table 1):
-// structured for bootstrap, constraint and plan, else the handle. If the page lacks that level,
-// Floor returns the next better one that it has.
+// structured for bootstrap, constraint and plan, and the handle for all others. If the page lacks
+// that level, Floor returns the next better level of the page.
 func (p *Page) Floor() pagevm.Level {
 	want := pagevm.Floor(p.Type, true)
 	if p.Type == pagevm.Plan {
@@ -147,7 +148,7 @@ func (p *Page) Floor() pagevm.Level {
 // lowest returns the cheapest level on the page's degradation path.
 func (p *Page) lowest() pagevm.Level { return p.has(pagevm.Pointer) }
 
-// has returns the lowest level of the page that is at or above l.
+// has returns the page's lowest level that is not below l.
 func (p *Page) has(l pagevm.Level) pagevm.Level {
 	low := pagevm.Full
 	for _, at := range pagevm.Path(p.Type) {

@@ -20,7 +20,7 @@ const (
 	UpgradeLRU Upgrade = "lru"
 	// UpgradeUtility ranks per token by the utility of Appendix A.
 	UpgradeUtility Upgrade = "utility"
-	// UpgradeOracle adds the demands to come to the utility.
+	// UpgradeOracle adds future demands to the utility.
 	UpgradeOracle Upgrade = "oracle"
 	// UpgradeOutside leaves the whole prompt to somebody else; see [Engine.Observe].
 	UpgradeOutside Upgrade = "outside"
@@ -31,20 +31,21 @@ const Forever = -1
 
 // Knobs are the switches of Table 2.
 type Knobs struct {
-	// Pin pins bootstrap and constraint pages hard, regardless of their origin.
+	// Pin hard-pins bootstrap and constraint pages, regardless of their origin.
 	Pin bool `json:"pin"`
 	// Prefetch gives the selector the turn's demand before it assembles.
 	Prefetch bool `json:"prefetch"`
-	// WritebackCompaction commits dirty pages at compactions, WritebackReset at
-	// resets and session ends. Either one commits at flushes and when a dirty page
-	// is lowered.
+	// WritebackCompaction commits dirty pages at compactions, at flushes and when a dirty page is
+	// lowered.
 	WritebackCompaction bool `json:"writeback_compaction"`
-	WritebackReset      bool `json:"writeback_reset"`
+	// WritebackReset commits dirty pages at resets, session ends and flushes, and when a dirty
+	// page is lowered.
+	WritebackReset bool `json:"writeback_reset"`
 	// Upgrade is the strategy of the second phase.
 	Upgrade Upgrade `json:"upgrade"`
 	// Resolve follows pointers to their content.
 	Resolve bool `json:"resolve"`
-	// Horizon is how many turns of future demand an oracle is shown, or Forever.
+	// Horizon is the number of turns of future demand that an oracle sees, or Forever.
 	Horizon int `json:"horizon,omitempty"`
 }
 
@@ -57,19 +58,20 @@ type Weights struct {
 	Recency   float64 `json:"recency"`
 	Scope     float64 `json:"scope"`
 	Recompute float64 `json:"recompute"`
-	// Future counts per demand to come; only the oracle has any.
+	// Future is the weight of one future demand. Only the oracle uses it.
 	Future float64 `json:"future"`
 }
 
-// defaultWeights returns the weights of the utility. The paper gives pin (2.0 hard, 0.6 soft),
-// recency 0.6, recompute cost 0.4 and the oracle's 2.2. Bootstrap, plan and scope
-// are ours: an active plan is worth a fresh page, the rules a little more, and
-// scope only breaks near-ties in favour of the session's own pages.
+// defaultWeights returns the weights of the utility. The weights of pin (2.0 hard, 0.6 soft),
+// recency (0.6), recompute cost (0.4) and the oracle (2.2) are from the paper. The weights of
+// bootstrap, plan and scope are our choice. An active plan is worth as much as a fresh page, and
+// the rules are worth a little more. Scope only breaks near-ties in favour of the session's own
+// pages.
 func defaultWeights() Weights {
 	return Weights{PinHard: 2.0, PinSoft: 0.6, Bootstrap: 0.8, Plan: 0.6, Recency: 0.6, Scope: 0.1, Recompute: 0.4, Future: 2.2}
 }
 
-// recencyWeights returns the weights of the recency strategy, the paper's.
+// recencyWeights returns the weights of the recency strategy, which are from the paper.
 func recencyWeights() Weights { return Weights{Recency: 0.9, Recompute: 0.1} }
 
 // Policy is a named set of knobs with its weights.
@@ -79,12 +81,12 @@ type Policy struct {
 	Weights Weights `json:"weights"`
 }
 
-// Policies lists the policies that an engine runs, by name, the bare baseline first.
+// Policies returns the names of the policies that an engine runs, with the bare baseline first.
 func Policies() []string {
 	return []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
 }
 
-// OracleHorizon is the lookahead of the policy "oracle", in turns: the paper's.
+// OracleHorizon is the lookahead of the policy "oracle", in turns. The value is from the paper.
 const OracleHorizon = 3
 
 // ByName returns a policy of Table 2, LRU (section 5.2), or memkernel: the kernel of
@@ -147,15 +149,16 @@ const (
 	// recencyHalfLife is the age, in turns since the last access, at which recency
 	// is worth half.
 	recencyHalfLife = 8
-	// sharedScope is S of a project-shared page; a session's own page has 1.
+	// sharedScope is the value of S for a project-shared page. The value for a session's own page
+	// is 1.
 	sharedScope = 0.5
 )
 
-// levelShare is v: how much of a page's worth a level carries. It is coarser than the measure of
-// pagevm's selector of cuts, which knows the content of each level.
+// levelShare is the function v: the share of a page's worth that a level carries. It is coarser
+// than the measure of pagevm's selector of cuts, which knows the content of each level.
 var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
 
-// recencyAt is R by age; beyond the table it is 0.
+// recencyAt is the value of R by age. For greater ages R is 0.
 var recencyAt = func() (t [128]float64) {
 	for i := range t {
 		t[i] = math.Exp2(-float64(i) / recencyHalfLife)
@@ -163,6 +166,6 @@ var recencyAt = func() (t [128]float64) {
 	return t
 }()
 
-// recomputeTerm is C: a cost between 0 and 1 that saturates, so that one very dear
-// page does not outweigh everything.
+// recomputeTerm returns the value of C for a cost. C stays below 1, so that one very expensive
+// page does not outweigh all others.
 func recomputeTerm(cost float64) float64 { return cost / (1 + cost) }

@@ -39,8 +39,8 @@ func (e *Engine) assemble(s *session, demand []string) {
 	e.out.Tokens = used + e.cfg.Fixed
 }
 
-// minimum returns the lowest level at which a page may be shown now, Gone for a lost rule that is
-// not pinned.
+// minimum returns the lowest level at which a page may be shown now. It returns Gone for a lost
+// rule that is not pinned.
 func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	low := r.lowest
 	switch {
@@ -57,7 +57,7 @@ func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	return max(low, en.hold)
 }
 
-// score is B, the present worth of a page.
+// score returns B, the present worth of a page.
 func (e *Engine) score(r *row, en *entry) float64 {
 	w := &e.cfg.Policy.Weights
 	b := r.base
@@ -73,9 +73,9 @@ func (e *Engine) score(r *row, en *entry) float64 {
 	return b
 }
 
-// squeeze fills room with floors when not all of them fit: pinned pages and work in flight first,
-// then what was used in this turn, then by score. A page that does not fit is left out, and the
-// next one is tried.
+// squeeze fills room with floors when not all floors fit: first pinned pages and work in flight,
+// then the pages used in this turn, then the other pages by score. A page that does not fit is
+// left out, and the next one is tried.
 func (e *Engine) squeeze(s *session, room int) int {
 	e.order = e.order[:0]
 	for i := range s.entries {
@@ -128,7 +128,7 @@ func (e *Engine) claim(a, b *entry) int {
 	return cmp.Or(cmp.Compare(ka, kb), strings.Compare(ra.page.ID, rb.page.ID))
 }
 
-// prefetch raises the pages that the turn demands to the level that the demand asks for.
+// prefetch raises the pages that the turn demands to the level that a demand needs.
 func (e *Engine) prefetch(s *session, demand []string, used, room int) int {
 	if !e.cfg.Policy.Prefetch {
 		return used
@@ -149,8 +149,8 @@ func (e *Engine) prefetch(s *session, demand []string, used, room int) int {
 	return used
 }
 
-// raise spends the rest of the room on upgrades, best rank first. The order is that
-// of Select in pagevm.
+// raise spends the rest of the room on upgrades, best rank first. It uses the same order as
+// Select in pagevm.
 func (e *Engine) raise(s *session, used, room int) int {
 	if e.cfg.Policy.Upgrade == UpgradeNone {
 		return used
@@ -161,8 +161,7 @@ func (e *Engine) raise(s *session, used, room int) int {
 	return room - left
 }
 
-// climber are the entries of a session on their way up. They are in the order of
-// their page ids.
+// climber holds the entries of a session that upgrades may raise, in the order of their page ids.
 type climber struct {
 	e *Engine
 	s *session
@@ -171,7 +170,7 @@ type climber struct {
 // Next returns the next step up of an entry, if there is one that fits.
 func (c *climber) Next(i int32, room int) (pagevm.Step, bool) { return c.e.upgrade(c.s, i, room) }
 
-// Take makes a step, unless another page of the group has the right to it.
+// Take makes a step, unless another page of the group has the right to rise.
 func (c *climber) Take(u pagevm.Step) pagevm.Taken {
 	en := &c.s.entries[u.Entry]
 	if !c.e.grant(&c.e.rows[en.row], en.row) {
@@ -181,7 +180,7 @@ func (c *climber) Take(u pagevm.Step) pagevm.Taken {
 	return pagevm.Made
 }
 
-// grant gives a page of a group the right to rise, unless another has it.
+// grant gives a page of a group the right to rise, unless another page has it.
 func (e *Engine) grant(r *row, i int32) bool {
 	if r.group == 0 {
 		return true
@@ -192,7 +191,7 @@ func (e *Engine) grant(r *row, i int32) bool {
 	return e.granted[r.group].row == i
 }
 
-// grant lists the pages of a group that may rise in a decision.
+// grant records which page of a group may rise in a decision.
 type grant struct {
 	seq uint64
 	row int32
@@ -238,7 +237,7 @@ func (e *Engine) adopt(s *session, p Prompt) {
 	for i := range s.entries {
 		en := &s.entries[i]
 		r := &e.rows[en.row]
-		// A page that is missing where all floors fit is missing for no want of room.
+		// If all floors fit, a missing page is not missing for lack of room.
 		en.starved = en.next == pagevm.Gone && (e.out.Over > 0 || !r.hard && e.out.Minimum > room)
 		if r.hard && en.next < r.floor {
 			e.out.Short = append(e.out.Short, Short{Page: r.page.ID, Tokens: int(r.tok[r.floor])})
@@ -247,7 +246,7 @@ func (e *Engine) adopt(s *session, p Prompt) {
 	e.install(s)
 }
 
-// install makes the decision the residency, and notes the changes.
+// install applies the decision to the entries and records the changes.
 func (e *Engine) install(s *session) {
 	for i := range s.entries {
 		en := &s.entries[i]
@@ -266,7 +265,8 @@ func (e *Engine) install(s *session) {
 	}
 }
 
-// lower records the decision that took fidelity away, and makes the change a commit point.
+// lower records the decision that lowered the entry, and commits the entry's page if the policy
+// does so at evictions.
 func (e *Engine) lower(s *session, en *entry) {
 	en.drop, en.lost = e.seq, CauseSelection
 	if k := &e.cfg.Policy.Knobs; k.WritebackCompaction || k.WritebackReset {

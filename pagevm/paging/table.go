@@ -29,15 +29,15 @@ func newTable(p Policy) Table {
 		stale: map[string]string{}, granted: make([]grant, 1)}
 }
 
-// row is a page with the data about it that the selector needs, computed when it is added.
+// row is a page with the data that the selector needs, which is computed when the page is added.
 type row struct {
 	page *Page
 	tok  [pagevm.Full + 1]int32
-	// up is the next better level that the page has, Gone for none, and ratio is its gain:
-	// Δv/Δtokens.
+	// up is, for each level, the page's next better level, Gone if there is no better one. ratio
+	// is the gain of this step, Δv/Δtokens.
 	up    [pagevm.Full + 1]pagevm.Level
 	ratio [pagevm.Full + 1]float64
-	// base is the part of B that does not change.
+	// base is the part of the score B that does not change.
 	base          float64
 	floor, lowest pagevm.Level
 	need          pagevm.Level // the level that a demand asks for
@@ -69,8 +69,9 @@ type session struct {
 type entry struct {
 	row  int32
 	last int32 // turn of the last access
-	// level is in the prompt, next is being decided, limit is the highest that
-	// can still be shown, hold is kept while work is in flight.
+	// level is the level in the prompt. next is the level that is being decided. limit is the
+	// highest level that can still be shown. hold is the level that is kept while work is in
+	// flight.
 	level, next, limit, hold pagevm.Level
 	loaded                   bool // a rule that the host loaded and no compaction took
 	starved                  bool // its floor did not fit
@@ -87,8 +88,8 @@ type dirt struct {
 	base int // committed version that the change was made on
 }
 
-// Add puts a page into the table. It takes part from the next decision on; rules count
-// as loaded by the host. The error wraps ErrPageExists if the id is taken.
+// Add adds a page to the table. The next decision is the first that considers the page. Rules
+// count as loaded by the host. The error wraps ErrPageExists if the id is already used.
 func (tb *Table) Add(p Page) error {
 	if err := tb.admit(&p, nil); err != nil {
 		return fmt.Errorf("paging: add: %w", err)
@@ -97,7 +98,8 @@ func (tb *Table) Add(p Page) error {
 	return nil
 }
 
-// admit returns an error if a page may not come into the table together with others.
+// admit returns an error if a page may not be added to the table together with the pages in
+// beside.
 func (tb *Table) admit(p *Page, beside []Page) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -108,7 +110,7 @@ func (tb *Table) admit(p *Page, beside []Page) error {
 	return tb.checkCircle(p, beside)
 }
 
-// insert makes the row and its entries, shown at level.
+// insert makes the row of a page and its entries in sessions, which show it at level.
 func (tb *Table) insert(p Page, level pagevm.Level) {
 	r := tb.insertRow(p)
 	if p.Scope == memkernel.ScopeSession {
@@ -120,7 +122,7 @@ func (tb *Table) insert(p Page, level pagevm.Level) {
 	}
 }
 
-// insertRow puts a page into the table alone.
+// insertRow adds a page to the table without entries in sessions.
 func (tb *Table) insertRow(p Page) int32 {
 	r := int32(len(tb.rows))
 	tb.ids[p.ID] = r
@@ -139,7 +141,7 @@ func (tb *Table) place(s *session, r int32, level pagevm.Level) {
 	s.entries = append(s.entries, entry{row: r, last: int32(tb.turn), level: level, limit: pagevm.Full, loaded: true})
 }
 
-// session finds or opens a session; a new one holds all shared pages.
+// session finds or opens a session. A new session holds all shared pages.
 func (tb *Table) session(name string) *session {
 	if i, ok := tb.names[name]; ok {
 		return tb.sessions[i]
@@ -216,7 +218,7 @@ func (tb *Table) group(name string) int32 {
 	return g
 }
 
-// supersede marks the page that p makes stale, now or when it is added.
+// supersede marks the page that p makes stale, even if that page is added later.
 func (tb *Table) supersede(p *Page) {
 	if p.Supersedes == "" {
 		return
@@ -227,9 +229,9 @@ func (tb *Table) supersede(p *Page) {
 	}
 }
 
-// Update gives a page new content: its token costs, recompute cost and version. Its type, scope
-// and owner stay. The error wraps ErrUnknownPage for a page that is gone, and ErrOrder for a
-// version that is not newer.
+// Update gives a page new content: its token costs, recompute cost and version. Type, scope and
+// owner of the page stay. The error wraps ErrUnknownPage if the table does not hold the page, and
+// ErrOrder if the version is not newer.
 func (tb *Table) Update(p Page) error {
 	i, ok := tb.ids[p.ID]
 	if !ok {
@@ -255,7 +257,7 @@ func (tb *Table) Update(p Page) error {
 	return nil
 }
 
-// refit takes a page out of the level that it no longer has.
+// refit changes the level of a page's entries if the page no longer has that level.
 func (tb *Table) refit(i int32) {
 	r := &tb.rows[i]
 	for sid, slot := range r.slots {
@@ -274,7 +276,7 @@ func (tb *Table) refit(i int32) {
 }
 
 // Remove takes a page out of the table, with its uncommitted changes. The error wraps
-// ErrUnknownPage.
+// ErrUnknownPage if the table does not hold the page.
 func (tb *Table) Remove(id string) error {
 	i, ok := tb.ids[id]
 	if !ok {
@@ -300,7 +302,7 @@ func (tb *Table) Remove(id string) error {
 	return nil
 }
 
-// renew finds out anew whether a page is superseded.
+// renew determines again whether a page is superseded.
 func (tb *Table) renew(id string) {
 	if id == "" {
 		return
@@ -328,7 +330,7 @@ func (tb *Table) entry(s *session, id string) *entry {
 	return nil
 }
 
-// sort puts the entries that came last into their places.
+// sort moves the newest entries to their places in the order.
 func (tb *Table) sort(s *session) {
 	if s.sorted == len(s.entries) {
 		return
@@ -349,11 +351,11 @@ func (tb *Table) sort(s *session) {
 	}
 }
 
-// sortAnew is how many new entries are put in their places one by one; with more,
-// all are sorted.
+// sortAnew is the largest number of new entries that are moved to their places one by one. If
+// there are more, all entries are sorted.
 const sortAnew = 4
 
-// seat writes into the rows where their entries are, from entry from on.
+// seat updates the places of entries in their rows, for all entries from index from on.
 func (tb *Table) seat(s *session, from int) {
 	for i := from; i < len(s.entries); i++ {
 		tb.rows[s.entries[i].row].slots[s.id] = int32(i)
@@ -392,8 +394,8 @@ func (p *Page) links() []string {
 	return append(slices.Clip(p.Provenance.From), p.Supersedes)
 }
 
-// checkCircle refuses a page that would depend on itself by way of others, including those that
-// arrive with it. A page may name pages that do not exist yet.
+// checkCircle refuses a page that would depend on itself through other pages. It includes the
+// pages that arrive together with p. A page may name pages that do not exist yet.
 func (tb *Table) checkCircle(p *Page, beside []Page) error {
 	if len(p.links()) == 0 {
 		return nil
@@ -421,7 +423,8 @@ func (tb *Table) checkCircle(p *Page, beside []Page) error {
 	return nil
 }
 
-// named finds a page in the table or among those that arrive, nil if it is nowhere.
+// named finds a page in the table or among the arriving pages. It returns nil if the page is in
+// neither.
 func (tb *Table) named(id string, beside []Page) *Page {
 	if i, ok := tb.ids[id]; ok {
 		return tb.rows[i].page

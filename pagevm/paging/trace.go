@@ -33,15 +33,15 @@ type traceLine struct {
 	Outcome *Outcome `json:"outcome,omitempty"`
 }
 
-// Tracer runs an engine and writes down every operation. Operations that fail leave
-// no line. A line that could not be written is an error although the operation
-// took place: the trace ends there.
+// Tracer runs an engine and writes down every operation. Failed operations leave no line. If a
+// line could not be written, the method returns an error although the operation took place, and
+// the trace ends there.
 type Tracer struct {
 	Engine *Engine
 	w      io.Writer
 }
 
-// NewTracer makes a new engine whose trace goes to w, which gets one Write per line.
+// NewTracer makes a new engine and writes its trace to w, with one Write per line.
 func NewTracer(cfg Config, w io.Writer) (*Tracer, error) {
 	e, err := New(cfg)
 	if err != nil {
@@ -101,10 +101,10 @@ func (l *traceLine) run(e *Engine) (err error) {
 	return fmt.Errorf("no operation %q with what it needs", l.Op)
 }
 
-// Difference is the first line of a trace that a replay does not make again.
+// Difference is the first line of a trace that a replay does not reproduce.
 type Difference struct {
-	// Line counts from 1. Recorded is the line in the trace. Replayed is the present result of
-	// the same input.
+	// Line is the number of the line, counted from 1. Recorded is the line in the trace. Replayed
+	// is the line that the same input makes now.
 	Line               int
 	Recorded, Replayed string
 }
@@ -112,10 +112,9 @@ type Difference struct {
 // maxTraceLine is the longest line that Replay reads, in bytes.
 const maxTraceLine = 64 << 20
 
-// Replay runs the operations of a trace again on a new engine and compares the
-// bytes of every line. It returns the number of turns that came out the same and
-// the first difference, nil if there is none. A trace that can't be read is an
-// error that names the line; a torn last line is one, too.
+// Replay runs the operations of a trace again on a new engine and compares the bytes of every
+// line. It returns the number of turns with equal lines and the first difference, nil if there is
+// no difference. If the trace can't be read or its last line is torn, the error names the line.
 func Replay(r io.Reader) (turns int, diff *Difference, err error) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxTraceLine)
@@ -161,7 +160,7 @@ func (l *traceLine) open() (*Engine, error) {
 	return New(*l.Config)
 }
 
-// again runs a recorded line and compares.
+// again runs a recorded line again and compares the result with it.
 func (l *traceLine) again(e *Engine, n int, recorded string) (*Difference, error) {
 	l.Outcome = nil
 	if err := l.run(e); err != nil {

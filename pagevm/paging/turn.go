@@ -18,14 +18,14 @@ const (
 	EventSessionEnd Event = "session_end"
 )
 
-// Call is a tool call by its canonical signature, with the page of its result ("" if
-// it makes none).
+// Call is a tool call by its canonical signature, with the page of its result ("" if the call
+// makes no page).
 type Call struct {
 	Signature string `json:"signature"`
 	Page      string `json:"page"`
 }
 
-// Outcomes of a lookup in memory, as its backend knows them.
+// Outcomes of a lookup in memory, as its backend reports them.
 const (
 	RecallOK      = "ok"
 	RecallNoMatch = "no_match"
@@ -50,20 +50,21 @@ const maxTurn = 1 << 30
 
 // Turn is one model call of one session with all events until the next.
 type Turn struct {
-	// Turn numbers the calls of all sessions; it never falls.
+	// Turn numbers the model calls of all sessions. It must never decrease.
 	Turn    int    `json:"turn"`
 	Session string `json:"session"`
-	// Demand are the pages that the call needs.
+	// Demand names the pages that the call needs.
 	Demand []string `json:"demand,omitempty"`
 	Calls  []Call   `json:"tool_calls,omitempty"`
-	// Arrive are the new pages, which are in full after the assembled prompt. Calls, Dirty and
-	// Begin of the same turn may name them.
+	// Arrive are the new pages, which follow the assembled prompt in full. Calls, Dirty and Begin
+	// of the same turn may name these pages.
 	Arrive []Page `json:"arrive,omitempty"`
-	// Dirty are pages that the call changed.
+	// Dirty names the pages that the call changed.
 	Dirty []string `json:"dirty,omitempty"`
-	// Begin and End name pages of work in flight: from one to the other they are
-	// neither evicted nor lowered.
-	Begin  []string `json:"begin,omitempty"`
+	// Begin names the pages with which work begins. Until End names them, these pages are neither
+	// evicted nor lowered.
+	Begin []string `json:"begin,omitempty"`
+	// End names the pages with which work ends.
 	End    []string `json:"end,omitempty"`
 	Events []Event  `json:"events,omitempty"`
 	Recall []Recall `json:"recall,omitempty"`
@@ -93,19 +94,19 @@ func (e *Engine) Step(t *Turn) (*Outcome, error) {
 
 // Prompt is a prompt that somebody else assembled, for [Engine.Observe].
 type Prompt struct {
-	// Levels is how it shows each page; one that is missing is gone.
+	// Levels is the level of each page. A page without an entry is not in the prompt.
 	Levels map[string]pagevm.Level
-	// Tokens is its size, the fixed region included.
+	// Tokens is the size of the prompt, including the fixed region.
 	Tokens int
 	// Lost are the pages whose changes were not durable when an event of the turn destroyed the
-	// context. Rejected are those whose changes were refused. All other changes of the turn are
-	// durable at its end.
+	// context. Rejected are the pages whose changes were refused. All other changes of the turn
+	// are durable at its end.
 	Lost, Rejected []string
 }
 
-// Observe runs one turn whose prompt is as p describes, whatever the engine's policy would have
-// done: the same table, the same faults. After an error nothing has changed. The next turn reuses
-// the outcome, so callers must copy the parts that they keep.
+// Observe runs one turn with the prompt that p describes in place of the policy's choice. Page
+// table and faults are kept as in [Engine.Step]. After an error nothing has changed. The next
+// turn reuses the outcome, so callers must copy the parts that they keep.
 func (e *Engine) Observe(t *Turn, p Prompt) (*Outcome, error) {
 	s, err := e.open(t)
 	if err != nil {
@@ -127,7 +128,7 @@ func (e *Engine) open(t *Turn) (*session, error) {
 	return e.session(t.Session), nil
 }
 
-// close judges the current prompt and lets the rest of the turn happen.
+// close judges the current prompt and applies the rest of the turn.
 func (e *Engine) close(s *session, t *Turn) *Outcome {
 	e.observe(s, t)
 	e.arrive(s, t)
@@ -223,8 +224,8 @@ func (e *Engine) foresee(s *session, future []Future) {
 	}
 }
 
-// arrive takes in the turn's results: new pages, pages that ran again or had to be fetched. All
-// of them are in full after the prompt.
+// arrive adds the turn's results: new pages, pages whose call ran again and pages that had to be
+// fetched. All of these pages follow the prompt in full.
 func (e *Engine) arrive(s *session, t *Turn) {
 	for i := range t.Arrive {
 		e.insert(t.Arrive[i], pagevm.Gone)
@@ -252,7 +253,7 @@ func (e *Engine) arrive(s *session, t *Turn) {
 	}
 }
 
-// show puts a page into the prompt as it came.
+// show adds a page to the prompt in full.
 func (e *Engine) show(en *entry) {
 	en.level, en.limit, en.last, en.loaded = pagevm.Full, pagevm.Full, int32(e.turn), true
 }

@@ -1,17 +1,17 @@
 package toolcall
 
-// Act is the kind of act that left a page as its trace.
+// Act is the kind of act that produced a page.
 type Act uint8
 
 const (
 	// ActOther is the result of any other tool.
 	ActOther Act = iota
 	// ActUser is a user's words. ActSay is the assistant's words with the inputs of its calls.
-	// ActEdit is the same if a call changes files.
+	// ActEdit is the assistant's words if one of the calls changes files.
 	ActUser
 	ActSay
 	ActEdit
-	// ActRead is the content of a file, ActEdited is the result of changing one.
+	// ActRead is the content of a file. ActEdited is the result of changing a file.
 	ActRead
 	ActEdited
 	// ActSearch is the result of a search for files or text. ActShell is a command's output.
@@ -28,7 +28,7 @@ func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdi
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
-// ActOf returns the act that the result of a call traces.
+// ActOf returns the act that produced the result of a call.
 func ActOf(tool, input string) Act {
 	switch k, _ := Classify(tool, input); {
 	case k == CallRead:

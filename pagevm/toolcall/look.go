@@ -12,25 +12,29 @@ import (
 type Look uint8
 
 const (
-	// LookUnknown: it may change something, or not.
+	// LookUnknown: the call may or may not change something.
 	LookUnknown Look = iota
-	// LookAct: it changes something.
+	// LookAct: the call changes something.
 	LookAct
-	// LookState: the present state of something: running processes, changes.
+	// LookState: the call shows the present state of something, such as running processes or
+	// changes.
 	LookState
-	// LookContent: stored content: files, searches, pages, records.
+	// LookContent: the call shows stored content, such as files, search results, pages or
+	// records.
 	LookContent
-	// LookMoving: content that differs each time, or that a caller polls until it is there: time,
-	// processes, chance, waiting.
+	// LookMoving: the call shows content that differs each time, or that a caller polls for, such
+	// as the time, processes or random values.
 	LookMoving
 )
 
-// Files is the object that an edit changes, and a command that can't be determined.
+// Files is the object that an edit changes. It is also the object of a command whose effect can't
+// be determined.
 const Files = "files"
 
-// Looks returns the object that a call looks at. of names the things that it depends on, or that
-// an act changes: the programs of a command, the server of an MCP tool or else the tool, "files"
-// for those that edits change. It is empty if no act of an agent shows more than the result.
+// Looks returns the object that a call looks at. of names the objects that the call depends on or
+// changes: the programs of a command, the server of an MCP tool, any other tool itself, or
+// "files" for everything that edits change. of is empty if no act of an agent can change the
+// result.
 func Looks(tool, input string) (l Look, of []string) {
 	base := baseTool(tool)
 	if shellTools[base] {
@@ -47,8 +51,8 @@ func Looks(tool, input string) (l Look, of []string) {
 	return l, []string{server}
 }
 
-// The words of tool names and commands that show the effect of a call. Those of moving do so as a
-// tool's first or last word only ("list_time_entries" is a list).
+// The words of tool names and commands that show the effect of a call. The words of moving count
+// only as a tool's first or last word ("list_time_entries" is a list).
 var (
 	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
 		"start stop kill apply push merge commit checkout close click type press fill submit upload skill ask spawn agent " +
@@ -61,8 +65,7 @@ var (
 	movingWords = Names("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
 )
 
-// looksTool decides by a tool's name. A name that shows nothing is taken for a look, since the
-// result then shows whether it is one.
+// looksTool decides by a tool's name.
 func looksTool(tool string) (Look, string) {
 	of := tool
 	if rest, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__"); ok {
@@ -109,8 +112,8 @@ func nameWords(name string) (words []string) {
 	return words
 }
 
-// The programs that need no second word. Mute ones look at nothing, and change nothing that
-// others look at. Prefixes run the words after them.
+// These programs are judged without a second word. Mute programs show nothing, and change nothing
+// that other calls look at. Prefixes run the words after them.
 var (
 	contentPrograms = Names("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
 		"file diff cmp sort uniq cut tr jq yq column xxd od strings curl wget which basename dirname realpath readlink md5sum sha256sum")
@@ -119,7 +122,8 @@ var (
 	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell decides by the commands of a line: an edit decides, else the one that shows least.
+// looksShell decides by the commands of a line. If a command edits, that command decides.
+// Otherwise the command that shows least decides.
 func looksShell(input string) (l Look, of []string) {
 	line, dir := shellCommand(input)
 	cmds, whole := parseShell(line)
@@ -178,11 +182,11 @@ func looksCommand(c *simpleCommand) (Look, []string) {
 	return looksVerb(program, words)
 }
 
-// sending are the options with which curl and wget do more than show a page.
+// sending lists the options with which curl and wget do more than show a page.
 var sending = []string{"-X", "--request", "-d", "--data", "--data-raw", "--json", "-F", "--form", "-T", "-o", "-O", "--output"}
 
-// looksVerb goes by the first telling one of a program's first operands, as in
-// "kubectl -n web get pods" and "gh pr view 12".
+// looksVerb decides by the first known verb among a program's first operands, as in "kubectl -n
+// web get pods" and "gh pr view 12".
 func looksVerb(program string, words []string) (Look, []string) {
 	if flagged(words, "--help") {
 		return LookContent, []string{program}
@@ -246,7 +250,7 @@ func headed(head string) bool {
 	return false
 }
 
-// isEmptyResult reports whether text is one that the agents in use write for an empty result.
+// isEmptyResult reports whether text is a text that known agents write for an empty result.
 func isEmptyResult(text string) bool {
 	if text = strings.Trim(text, " \t\r\n()."); len(text) > 200 {
 		return false // longer than any of them in any case of its letters

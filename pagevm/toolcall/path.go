@@ -55,9 +55,9 @@ func baseTool(tool string) string {
 	return t
 }
 
-// Classify returns the effect of a call and its files, as canonical paths. Only what the call
-// itself contains counts: a shell command is understood if it is a plain read or write of files.
-// A path that can't be shown is left out: prompts and checkpoints name paths.
+// Classify returns the effect of a call and its files, as canonical paths. Only the content of
+// the call counts. A shell command is understood if it is a plain read or write of files.
+// Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
 	k, ps := classifyCall(tool, input)
 	return k, slices.DeleteFunc(ps, func(p string) bool { return !textutil.IsVisible(p) })
@@ -84,8 +84,8 @@ func classifyCall(tool, input string) (Kind, []string) {
 	return CallOther, argPaths(input)
 }
 
-// Path returns the canonical path that a call names, "" if none. A patch
-// of several files has the first.
+// Path returns the canonical path that a call names, "" if it names no path. For a patch of
+// several files it returns the first path.
 func Path(tool, input string) string {
 	if _, ps := Classify(tool, input); len(ps) > 0 {
 		return ps[0]
@@ -143,7 +143,8 @@ func cleanPath(p, dir string) string {
 	return path.Clean(p)
 }
 
-// args returns the raw members of a call's JSON arguments; nil if it is no JSON object.
+// args returns the raw members of a call's JSON arguments. It returns nil if input is not a JSON
+// object.
 func args(input string) map[string]string {
 	t := strings.TrimLeft(input, " \t\r\n")
 	if t == "" || t[0] != '{' || !json.Valid([]byte(t)) {
@@ -159,8 +160,8 @@ func args(input string) map[string]string {
 	return m
 }
 
-// stringArg returns a string argument, "" if there is none. It skims: nothing
-// but the one value is decoded.
+// stringArg returns a string argument, "" if the input has none of that name. It decodes only
+// this value.
 func stringArg(input, key string) (val string) {
 	if !strings.Contains(input, `"`+key+`"`) {
 		return ""
@@ -197,8 +198,8 @@ func patchPaths(input string) []string {
 
 // Canonical returns a form of a call that is equal for equal calls: object keys sorted,
 // insignificant white space gone, and arguments of a shell that don't change the command (its
-// description and time limit) left out. Text that is no JSON keeps its inner spaces; only the
-// ends of its lines are trimmed.
+// description and time limit) left out. In text that is not JSON, only the ends of lines are
+// trimmed.
 func Canonical(tool, input string) string {
 	m := args(input)
 	if m == nil {

@@ -39,8 +39,8 @@ func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
 	return CallOther, nil
 }
 
-// Command returns the command line of a shell call that is not understood as a plain read
-// or write of files, "" of any other call.
+// Command returns the command line of a shell call that is not a plain read or write of files. It
+// returns "" for any other call.
 func Command(tool, input string) string {
 	if !shellTools[baseTool(tool)] {
 		return ""
@@ -52,8 +52,8 @@ func Command(tool, input string) string {
 	return strings.TrimSpace(cmd)
 }
 
-// shellCommand returns the command line and the working directory of a shell
-// call: a string, or an argument vector such as ["bash","-lc","cat f"].
+// shellCommand returns the command line and the working directory of a shell call. The input
+// holds the command as a string, or as an argument vector such as ["bash","-lc","cat f"].
 func shellCommand(input string) (cmd, dir string) {
 	m := args(input)
 	if m == nil {
@@ -81,7 +81,7 @@ func shellCommand(input string) (cmd, dir string) {
 	return "", dir
 }
 
-// simpleCommand is one command of a line, its words unquoted.
+// simpleCommand is one command of a line, with its words unquoted.
 type simpleCommand struct {
 	words []string
 	out   []string // targets of > and >>
@@ -129,8 +129,8 @@ func simpleCall(c simpleCommand, dir string) (Kind, []string) {
 	return CallOther, nil
 }
 
-// operands returns a command's words that are no options. The values of head's and
-// tail's -n and -c are skipped.
+// operands returns a command's words that are not options. The values of head's and tail's -n and
+// -c are skipped.
 func operands(words []string) (ops []string) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -145,13 +145,14 @@ func operands(words []string) (ops []string) {
 	return ops
 }
 
-// shellBytes is how much of a command line is parsed: a larger one carries data.
+// shellBytes is the number of bytes of a command line that are parsed. A larger command line
+// contains data.
 const shellBytes = 64 << 10
 
 // parseShell parts a command line at ; && || | and line breaks, unquotes the words, and takes
 // redirections out. It stops at syntax that it doesn't understand (substitutions, here
-// documents). The words before that still count. whole reports whether it understood the line to
-// its end.
+// documents). The words before that syntax still count. whole reports whether parseShell
+// understood the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true
@@ -175,7 +176,7 @@ type shellLexer struct {
 	lost   bool // the current command can't be understood
 }
 
-// step takes one character, or one quoted string; false ends the line early.
+// step reads one character or one quoted string. It returns false to end the line early.
 func (x *shellLexer) step() bool {
 	c := x.line[x.i]
 	x.i++

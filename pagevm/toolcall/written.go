@@ -10,14 +10,14 @@ import (
 
 // Text is the text that a call writes into the files it changes, as far as its arguments show.
 type Text struct {
-	// New are the texts that it writes. Old are the texts that by its account were there before.
+	// New are the texts that the call writes. Old are the texts that it says it replaces.
 	New, Old []string
-	// Whole reports whether it writes files anew, so that the former text may be in New.
+	// Whole reports whether the call writes whole files, so that New may repeat the former text.
 	Whole bool
 }
 
-// oldKeys are the arguments that hold the former text of a file. whereKeys are those that say
-// where.
+// oldKeys are the arguments that hold the former text of a file. whereKeys are the arguments that
+// hold a place.
 var (
 	oldKeys    = Names("old_string old_str old_text oldtext oldstring search find before old_content")
 	whereKeys  = Names(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
@@ -65,8 +65,8 @@ func Written(tool, input string) Text {
 // quoted is a word in quotes of a command.
 var quoted = textutil.LazyRegexp(`"[^"]*"|'[^']*'`)
 
-// patch reads a patch in the Codex format: the lines that it adds and those that it expects to
-// find.
+// patch reads a patch in the Codex format. It collects the lines that the patch adds and the
+// lines that it expects to find.
 func (t *Text) patch(body string) {
 	for line := range strings.Lines(body) {
 		switch line = strings.TrimRight(line, "\r\n"); {
