@@ -12,7 +12,7 @@ import (
 // indexPath is the SQLite file.
 func (s *Settings) indexPath() string { return filepath.Join(s.StateDir, "index.sqlite") }
 
-// backend returns the index backend that the configuration names. It opens nothing.
+// backend returns the index backend that the configuration names. It does not open the index.
 func (s *Settings) backend() (api.Backend, error) {
 	switch s.Config.Index.Backend {
 	case "postgres":
@@ -31,7 +31,7 @@ func (s *Settings) qmdOptions() (qmd.Options, error) {
 	return qmd.Options{Command: s.Config.Index.QMD.Command, Collection: filepath.Base(dir), Dir: dir}, err
 }
 
-// qmdBackend returns QMD in front of the SQLite file.
+// qmdBackend returns a backend that uses QMD together with the SQLite file.
 func (s *Settings) qmdBackend() (api.Backend, error) {
 	o, err := s.qmdOptions()
 	if err != nil {

@@ -88,12 +88,12 @@ func (s *Settings) settle() error {
 	return nil
 }
 
-// choosing must be held while the choice is written.
+// choosing must be locked while the choice is written.
 var choosing sync.Mutex
 
 const configLock = "config.lock"
 
-// lockWait is how long to wait for another process that writes the same file.
+// lockWait is the time to wait for another process that writes the same file.
 const lockWait = 2 * time.Second
 
 // chosen is the comment above the setting in a new file.
@@ -138,8 +138,8 @@ func (s *Settings) add(head, key, value string) error {
 	return atomicfile.WriteFile(path, text, mode)
 }
 
-// OnlyWritten reports whether a workspace's own configuration is, to the byte, one that the
-// program writes by itself: the text of the first index, the text of earlier versions, or both in
+// OnlyWritten reports whether the program itself wrote all of a workspace's own configuration.
+// The text must be exactly the text of the first index, the text of earlier versions, or both in
 // either order.
 func OnlyWritten(text []byte) bool {
 	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
@@ -165,8 +165,8 @@ var written = sync.OnceValue(func() (out [][]byte) {
 	return out
 })
 
-// OwnChoice takes includeKey from the workspace's own configuration if no other file sets it: an
-// index made that choice for this workspace.
+// OwnChoice takes includeKey from the workspace's own configuration if no other file sets the
+// key. An index made that choice for this workspace.
 func (s *Settings) OwnChoice() error {
 	if s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
 		return nil // in rows it is the same for all machines

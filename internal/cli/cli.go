@@ -40,8 +40,8 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	CompleteWords(root, "color", []string{"auto", "always", "never"})
 }
 
-// Must panics if err is not nil. It is for calls that can only fail by a mistake in this package,
-// which every test would meet.
+// Must panics if err is not nil. It is for calls that fail only after a mistake in this package,
+// so that every test would panic.
 func Must(err error) {
 	if err != nil {
 		panic(err)
@@ -119,8 +119,8 @@ func (a *App) narrow() {
 	}
 }
 
-// joinFlags makes flags and settings agree. A flag that the user did not set gets the file's
-// value. A setting whose flag the user set gets the flag's value.
+// joinFlags makes flags and settings agree. If the user set a flag, its setting gets the flag's
+// value. Otherwise the flag gets the setting's value.
 func (a *App) joinFlags(cmd *cobra.Command) error {
 	for _, k := range a.Config.Keys() {
 		f := cmd.Flags().Lookup(k.Flag)
@@ -139,7 +139,7 @@ func (a *App) joinFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// OwnFlag marks a flag that only shares its name with a setting's.
+// OwnFlag marks a flag that has the name of a setting's flag but does not set that setting.
 const OwnFlag = "memkernel_own"
 
 // EconomyFlag adds --economy to a verb that plans. The flag overrides the setting economy.

@@ -24,7 +24,7 @@ func (u *UI) remember(cmd *cobra.Command) {
 	}
 }
 
-// Commands completes the commands in a text so that a user can type them as they are: it adds the
+// Commands completes the commands in a text so that a user can type them unchanged. It adds the
 // flags for the workspace of this call, and uses the name of the running program.
 func (u *UI) Commands(text string) string {
 	if !strings.Contains(text, "'memkernel ") {

@@ -33,7 +33,7 @@ with economy, what each of its choices has cost and kept as well.`,
 type ConfigJSON struct {
 	Schema string `json:"schema"`
 	// Files are the configuration files that were read. Later files override earlier ones. File
-	// is the last of them, "" if there is none.
+	// is the last of these files, "" if no file was read.
 	File  string   `json:"file"`
 	Files []string `json:"files"`
 	// Values are all settings, in the order of doc/config.md.
@@ -46,11 +46,12 @@ type settingJSON struct {
 	Value any    `json:"value"`
 	// Unit is the unit of a number: tokens, bytes, seconds, or "".
 	Unit string `json:"unit"`
-	// Text is the value as a file would spell it, such as 30d; a list has commas.
+	// Text is the value as a file would spell it, such as 30d. The items of a list are separated
+	// by commas.
 	Text string `json:"text"`
 	// From is default, file or flag.
 	From string `json:"from"`
-	// Place is file and line, or the flag; "" for a default.
+	// Place is the file and the line, or the flag. It is "" for a default.
 	Place string `json:"place"`
 }
 
@@ -98,8 +99,8 @@ func showEconomy(a *App) error {
 	return display.Economy(a.Out, m, a.Style())
 }
 
-// settings returns the settings for names, each the name of a setting or a section. Without names
-// it returns all.
+// settings returns the settings for names. Each name is the name of a setting or a section.
+// Without names it returns all settings.
 func settings(a *App, names []string) ([]config.Key, error) {
 	all := a.Config.Keys()
 	if len(names) == 0 {

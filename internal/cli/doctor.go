@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// Examine returns the doctor's report. broken is the error of a configuration that can't be read,
-// in which case the defaults are used.
+// Examine returns the doctor's report. The parameter broken is the error of a configuration that
+// can't be read, or nil. After such an error the defaults are used.
 func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error) (*health.Report, error) {
 	own := a.examine(broken)
 	book, err := a.Book()

@@ -12,13 +12,13 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The codes that the program ends with.
+// The exit codes of the program.
 const (
 	ExitOK       = 0
 	ExitError    = 1
 	ExitUsage    = 2
 	ExitFindings = 3
-	// A process that a signal ends has this code plus the signal's number.
+	// The exit code of a process that a signal ended is ExitSignal plus the signal's number.
 	ExitSignal = 128
 )
 

@@ -13,8 +13,8 @@ import (
 // InRows reports whether the workspace's Markdown is kept in the database.
 func InRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
 
-// NotInRows returns an error if the Markdown is kept in the database. The feature that needs a
-// folder is named by what.
+// NotInRows returns an error if the Markdown is kept in the database. The parameter what names
+// the feature that needs a folder.
 func NotInRows(s *Settings, what string) error {
 	if !InRows(s) {
 		return nil
@@ -68,9 +68,9 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 	return st, nil
 }
 
-// Places returns the stores of the workspace's folder and of its rows in the database, whichever
-// the configuration uses. The folder's memory is the Markdown that include matches. In rows all
-// Markdown is memory.
+// Places returns the store of the workspace's folder and the store of the workspace's rows in the
+// database. It returns both, no matter which store the configuration uses. The folder's memory is
+// the Markdown that include matches. In rows all Markdown is memory.
 func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
 	c := *s.Config
 	c.Store.Workspace = "folder"

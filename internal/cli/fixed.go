@@ -10,7 +10,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// FixedValue is a number of tokens. Until the user gives one, the recorded usage implies it.
+// FixedValue is a number of tokens. Until the user gives a number, the recorded usage implies the
+// number.
 type FixedValue struct {
 	config.Tokens
 	// Auto reports that the user gave no number.

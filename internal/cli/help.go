@@ -123,7 +123,7 @@ func verbRows(b *strings.Builder, title string, cmd *cobra.Command, group string
 	}
 }
 
-// flagRows lists flags: the value of each, then its purpose.
+// flagRows lists flags. Each row has the flag with its value, and then its purpose.
 func flagRows(b *strings.Builder, title string, set *pflag.FlagSet, width int) {
 	const name = 24
 	set.VisitAll(func(f *pflag.Flag) {

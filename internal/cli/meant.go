@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// UnknownVerb returns the error for a word that is no verb of cmd. It suggests verbs with that
-// alias, or else with a similar spelling.
+// UnknownVerb returns the error for a word that is not a verb of cmd. It suggests verbs that have
+// the word as an alias, or else verbs with a similar spelling.
 func UnknownVerb(cmd *cobra.Command, word string) error {
 	var near, names []string
 	for _, c := range cmd.Commands() {

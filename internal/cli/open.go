@@ -20,28 +20,29 @@ type Settings struct {
 	// Workspace and StateDir are folders. ConfigPath is the configuration file that the user
 	// named, "" if none.
 	Workspace, StateDir, ConfigPath string
-	// Config has the effective settings. ConfigFiles are the files that set some of them, where
-	// later files override earlier ones.
+	// Config has the effective settings. ConfigFiles are the files that set some of these
+	// settings. Later files override earlier files.
 	Config      *config.Config
 	ConfigFiles []string
 
 	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases
-	// TenantName is the tenant with these settings, "" if they are no tenant's.
+	// TenantName is the name of the tenant that has these settings, "" if the settings are not a
+	// tenant's.
 	TenantName string
 
 	state   Database // nil until it is used
 	settled bool     // the configuration says which Markdown is memory
 }
 
-// Needs are a verb's requirements for the kernel, in addition to its files.
+// Needs are a verb's requirements for the kernel, in addition to the workspace's files.
 type Needs struct {
-	// Prices is the price book; nil is the embedded book.
+	// Prices is the price book. nil stands for the embedded book.
 	Prices *cachelayout.Book
 	// Vectors searches and indexes by meaning. Notes lets a model make notes of turns. Both need
 	// a provider in the configuration.
 	Vectors, Notes bool
-	// Silent keeps the results of sessions in the state folder alone, and writes none to the
+	// Silent keeps the results of sessions only in the state folder, and writes nothing to the
 	// workspace's Markdown.
 	Silent bool
 	// Follow updates the index whenever the files change, for a program that keeps running.
@@ -54,7 +55,7 @@ type Needs struct {
 	Report func(api.SyncRun)
 }
 
-// Billed returns the billing report of a workspace, nil if it has no record.
+// Billed returns the billing report of a workspace, nil if the workspace has no billing record.
 func Billed(ctx context.Context, s *Settings) (*billing.Report, error) {
 	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
 		return nil, nil

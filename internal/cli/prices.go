@@ -55,7 +55,7 @@ type priceJSON struct {
 	// providers refuse the request.
 	DropsThinking bool `json:"drops_thinking"`
 	// EffectiveFrom is the first day of these prices, "" if they have no first day. AsOf is the
-	// day on which they were checked.
+	// day on which the prices were checked.
 	EffectiveFrom string `json:"effective_from"`
 	AsOf          string `json:"as_of"`
 	Source        string `json:"source"`

@@ -17,9 +17,9 @@ type Program struct {
 	Name, Short string
 	// Opening returns the first text of the help. It should name verbs through [Step].
 	Opening func(root *cobra.Command) string
-	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
-	// pages are made from them. Root adds the verb help to the first group and the verb
-	// completion to the last.
+	// Groups are all verbs of the program, in the order in which help lists them. Help,
+	// completion and man pages are made from Groups. Root adds the verb help to the first group
+	// and the verb completion to the last.
 	Groups []Group
 	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases
@@ -41,7 +41,7 @@ type Verb struct {
 	Alike        []string
 }
 
-// NewVerb makes a row; alike is split at spaces.
+// NewVerb makes a row. The parameter alike holds words separated by spaces.
 func NewVerb(use, summary string, command func(*App) *cobra.Command, alike string) Verb {
 	return Verb{use, summary, command, strings.Fields(alike)}
 }

@@ -25,8 +25,9 @@ func userConfig() string {
 }
 
 // Read reads the settings. The user's own file overrides the defaults. The file that the user
-// named, or else the one in the state folder, overrides the user's file. The state folder's file
-// may be part of a project by other people, see [config.Project].
+// named overrides the user's own file. If the user named no file, the file in the state folder
+// does. The file in the state folder may be part of a project by other people, see
+// [config.Project].
 func (s *Settings) Read() error {
 	if err := s.read(s.StateDir); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *Settings) read(stateDir string) error {
 	return nil
 }
 
-// over reads a file whose settings override the present ones.
+// over reads a file whose settings override the present settings.
 func (s *Settings) over(path string, by config.Writer) error {
 	err := s.Config.Over(path, by)
 	var mistake *config.Error
@@ -84,11 +85,11 @@ func checkOwner(path string) error {
 	return Hint(fmt.Errorf("read configuration: %s: others may write it (mode %#o)", path, i.Mode().Perm()), "look through it, then say 'chmod 600 %s'", path)
 }
 
-// Ignored returns a line that names the settings of the project's own file that have no effect,
-// "" if all have one.
+// Ignored returns a line that names the ignored settings of the project's own file, "" if no
+// setting was ignored.
 func (s *Settings) Ignored() string { return s.IgnoredIn("") }
 
-// IgnoredIn is Ignored for the settings whose names begin with a prefix.
+// IgnoredIn is like Ignored, but only for the settings whose names begin with a prefix.
 func (s *Settings) IgnoredIn(prefix string) string {
 	var keys []string
 	for _, i := range s.Config.Ignored() {

@@ -51,8 +51,8 @@ func (p *Program) Root(a *App) *cobra.Command {
 			return a.Prepare(cmd)
 		},
 	}
-	// cobra's own version flag would link text/template through its templates, and with that all
-	// methods of all types, a tenth of the program.
+	// cobra's own version flag would link text/template, and so all methods of all types. This
+	// would be a tenth of the program.
 	root.Flags().BoolP(versionFlag, "v", false, "print the version")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -112,7 +112,7 @@ func complete(a *App, cmd *cobra.Command) {
 }
 
 // configured reports whether a verb needs the configuration. Help must work with a broken
-// configuration, and a completion reads it for the verb that it completes.
+// configuration. A completion reads the configuration for the verb that it completes.
 func configured(cmd *cobra.Command) bool {
 	if !cmd.HasParent() && asksVersion(cmd) {
 		return false
@@ -127,7 +127,7 @@ func configured(cmd *cobra.Command) bool {
 }
 
 // Step returns a line of the opening. It returns "" if the verb does not exist, or if the verb
-// named by instead exists and replaces it.
+// that the parameter instead names exists and replaces it.
 func Step(root *cobra.Command, instead, call, what string) string {
 	verb, _, _ := strings.Cut(call, " ")
 	if !Has(root, verb) || Has(root, instead) {

@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// memoryOptions returns the settings of memory in the kernel's form. If a zero would mean the
-// default, it passes the nearest value that does not.
+// memoryOptions returns the settings of memory in the kernel's form. If a zero means the default
+// in the kernel's form, memoryOptions replaces a zero by the nearest other value.
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
@@ -57,7 +57,7 @@ func orNone(n int) int {
 }
 
 // OnThisMachine reports whether the spelling of an address names this machine. It looks up no
-// names other than localhost. "" is the provider's own address.
+// names other than localhost. The address "" means the provider's own address.
 func OnThisMachine(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && endpoint.Loopback(u)

@@ -28,7 +28,7 @@ type Source struct {
 	opt    transcript.Options
 }
 
-// TranscriptFlags are those of every verb that reads a transcript.
+// TranscriptFlags are the flags of every verb that reads a transcript.
 type TranscriptFlags struct {
 	Path       string
 	dialect    Choice
@@ -195,7 +195,7 @@ func (s *Source) Segments() ([]predict.Segment, error) {
 }
 
 // Predicted compares the recorded calls with the expected behaviour of the cache. Unreadable
-// parts were refused or reported before.
+// parts were refused or reported earlier.
 func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
 	segments, err := s.Segments()
 	if err != nil {
@@ -232,7 +232,7 @@ func (a *App) ReadAll(path string) ([]byte, error) {
 // SourceFlags are the flags for the source of a session.
 type SourceFlags struct{ file, channel, agent string }
 
-// Add adds them to a verb. The help of --session-file ends with file.
+// Add adds the flags to a verb. The help text of --session-file ends with the parameter file.
 func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 	f := cmd.Flags()
 	f.StringVar(&s.file, "session-file", "", "`path` of the host's transcript, kept in checkpoints"+file)
@@ -240,12 +240,12 @@ func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
 }
 
-// FileOfTranscript is the help text for verbs that use the transcript as the session's file. A
-// plan does not, because it must be the same wherever it is made.
+// FileOfTranscript is the help text for verbs that use the transcript as the session's file. The
+// verb plan does not, because a plan must be the same on every machine.
 const FileOfTranscript = " (default the file of --transcript)"
 
 // Of returns the source of a session that was read from the file at path. The session may be nil.
-// The paths "" and - are no file.
+// The paths "" and - stand for no file.
 func (s *SourceFlags) Of(path string, session *transcript.Session) checkpoint.Source {
 	out := checkpoint.Source{File: s.file, Channel: s.channel, Agent: s.agent}
 	if session != nil {

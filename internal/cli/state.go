@@ -17,7 +17,7 @@ import (
 type Databases interface {
 	// State opens the database that keeps the state.
 	State(context.Context, *Settings) (Database, error)
-	// Index returns the index in a database. It opens nothing.
+	// Index returns the index in a database. It does not open the database.
 	Index(*Settings) (api.Backend, error)
 }
 
@@ -43,8 +43,8 @@ func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
 	return db, nil
 }
 
-// State opens the database that keeps the state. Later calls return the same one. Close closes
-// it.
+// State opens the database that keeps the state. Later calls return the same database. Close
+// closes it.
 func (s *Settings) State(ctx context.Context) (Database, error) {
 	if s.state != nil {
 		return s.state, nil

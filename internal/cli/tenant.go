@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Tenant returns the settings of a tenant's workspace. It has a state folder of its own, and a
-// root of its own in the database if the state is kept there. Its configuration is a copy of this
-// one. A configuration in the tenant's workspace has no effect.
+// Tenant returns the settings of a tenant's workspace. The tenant has a state folder of its own,
+// and a root of its own in the database if the state is kept there. The tenant's configuration is
+// a copy of the configuration in s. A configuration in the tenant's workspace has no effect.
 func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
 	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
 	if err := own.read(s.StateDir); err != nil {

@@ -27,8 +27,9 @@ func termNames() []string {
 	return out
 }
 
-// Terms explains words in lines of at most width columns: the words in asked, or all under their
-// headings. If a word has no explanation, it returns that word as unknown and no text.
+// Terms explains words in lines of at most width columns. It explains the words in asked. If
+// asked is empty, it explains all words under their headings. If a word has no explanation, it
+// returns that word as unknown and no text.
 func Terms(asked []string, width int) (text, unknown string) {
 	var b strings.Builder
 	if len(asked) == 0 {

@@ -40,9 +40,9 @@ import (
 // loses nothing, so a short time is enough.
 const graceAfterSignal = 2 * time.Second
 
-// UI is the output of a verb. run puts screens in front of Out and Err.
+// UI is the input and the output of a verb. run wraps Out and Err in screens.
 type UI struct {
-	// Name is the program's name, with which lines on standard error begin.
+	// Name is the program's name. Lines on standard error begin with it.
 	Name     string
 	In       io.Reader
 	Out, Err io.Writer // text
@@ -59,8 +59,9 @@ type UI struct {
 	serves atomic.Bool
 }
 
-// Serve marks a verb that runs until a signal stops it, and that may take grace longer to stop.
-// If it stops without an error, the program ends with 0 in place of the signal's code.
+// Serve marks a verb that runs until a signal stops it. The parameter grace is the additional
+// time that the verb may take to stop. If the verb stops without an error, the program's exit
+// code is 0 and not the signal's code.
 func (u *UI) Serve(grace time.Duration) {
 	u.serves.Store(true)
 	u.AllowGrace(grace)
@@ -109,14 +110,15 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// Step shows the progress of the work named by what, as done of all units, once the verb is slow.
+// Step shows progress if the verb is slow. The parameter what names the work. done is the number
+// of finished units, and all is the number of all units.
 func (u *UI) Step(what string, done, all int, unit string) { u.line().Show(what, done, all, unit) }
 
-// Work shows that the verb is at work that has no count, once the verb is slow.
+// Work shows progress without a count if the verb is slow. The parameter what names the work.
 func (u *UI) Work(what string) { u.line().Work(what) }
 
-// Counted shows the progress of the work named by what, once the verb is slow. Work in the
-// returned context reports its counts. Without a count it shows the elapsed time.
+// Counted shows progress if the verb is slow. The parameter what names the work. Work in the
+// returned context reports its counts. Without a count, Counted shows the elapsed time.
 func (u *UI) Counted(ctx context.Context, what string) context.Context {
 	u.Work(what)
 	return longwork.WithProgress(ctx, func(unit string, done, all int) { u.Step(what, done, all, unit) })
@@ -192,8 +194,8 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
-// width returns the columns for text: those of the terminal within bounds, and the default
-// elsewhere.
+// width returns the number of columns for text. This is the terminal's width within bounds, or
+// the default without a terminal.
 func (u *UI) width() int {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {

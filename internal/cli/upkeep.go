@@ -16,7 +16,8 @@ func (s *Settings) Retention() api.RetainRequest {
 	return api.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
 }
 
-// PruneOptions returns the limits of the host. include names further entries that may leave.
+// PruneOptions returns the limits of the host. The parameter include names further entries that
+// may leave.
 func (s *Settings) PruneOptions(include []string) api.PruneOptions {
 	return api.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }

@@ -67,7 +67,7 @@ func (o *OverflowFlag) String() string { return o.text }
 // Type implements pflag.Value.
 func (o *OverflowFlag) Type() string { return "text" }
 
-// Set reads the file of that name, or takes the text itself if there is none.
+// Set reads the file named s. If there is no such file, it takes s itself as the text.
 func (o *OverflowFlag) Set(s string) error {
 	o.set, o.text = true, s
 	if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {

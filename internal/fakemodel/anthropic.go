@@ -13,9 +13,9 @@ import (
 // anthropic is the Messages API.
 type anthropic struct{}
 
-// lookBack is how many blocks before a marker a cached prefix is looked for, as
-// Anthropic documents it; minCached is the shortest prefix that is cached, for the
-// models with the lowest.
+// lookBack is the number of blocks before a marker in which a cached prefix is searched, as
+// Anthropic documents. minCached is the length of the shortest cached prefix, for the models with
+// the lowest limit.
 const (
 	lookBack  = 20
 	minCached = 1024
@@ -47,8 +47,7 @@ func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, e
 	return out, nil
 }
 
-// anthropicMessages are the newest messages that were read: a conversation comes back with every
-// request, and is read once.
+// anthropicMessages caches parsed messages, because every request repeats the whole conversation.
 var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, error) {
 	var m struct {
 		Role    string          `json:"role"`
@@ -64,7 +63,7 @@ var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, erro
 	return out, nil
 }}
 
-// memo keeps the results of read by text, and drops all of them when there are too many. All
+// memo keeps the results of read by text, and drops all results when there are too many. All
 // requests with the same text share one result, so nothing may change the bytes of a segment.
 type memo struct {
 	most int
@@ -95,8 +94,8 @@ func (m *memo) of(raw []byte) ([]Segment, error) {
 	return out, nil
 }
 
-// asBlocks returns a content as a list: a string is short for one text block, and cached as
-// the same.
+// asBlocks returns a content as a list. A string is short for one text block and has the same
+// place in the cache.
 func asBlocks(content json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(content, []byte{'"'}) {
 		return content
@@ -124,8 +123,8 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 	return s
 }
 
-// bill reads up to the furthest cached prefix that a marker reaches, and writes from
-// there to the last marker.
+// bill counts the tokens of the longest cached prefix that a marker reaches as read. It counts
+// the tokens from there to the last marker as written.
 func (anthropic) bill(c *cache, r Request, reply Reply) Usage {
 	keys := prefixKeys(r.Model, r.Segments)
 	hit, last, long := 0, 0, 0

@@ -8,7 +8,7 @@ import (
 
 // api is the wire format of one provider.
 type api interface {
-	// segments are system and messages of a body.
+	// segments returns the segments of the system prompt and the messages of a body.
 	segments(body []byte, messages []json.RawMessage) ([]Segment, error)
 	bill(c *cache, r Request, reply Reply) Usage
 	whole(w http.ResponseWriter, r Request, reply Reply)
@@ -35,7 +35,7 @@ func apiOf(r *http.Request) api {
 
 func countPath(path string) bool { return strings.HasSuffix(path, "/v1/messages/count_tokens") }
 
-// items returns the elements of a content: those of an array, or one text.
+// items returns the elements of a content: the elements of an array, or a single text.
 func items(content json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(content, &list) == nil {
@@ -71,7 +71,7 @@ func textOf(raw json.RawMessage) string {
 	return block.Text
 }
 
-// output counts the tokens of an answer, its reasoning aside.
+// output counts the tokens of an answer without its reasoning.
 func (r Reply) output() int {
 	n := len(r.Text)
 	for _, c := range r.Calls {
@@ -80,7 +80,7 @@ func (r Reply) output() int {
 	return n/4 + 1
 }
 
-// events writes server-sent events, each flushed by itself.
+// events writes server-sent events and flushes each event.
 type events struct{ w http.ResponseWriter }
 
 func newEvents(w http.ResponseWriter) events {

@@ -15,19 +15,19 @@ import (
 //
 // Anthropic (platform.claude.com, preserved thinking and its prefix checks; @anthropic-ai/sdk
 // 1.14.0, BetaThinkingBlockBinding and BetaMessage.input_transformations): a thinking block is
-// bound to the system prompt, the tools and all earlier message content, cache markers aside.
-// A leading run of earlier thinking blocks may be missing, no other. A request that holds a
-// block whose prefix changed is refused with 400. With
+// bound to the system prompt, the tools and all earlier message content, except for cache
+// markers. A leading run of earlier thinking blocks may be missing, but no other blocks. A
+// request that holds a block whose prefix changed is refused with 400. With
 // thinking.block_binding.prefix_mismatch_behavior "drop_block" and the beta
-// thinking-binding-controls-2026-08-01 the block is removed and billed nothing. With the beta
-// every answer lists what was removed. The words of the refusal are those that clients have
-// met (anomalyco/opencode, issue 48637).
+// thinking-binding-controls-2026-08-01 the block is removed and not billed. With the beta every
+// answer lists the removed blocks. The words of the refusal are those that clients have met
+// (anomalyco/opencode, issue 48637).
 //
 // OpenAI (developers.openai.com, keep the prefix unchanged; openai 7.59.0,
-// Response.input_transformations): from GPT-6.2 on the Responses API removes a reasoning item
-// whose earlier conversation changed, and always says so. Instructions are appended to the
-// input of a turn and are no part of its prefix; whether tools are is not documented, and
-// here they are not.
+// Response.input_transformations): since GPT-6.2, the Responses API removes a reasoning item
+// whose earlier conversation changed, and always reports the removal. Instructions are appended
+// to the input of a turn and are not part of its prefix. It is not documented whether tools are
+// part of the prefix. In this package they are not.
 
 // bindingBeta is the beta of Anthropic's controls.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
@@ -36,15 +36,16 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 type thought struct {
 	id     string   // of the item, "" where the API gives none
 	prefix string   // a hash of everything before it
-	before []string // the items that the model was shown before it, by their signatures
+	before []string // the signatures of the items that the model was shown before it
 }
 
-// Removal is a reasoning item that the server withheld from the model, and where it was.
+// Removal is a reasoning item that the server withheld from the model, with the place of the
+// item.
 type Removal struct{ Where, ID string }
 
 // bind checks the reasoning that a request holds and removes the items that must not be shown. It
-// returns a refusal, with status 0 for none, and the prefix to which the answer's own reasoning
-// is bound.
+// returns a refusal, whose status is 0 if the request is accepted, and the prefix to which the
+// answer's own reasoning is bound.
 func (s *Server) bind(req *Request) (refused Reply, next thought) {
 	if !s.opt.Thinks {
 		return Reply{}, thought{}
@@ -82,8 +83,8 @@ func endsWith(list, all []string) bool {
 	return len(all) <= len(list) && slices.Equal(list[len(list)-len(all):], all)
 }
 
-// bindingOf reports whether the request is refused for a changed prefix, and why its own
-// controls are.
+// bindingOf reports whether the request must be refused for a changed prefix. If the request's
+// controls are invalid, wrong is the reason.
 func (r Request) bindingOf() (refuses bool, wrong string) {
 	if _, ok := r.api.(anthropic); !ok {
 		return false, ""
@@ -120,12 +121,13 @@ func (r Request) mismatch(s Segment, known bool) string {
 	return text
 }
 
-// blockPath is messages[1].content[0] as Anthropic writes it.
+// blockPath returns a place in Anthropic's spelling: messages[1].content[0] becomes
+// messages.1.content.0.
 func blockPath(where string) string {
 	return strings.NewReplacer("[", ".", "]", "").Replace(where)
 }
 
-// think gives an answer its reasoning.
+// think adds reasoning to an answer.
 func (s *Server) think(req *Request, next thought) {
 	if !s.opt.Thinks {
 		return
@@ -140,8 +142,8 @@ func (s *Server) think(req *Request, next thought) {
 	s.thoughts[req.thought] = next
 }
 
-// Reasoning counts the requests that were refused for their reasoning, and the items that were
-// withheld from the model in the request that lost most.
+// Reasoning returns the number of requests that were refused for their reasoning, and the largest
+// number of items that were withheld from the model in one request.
 func (s *Server) Reasoning() (refused, removed int) {
 	for _, r := range s.Requests() {
 		if r.Unbound {
@@ -157,8 +159,8 @@ func (r Request) thinkingText() string {
 	return fmt.Sprintf("Request %d: %s", r.N, strings.Repeat("I look at what I have before I go on. ", 12))
 }
 
-// transformations are the entries of an answer's list, in the words of its API; nil where it
-// has no such member.
+// transformations returns the entries of an answer's list of removals, in the words of the API.
+// It returns nil if the API has no such list.
 func (r Request) transformations() []map[string]any {
 	if r.thought == "" || !r.reports() {
 		return nil
@@ -174,7 +176,7 @@ func (r Request) transformations() []map[string]any {
 	return out
 }
 
-// thoughtIn is the signature of a block or item that is reasoning, "" for others.
+// thoughtIn returns the signature of a block or item of reasoning, "" for other blocks and items.
 func thoughtIn(raw json.RawMessage) string {
 	if !bytes.Contains(raw, []byte("thinking")) && !bytes.Contains(raw, []byte("reasoning")) {
 		return ""

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Usage is the bill of one request, in tokens: the parts of the input add up to it. Hour is
-// the part of Written that lives for an hour.
+// Usage is the bill of one request, in tokens. Read, Written and Uncached add up to the input.
+// Hour is the part of Written that lives for an hour.
 type Usage struct {
 	Read, Written, Uncached, Output int
 
 	Hour int
 }
 
-// Input returns all that was sent.
+// Input returns the number of all input tokens.
 func (u Usage) Input() int { return u.Read + u.Written + u.Uncached }
 
 // cache holds prefixes by the hash of all their segments.
@@ -28,7 +28,7 @@ type entry struct {
 	ttl   time.Duration
 }
 
-// holds reports whether a prefix is cached, and renews it: a provider counts a
+// holds reports whether a prefix is cached, and renews the prefix, because a provider counts a
 // lifetime from the last use.
 func (c *cache) holds(key string, now time.Time) bool {
 	e, ok := c.until[key]

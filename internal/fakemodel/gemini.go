@@ -18,7 +18,7 @@ type gemini struct {
 	repeats      bool // repeated results are accepted
 }
 
-// geminiOf reads the path of a call; ok is false for another's.
+// geminiOf reads the path of a call. ok is false if the call is not Gemini's.
 func geminiOf(r *http.Request) (g gemini, ok bool) {
 	_, last, ok := strings.Cut(r.URL.Path, "/models/")
 	model, method, called := strings.Cut(last, ":")
@@ -29,7 +29,7 @@ func geminiOf(r *http.Request) (g gemini, ok bool) {
 	return g, g.streams || g.count || method == "generateContent"
 }
 
-// geminiCaches is the shortest prefix that is cached implicitly.
+// geminiCaches returns the length of the shortest prefix that is cached implicitly.
 func geminiCaches(model string) int {
 	if strings.Contains(model, "gemini-2.5") {
 		return 2048
@@ -121,8 +121,8 @@ func geminiResult(raw json.RawMessage) string {
 	return r.Output + r.Error
 }
 
-// read reads a content as strictly as the API does: a part holds one thing, and no member
-// that is not known.
+// read reads a content as strictly as the API does. A part must hold exactly one kind of content
+// and no unknown members.
 func (c *geminiContent) read(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, c); err != nil {
 		return err
@@ -240,13 +240,15 @@ func (g gemini) signatures(list []geminiContent) error {
 	return nil
 }
 
-// geminiSigned begins the server's signatures, which end with a sum of the signed name.
+// geminiSigned begins the server's signatures. A signature ends with the geminiSum of the signed
+// name.
 const geminiSigned = "c2lnbmVk"
 
-// geminiSum is base64, as the API's signatures are: clients decode them.
+// geminiSum returns the end of the signature for a name. It is valid base64, because clients
+// decode the API's signatures.
 func geminiSum(name string) string { return fmt.Sprintf("%x", name+"\x00"[:len(name)%2]) }
 
-// geminiIDs ties calls to results: by their ids, else by name and order.
+// geminiIDs matches calls to results by their ids, or else by name and order.
 func geminiIDs(list []geminiContent) map[[2]int]string {
 	out := map[[2]int]string{}
 	for i := range list {
@@ -269,7 +271,8 @@ func geminiIDs(list []geminiContent) map[[2]int]string {
 	return out
 }
 
-// functions are the definitions, wherever they are declared.
+// functions returns the definitions of all functions, from all places where a request may declare
+// them.
 func (gemini) functions(tools []json.RawMessage) (out []json.RawMessage) {
 	for _, raw := range tools {
 		var t struct {
@@ -283,8 +286,8 @@ func (gemini) functions(tools []json.RawMessage) (out []json.RawMessage) {
 	return out
 }
 
-// bill reads the longest prefix that any request of the model had before it, if it is long
-// enough to be cached.
+// bill counts as read the longest prefix that an earlier request to the model had, if that prefix
+// is long enough to be cached.
 func (g gemini) bill(c *cache, r Request, reply Reply) Usage {
 	keys := prefixKeys(r.Model, r.Segments)
 	hit := 0
@@ -301,7 +304,7 @@ func (g gemini) bill(c *cache, r Request, reply Reply) Usage {
 	return Usage{Read: read, Uncached: r.Tokens() - read, Output: reply.output() + geminiThoughts}
 }
 
-// geminiThoughts is how much the model thinks before each answer.
+// geminiThoughts is the number of tokens that the model thinks before each answer.
 const geminiThoughts = 5
 
 func (g gemini) parts(r Request, reply Reply) []any {

@@ -12,8 +12,8 @@ import (
 // openai is the API of chat completions.
 type openai struct{}
 
-// cacheStep and cacheFrom are the granularity and the shortest prefix of OpenAI's
-// automatic caching, in tokens, as its documentation has them.
+// cacheStep is the granularity of OpenAI's documented automatic caching, in tokens. cacheFrom is
+// the shortest prefix that it caches.
 const (
 	cacheStep = 128
 	cacheFrom = 1024
@@ -43,9 +43,9 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 	return out, nil
 }
 
-// openaiMessage returns a message with its content as one list of items. A text may come alone
-// once, and in a list of one with a breakpoint after it the next time: to a model these are the
-// same.
+// openaiMessage returns a message with its content as one list of items. The same text may be a
+// string in one request, and a list of one item with a breakpoint in the next. To a model both
+// forms are the same.
 func openaiMessage(where string, raw, content json.RawMessage) Segment {
 	s := Segment{Where: where, Bytes: without(raw, "content")}
 	if string(content) == "null" {
@@ -61,7 +61,7 @@ func openaiMessage(where string, raw, content json.RawMessage) Segment {
 	return s
 }
 
-// bill reads the longest prefix that any request of the model had before it.
+// bill counts as read the longest prefix that an earlier request to the model had.
 func (openai) bill(c *cache, r Request, reply Reply) Usage {
 	keys := prefixKeys(r.Model, r.Segments)
 	hit := 0
@@ -86,7 +86,7 @@ func (openai) bill(c *cache, r Request, reply Reply) Usage {
 // paidWrites are the models for which OpenAI bills cache writes separately, since GPT-5.6.
 var paidWrites = regexp.MustCompile(`^gpt-(5\.[6-9]|[6-9])`)
 
-// details are the parts of an answer's bill.
+// details returns the parts of an answer's bill.
 func (openai) details(u Usage) map[string]any {
 	return map[string]any{"cached_tokens": u.Read, "cache_write_tokens": u.Written}
 }
@@ -127,7 +127,8 @@ func (openai) usage(u Usage) map[string]any {
 		"prompt_tokens_details": openai{}.details(u)}
 }
 
-// stream ends with the bill, which a client that did not ask for it skips.
+// stream writes an answer as events. The last event has the bill, even if the client did not
+// request it, because such clients skip that event.
 func (o openai) stream(w http.ResponseWriter, r Request, reply Reply) {
 	e := newEvents(w)
 	chunk := func(delta map[string]any, stop any) {

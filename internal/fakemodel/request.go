@@ -12,29 +12,31 @@ import (
 
 // Segment is one piece of a request, in the order in which a model reads it.
 type Segment struct {
-	// Where names its place: "tools[0]", "system[1]", "messages[4].content[0]".
+	// Where names the place of the segment: "tools[0]", "system[1]", "messages[4].content[0]".
 	Where string
-	// Bytes are those that were sent, without a cache_control member.
+	// Bytes are the sent bytes, without a cache_control member.
 	Bytes []byte
-	// Marked reports whether a cache_control was there, Hour whether it asks for an hour.
+	// Marked reports whether the segment has a cache_control. Hour reports whether the
+	// cache_control sets a lifetime of an hour.
 	Marked, Hour bool
-	// Call and Result are the id of the tool call that it is or answers.
+	// Call is the id of the tool call in the segment. Result is the id of the tool call whose
+	// result the segment holds.
 	Call, Result string
 	// thought is the signature of reasoning.
 	thought string
 	// role and text are the parts that a script sees.
 	role, text string
-	// extra are tokens in addition to the bytes: definitions that a search found. found are their
-	// names.
+	// extra is the number of tokens of the definitions that a search found, in addition to the
+	// bytes. found are the names of these definitions.
 	extra int
 	found []string
-	// offers are tools that a client's own search found, for the calls that follow.
+	// offers are the tools that a client's own search found. Later calls may use them.
 	offers []string
 }
 
 func (s Segment) tokens() int { return (len(s.Bytes)+3)/4 + s.extra }
 
-// Request is one that asked for an answer.
+// Request is a request for an answer.
 type Request struct {
 	N        int
 	At       time.Time
@@ -45,9 +47,10 @@ type Request struct {
 	Stream   bool
 	Segments []Segment
 	Refused  bool
-	// Unbound: it was refused for reasoning whose prefix had changed.
+	// Unbound reports whether the request was refused because the prefix of its reasoning had
+	// changed.
 	Unbound bool
-	// Removed are reasoning items that were withheld from the model: they are in no segment.
+	// Removed are the reasoning items that were withheld from the model. They are in no segment.
 	Removed []Removal
 	Usage   Usage
 
@@ -55,16 +58,16 @@ type Request struct {
 	defs  []toolDef
 	found []string // tools that searches found
 	api   api
-	// thought is the signature of the answer's reasoning, "" for none.
+	// thought is the signature of the answer's reasoning, "" if the answer has no reasoning.
 	thought string
 }
 
 // Tokens returns the size of the input.
 func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
 
-// Parts returns where r no longer repeats the request before it: the name of the first
-// segment of before that r has not at the same place with the same bytes, "" if r
-// holds all of before.
+// Parts returns the place at which r no longer repeats the parameter before, an earlier request.
+// This is the place of the first segment of before that r does not have at the same position with
+// the same bytes. Parts returns "" if r holds all of before.
 func (r Request) Parts(before Request) string {
 	for i, s := range before.Segments {
 		if i >= len(r.Segments) || !bytes.Equal(s.Bytes, r.Segments[i].Bytes) {
@@ -176,8 +179,8 @@ func toolName(raw json.RawMessage) string {
 	return t.Name + t.Function.Name
 }
 
-// segment is raw without its marker. Members keep their order, so that a client that
-// shuffles them is found out.
+// segment returns raw without its marker. It keeps the order of members, so that a test notices a
+// client that reorders them.
 func segment(where string, raw json.RawMessage) Segment {
 	var members struct {
 		CacheControl json.RawMessage `json:"cache_control"`

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's Responses API, as far as a client uses it that keeps its own
-// history. It is billed as chat completions are.
+// responses is the part of OpenAI's Responses API that a client with its own history uses. It has
+// the same bills as chat completions.
 type responses struct{ openai }
 
 func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, error) {
@@ -46,8 +46,8 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 		case "tool_search_output":
 			s.Result = item.CallID
 		}
-		// Definitions are in the answer to a search, and for models since GPT-6 in an item
-		// "additional_tools" of the role developer.
+		// Definitions are in the answer to a search. For models since GPT-6 they are also in an
+		// item "additional_tools" of the role developer.
 		for _, t := range item.Tools {
 			s.offers = append(s.offers, t.names()...)
 		}
@@ -56,7 +56,7 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 	return out, nil
 }
 
-// responsesTool is a definition, of a function or of several in a namespace.
+// responsesTool is the definition of a function, or of several functions in a namespace.
 type responsesTool struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
@@ -68,7 +68,8 @@ type responsesTool struct {
 // clientSearch is the type and the name of a search for tools that the client makes.
 const clientSearch = "tool_search"
 
-// names are those of a script's calls: of a function in a namespace, both with a dot between.
+// names returns the names that a script uses in calls. A function in a namespace has the name
+// NAMESPACE.FUNCTION.
 func (t responsesTool) names() (out []string) {
 	switch {
 	case t.Type == clientSearch:

@@ -9,16 +9,16 @@ type Script func(Turn) Reply
 type Turn struct {
 	// N counts the answered requests before this one.
 	N int
-	// Model is the model that was asked for.
+	// Model is the requested model.
 	Model string
 	// User is all user text after the model's last answer, a line for each block: the user's
 	// words, and any text that was put before or after them.
 	User string
 	// Results are the tool results of the newest message, in order.
 	Results []string
-	// Tools are the names of the tools that it may call.
+	// Tools are the names of the tools that the model may call.
 	Tools []string
-	// Request is the whole of it.
+	// Request is the whole request.
 	Request Request
 }
 
@@ -28,7 +28,7 @@ type Reply struct {
 	Calls []Call
 
 	Status int
-	// Kind and Error are the type and the words of a refusal; Header goes with it.
+	// Kind is the type of a refusal. Error is its text. Header holds its additional headers.
 	Kind, Error string
 	Header      map[string]string
 }
@@ -36,9 +36,10 @@ type Reply struct {
 // Call is a call of a tool. An empty ID is made from the request's number.
 type Call struct {
 	ID, Name string
-	// Input is a JSON object; nil is {}.
+	// Input is a JSON object. nil stands for {}.
 	Input json.RawMessage
-	// Text is the input of a tool that takes text and no JSON, of the Responses API alone.
+	// Text is the input of a tool that takes text instead of JSON. Only the Responses API has
+	// such tools.
 	Text string
 }
 

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Anthropic's search for tools, as its documentation has it: a definition with
-// defer_loading is no part of the prompt; where a client's search found it, it comes with
-// the search's result. The server makes no searches of its own.
+// Anthropic's search for tools, as its documentation has it: a definition with defer_loading is
+// not part of the prompt. If a client's search found the definition, it is part of the search's
+// result. The server makes no searches of its own.
 const (
 	// searchTokens is the token count of a search tool. No document gives it.
 	searchTokens = 600
 	maxMarkers   = 4
 )
 
-// toolDef is a definition as the search sees it.
+// toolDef holds the members of a definition that matter to the search.
 type toolDef struct {
 	Type     string          `json:"type"`
 	Name     string          `json:"name"`
@@ -53,7 +53,7 @@ func toolSegments(defs []toolDef) (out []Segment) {
 	return out
 }
 
-// referenced are the tools that the result of a client's own search names.
+// referenced returns the tools that the result of a client's own search names.
 func referenced(raw json.RawMessage) (out []string) {
 	var b struct {
 		Content []struct {
@@ -95,8 +95,8 @@ func (r *Request) expand() {
 	}
 }
 
-// breaksRule returns the words in which the API refuses the tools of a request, "" if it
-// takes them.
+// breaksRule returns the text with which the API refuses the tools of a request, "" if the API
+// accepts them.
 func (r *Request) breaksRule(body []byte) string {
 	deferred, searches, markers, own := 0, 0, 0, false
 	for _, d := range r.defs {

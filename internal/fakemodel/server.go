@@ -11,19 +11,19 @@ import (
 
 // Options make a server.
 type Options struct {
-	// Script answers; nil answers "ok" to everything.
+	// Script makes the answers. nil answers "ok" to every request.
 	Script Script
-	// Window is the most input tokens that a request may have; 0 has no limit. A larger request
-	// is refused in the words of its API.
+	// Window is the largest number of input tokens of a request. 0 means no limit. A larger
+	// request is refused in the words of its API.
 	Window int
-	// TTL is how long a cached prefix lives after it was last used; 0 is five minutes.
+	// TTL is the lifetime of a cached prefix after its last use. 0 means five minutes.
 	TTL time.Duration
-	// Now is the server's clock; nil is [time.Now].
+	// Now is the server's clock. nil means [time.Now].
 	Now func() time.Time
 	// RepeatedResults accepts repeated results of Gemini's functions, which Gemini CLI 0.61 sends
 	// when it resumes a session.
 	RepeatedResults bool
-	// Thinks has answers of the Messages and the Responses API begin with reasoning that is
+	// Thinks makes the answers of the Messages and the Responses API begin with reasoning that is
 	// bound to its prefix.
 	Thinks bool
 }
@@ -59,7 +59,7 @@ func New(opt Options) *Server {
 	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]entry{}}}
 }
 
-// Requests returns all that asked for an answer, in order, refused ones too.
+// Requests returns all requests for an answer, in order, including refused requests.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ type Violation struct {
 	Body []byte
 }
 
-// Violations are the requests that were refused because they broke a rule of the API, and
-// those with calls that have no result or results without a call.
+// Violations returns the requests that were refused because they broke a rule of the API. It also
+// returns requests that have a call without a result or a result without a call.
 func (s *Server) Violations() []Violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

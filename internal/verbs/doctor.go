@@ -18,7 +18,8 @@ type doctorFlags struct {
 	deep    bool
 	network bool
 	now     cli.TimeValue
-	// broken is the error of a configuration that can't be read. Then the defaults are used.
+	// broken is the error of a configuration that can't be read, or nil. After such an error the
+	// defaults are used.
 	broken error
 }
 

@@ -175,7 +175,7 @@ const (
 )
 
 // getAnywhere looks for an id in all sessions. It returns the content and the sessions that have
-// it. It warns about a session that it can't read and still searches the others.
+// the id. If it can't read a session, it prints a warning and searches the other sessions.
 func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*api.Content, []string, error) {
 	kept, err := a.Stored(ctx)
 	if err != nil {

@@ -48,8 +48,8 @@ event's folder, or the nearest above it that has a .memkernel.
 			}
 			return nil
 		},
-		// hookSetup reads the configuration later, because the event names its workspace. No
-		// mistake in it may stop the host.
+		// hookSetup reads the configuration later, because the event names the workspace. A
+		// mistake in the configuration must not stop the host.
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return nil },
 		RunE:              func(cmd *cobra.Command, args []string) error { return runHook(a, cmd, o) },
 	}
@@ -71,7 +71,7 @@ func hostFlag(cmd *cobra.Command, p *string, usage string) {
 	cli.Must(cmd.Flags().SetAnnotation("host", cli.OwnFlag, []string{}))
 }
 
-// hostNamed reads the flag. It returns no usage error, see Hook.
+// hostNamed parses the name of a host. Its error is not a usage error, see Hook.
 func hostNamed(name string) (hook.Host, error) {
 	if name == "" {
 		return "", cli.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
@@ -110,7 +110,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	}
 	p, err := a.Embedder()
 	if err != nil || !cli.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
-		p = nil // search by words alone; the verb search reports mistakes in the configuration
+		p = nil // search by words only; the verb search reports mistakes in the configuration
 	}
 	ko, err := a.KernelOptions(nil, p)
 	if err != nil {

@@ -98,8 +98,8 @@ func settingsPath(a *cli.App, h hook.Host, user bool) (string, error) {
 }
 
 // program returns the command by which a shell finds memkernel. In the user's settings it is the
-// absolute path. In a project's settings, which other people may share, it is the name, if a
-// shell finds this program by it.
+// absolute path. In a project's settings, which other people may share, it is the program's name
+// if a shell finds this program by its name.
 func (o *hookInstallFlags) program() (string, error) {
 	if o.command != "" {
 		return shellWord(o.command), nil

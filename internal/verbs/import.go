@@ -73,13 +73,14 @@ type importJSON struct {
 // importedJSON counts the import of a format.
 type importedJSON struct {
 	Format string `json:"format"`
-	// Sessions, Messages and Facts are new. Known are sessions and facts that were imported
-	// before.
+	// Sessions, Messages and Facts count the new ones. Known counts the sessions and facts that
+	// were imported before.
 	Sessions int `json:"sessions"`
 	Messages int `json:"messages"`
 	Facts    int `json:"facts"`
 	Known    int `json:"known"`
-	// Elsewhere are sessions of other folders. Aside are messages of abandoned versions.
+	// Elsewhere counts the sessions of other folders. Aside counts the messages of abandoned
+	// versions.
 	Elsewhere int `json:"elsewhere"`
 	Aside     int `json:"aside"`
 	// Lost counts records that could not be read.
@@ -189,8 +190,8 @@ func (im *importer) left(f imports.Format, place, why string) {
 	im.doc.LeftOut = append(im.doc.LeftOut, importLeftJSON{string(f), place, why})
 }
 
-// session imports a session, or counts it. It reports a session that it can't import, and the
-// import continues with the others.
+// session imports a session, or counts it for a preview. It reports a session that it can't
+// import, and the import then continues.
 func (im *importer) session(s *imports.Session) error {
 	if s.File != "" {
 		return im.recorded(s)
@@ -305,7 +306,7 @@ func (im *importer) failed(s *imports.Session, err error) error {
 // A batch holds at most batchFacts facts, and at most batchBytes unless it holds one fact.
 const batchFacts, batchBytes = 64, 64 << 10
 
-// fact imports a fact, or counts it.
+// fact imports a fact, or counts it for a preview.
 func (im *importer) fact(f *imports.Fact) error {
 	has, err := im.ledger.HasFact(f)
 	if err != nil {
@@ -354,7 +355,7 @@ func (im *importer) flush() error {
 	return im.write(batch[0].Format, b)
 }
 
-// goOn finishes the writes of an import that was killed.
+// goOn finishes the writes of a killed import.
 func (im *importer) goOn() error {
 	for _, f := range imports.Formats() {
 		b, err := im.ledger.Pending(f)

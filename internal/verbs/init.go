@@ -76,7 +76,7 @@ type initJSON struct {
 	Schema string `json:"schema"`
 	// Workspace is the folder with its links resolved.
 	Workspace string `json:"workspace"`
-	// StateDir is where the index and the record for uninstall are.
+	// StateDir is the folder of the index and of the record for uninstall.
 	StateDir string `json:"state_dir"`
 	// Applied reports whether init made its changes.
 	Applied bool `json:"applied"`
@@ -97,7 +97,7 @@ type initJSON struct {
 type indexedJSON struct {
 	Files  int   `json:"files"`
 	Chunks int64 `json:"chunks"`
-	// Error is the reason that the index could not be made, "" if it was.
+	// Error is the reason why the index could not be made, "" if it was made.
 	Error string `json:"error"`
 }
 
@@ -216,7 +216,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: cli.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
 }
 
-// checkout returns the source folder in which the program was built, "" if it isn't in one.
+// checkout returns the source folder that contains the program, "" if no source folder does.
 func checkout(self string) string {
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
@@ -230,8 +230,8 @@ func checkout(self string) string {
 	return dir
 }
 
-// around returns the workspace that contains the folder, if the folder is no workspace itself,
-// otherwise "". It stops at the user's home.
+// around returns the workspace that contains the folder. It returns "" if the folder is a
+// workspace itself. The search stops at the user's home.
 func around(in *install.Installer) string {
 	if store.Exists(in.State, "") {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/serve/install"
 )
 
-// pastLimits limit the reading of past sessions: the number of files, the bytes of one file and
-// of all, and the time after which no further file is begun. A zero is no limit.
+// pastLimits limits the reading of past sessions: the number of files, the bytes of one file, the
+// bytes of all files, and the time after which no further file is begun. A zero means no limit.
 type pastLimits struct {
 	files      int
 	each, all  int64
@@ -27,8 +27,8 @@ var defaultPast = pastLimits{files: 50, each: 32 << 20, all: 200 << 20, longEnou
 
 // pastJSON is the result of reading past sessions.
 type pastJSON struct {
-	// Found counts the sessions of this folder. Read counts those that are read in. Bytes is the
-	// size of those.
+	// Found counts the sessions of this folder. Read counts the sessions that are read in. Bytes
+	// is the size of the sessions that are read in.
 	Found int        `json:"found"`
 	Read  int        `json:"read"`
 	Bytes int64      `json:"bytes"`
@@ -88,8 +88,8 @@ func (p *pastJSON) leave(f pastFile, why string) {
 	p.Left = append(p.Left, leftJSON{f.path, why})
 }
 
-// take reads the chosen sessions in. It adds a session that it can't read to Left and continues
-// with the others.
+// take reads the chosen sessions in. If it can't read a session, it adds the session to Left and
+// continues.
 func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error {
 	p.Read, p.Bytes = 0, 0
 	if len(p.todo) == 0 {
@@ -141,7 +141,8 @@ func (p *pastJSON) line() string {
 	return fmt.Sprintf("%s %s read in, %s%s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes), left)
 }
 
-// showLeft prints the sessions that were left out, and all as the command that reads them in.
+// showLeft prints the sessions that were left out. The parameter all is the command that reads
+// them in.
 func (p *pastJSON) showLeft(w io.Writer, all string) {
 	for i, l := range p.Left {
 		if i == 10 {

@@ -18,8 +18,8 @@ import (
 var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
 	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
 
-// showInitPlan prints the hosts that were found and the planned changes. inner says that init was
-// started in a subfolder of the workspace.
+// showInitPlan prints the hosts that were found and the planned changes. The parameter inner is
+// set if init was started in a subfolder of the workspace.
 func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
 	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
 	fmt.Fprintln(a.Out, "get what its notes say on the question.")
@@ -200,7 +200,7 @@ func showRows(w io.Writer, rows []row) {
 }
 
 // showLeftAlone prints the files that were left alone, with the reason and a hint. It skips the
-// files in before, which were printed earlier.
+// files in the parameter before, which were printed earlier.
 func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 	for i, c := range files {
 		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
@@ -280,8 +280,8 @@ func showNext(w io.Writer, hosts []install.Host) {
 	}
 }
 
-// firstLine returns the first line of a snippet, without its marks, that is not the question
-// itself. It returns the question if there is none.
+// firstLine returns the first line of a snippet that is not the question itself, without its
+// marks. If there is no such line, it returns the question.
 func firstLine(s, question string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {

@@ -37,8 +37,8 @@ func try(ctx context.Context, a *cli.App, k *kernel.Kernel) *triedJSON {
 	return nil
 }
 
-// questions returns headings that occur in only one file, those of two or more words first, and
-// after them the longest word of each file.
+// questions returns the headings that occur in only one file, and then the longest word of each
+// file. Headings of two or more words come first.
 func questions(ctx context.Context, st *markdownstore.Store) []string {
 	var found []string
 	words := []string{}

@@ -73,7 +73,7 @@ func (o *lifeFlags) add(cmd *cobra.Command) {
 	cli.ViewFlag(cmd, &o.view, "full")
 }
 
-// boundaryOf reads the transcript. It returns an empty one if there is none.
+// boundaryOf reads the transcript. Without a transcript it returns an empty one.
 func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
 	b := api.Boundary{SessionKey: cmp.Or(o.session, api.DefaultSession), Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}

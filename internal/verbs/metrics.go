@@ -18,7 +18,7 @@ import (
 type metricsFlags struct {
 	listen string
 	remote bool
-	// export is the program's exporter, nil without one.
+	// export is the program's exporter. It is nil in a program without an exporter.
 	export telemetry.Opener
 }
 
@@ -63,8 +63,8 @@ func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.B
 	return t, nil
 }
 
-// collector returns the environment variable that names an OpenTelemetry collector, "" if none
-// does.
+// collector returns the environment variable that names an OpenTelemetry collector, "" if no
+// variable is set.
 func collector() string {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
 		if os.Getenv(name) != "" && !strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 )
 
-// commits makes commits of memory's files in the workspace at dir. made lists them.
+// commits makes commits of memory's files in the workspace at dir. made lists the commits.
 type commits struct {
 	dir  string
 	made []string
@@ -28,8 +28,8 @@ func (g *commits) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// commit commits memory's files and nothing else: no other file of a repository that contains the
-// workspace, and nothing that is staged. It makes no commit if nothing has changed.
+// commit commits only memory's files. It commits no other files of a repository that contains the
+// workspace, and no staged changes. It makes no commit if nothing has changed.
 func (g *commits) commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {

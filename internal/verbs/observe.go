@@ -117,12 +117,12 @@ type observeFolderJSON struct {
 	Schema string `json:"schema"`
 	// Sessions are in the order in which they were written, the newest last.
 	Sessions []*ObserveJSON `json:"sessions"`
-	// LeftOut are files of which no session could be observed, with the reason.
+	// LeftOut are the files whose session could not be observed, with the reason.
 	LeftOut []importLeftJSON `json:"left_out"`
 }
 
-// observeFolder observes every session in a folder, the oldest first. It reports a session that
-// it can't read and continues with the others.
+// observeFolder observes every session in a folder, the oldest first. If it can't read a session,
+// it reports the session and continues.
 func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.session != "" {
 		return cli.Usagef("--session names one session, and --transcript a folder of them")
@@ -212,9 +212,10 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 	return doc, nil
 }
 
-// observeTurns commits the turns in order, each with the conversation up to its end. If ended is
-// true, it also commits a last turn that was cut off, even within a call. Of a turn that may
-// continue it keeps the complete messages, without the model's last answer, which may grow.
+// observeTurns commits the turns in order, each with the conversation up to the end of the turn.
+// If ended is true, it also commits a last turn that was cut off, even within a call. If the last
+// turn may continue, it keeps the turn's complete messages except the model's last answer, which
+// may grow.
 func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
 	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))

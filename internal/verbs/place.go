@@ -10,7 +10,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// place is a run of lines in a file. A zero from means the first line. Zero lines means all.
+// place is a run of lines in a file. If the field from is 0, the run begins at the first line. If
+// the field lines is 0, the run holds all lines.
 type place struct {
 	path        string
 	from, lines int

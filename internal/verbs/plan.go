@@ -181,7 +181,7 @@ func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) 
 	return showPlan(a, out, p)
 }
 
-// makePlan has the kernel make the plan.
+// makePlan lets the kernel make the plan.
 func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.Book) error {
 	// The kernel needs vectors only for a search.
 	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
@@ -203,8 +203,8 @@ func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.B
 	return nil
 }
 
-// showPlan prints the plan in the form that the flags ask for. JSON overrides --explain, because
-// its reader is a program.
+// showPlan prints the plan in the form that the flags select. --json overrides --explain, because
+// the reader of JSON is a program.
 func showPlan(a *cli.App, out *planned, p *planFlags) error {
 	switch {
 	case p.format.Value != "":

@@ -29,7 +29,7 @@ type planJSON struct {
 	// yet.
 	Committed bool `json:"committed"`
 	// FixedTokens is the size of a system prompt and tools that are not in the request. FixedFrom
-	// is its origin: "given", "first_call", or "" without one.
+	// is the origin of FixedTokens: "given", "first_call", or "" without such parts.
 	FixedTokens int    `json:"fixed_tokens"`
 	FixedFrom   string `json:"fixed_from"`
 	// Messages are the planned messages in the format.
@@ -46,7 +46,7 @@ type planJSON struct {
 type noteJSON struct {
 	Rule string `json:"rule"`
 	Text string `json:"text"`
-	// Line is the line of the transcript, 0 for none.
+	// Line is the line of the transcript, 0 if the note is about no single line.
 	Line int `json:"line"`
 }
 

@@ -107,8 +107,8 @@ type proxyJSON struct {
 	// URL is the base URL for clients. With --listen 127.0.0.1:0 it has the port that the system
 	// chose.
 	URL string `json:"url"`
-	// Upstream is the address for requests that no other upstream is for, or else the last
-	// upstream.
+	// Upstream is the address for requests that match no other upstream. Without such an address
+	// it is the last upstream.
 	Upstream  string                 `json:"upstream"`
 	Upstreams []proxy.StatusUpstream `json:"upstreams"`
 	// Metrics is the URL at which Prometheus finds metrics.
@@ -235,7 +235,7 @@ func logDay(log *slog.Logger) func(meter.Day, bool) {
 	}
 }
 
-// announce prints the address of the proxy. l must already listen.
+// announce prints the address of the proxy. The listener l must already listen.
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}

@@ -34,7 +34,7 @@ type drainJSON struct {
 	// Fits reports whether every session can continue without the proxy.
 	Fits bool `json:"fits"`
 	// Proxies are the base URLs of the proxies that drain now. Sessions are the sessions of all
-	// of them.
+	// these proxies.
 	Proxies  []string       `json:"proxies"`
 	Sessions []drainSession `json:"sessions"`
 }

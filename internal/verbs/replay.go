@@ -135,8 +135,8 @@ type replayOneJSON struct {
 	View string `json:"view"`
 	// Recorded is the provider's bill for the host, as far as the transcript has it.
 	Recorded replay.Recorded `json:"recorded"`
-	// Door is the session's own record of money, null if it did not go through memkernel.
-	// The results are a simulation in any case.
+	// Door is the session's own record of costs. It is null if the session did not go through
+	// memkernel. The results are a simulation in any case.
 	Door *replay.Door `json:"door"`
 	*replay.Result
 }

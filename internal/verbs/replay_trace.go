@@ -37,21 +37,22 @@ type decisionsJSON struct {
 	Schema string `json:"schema"`
 	// Program is the version that wrote the trace.
 	Program string `json:"program"`
-	// Plans counts the plans that came out the same. Decisions counts the decisions in them.
+	// Plans counts the plans whose replay had the same result. Decisions counts the decisions in
+	// these plans.
 	Plans     int `json:"plans"`
 	Decisions int `json:"decisions"`
-	// Same reports whether all came out the same. Otherwise the exit code is 3.
+	// Same reports whether all plans had the same result. Otherwise the exit code is 3.
 	Same bool `json:"same"`
-	// Difference is the first decision that came out differently. The replay ends there.
+	// Difference is the first decision with a different result. The replay ends at this decision.
 	Difference *decisionJSON `json:"difference"`
-	// OtherVersion is about decisions by another version of their decider that come out
-	// differently now. They are no fault of the trace.
+	// OtherVersion describes decisions that another version of their decider made and that have a
+	// different result now. Such decisions are not a fault of the trace.
 	OtherVersion *otherVersionJSON `json:"other_version"`
 }
 
 type otherVersionJSON struct {
 	Decisions int `json:"decisions"`
-	// SkippedPlans counts the plans that could not be replayed because of them.
+	// SkippedPlans counts the plans that could not be replayed because of such decisions.
 	SkippedPlans int           `json:"skipped_plans"`
 	First        *decisionJSON `json:"first"`
 }
@@ -137,7 +138,7 @@ type differenceJSON struct {
 	Replayed string `json:"replayed"`
 }
 
-// replayPaging runs the operations of the paging engine again.
+// replayPaging repeats the operations of the paging engine.
 func replayPaging(a *cli.App, path string, r io.Reader) error {
 	turns, diff, err := paging.Replay(r)
 	if err != nil {

@@ -77,8 +77,8 @@ what get takes; with the number of any other line it takes that.`,
 	return cmd
 }
 
-// queryArgs returns an error for an empty question. It also returns one for -, which is reserved
-// for standard input.
+// queryArgs returns an error for an empty question. It also returns an error for the question -,
+// which is reserved for standard input.
 func queryArgs(cmd *cobra.Command, args []string) error {
 	switch q := strings.TrimSpace(strings.Join(args, " ")); q {
 	case "":
@@ -125,8 +125,8 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	return concludeSearch(a, res)
 }
 
-// concludeSearch reports why a search found nothing, or less than it could. It returns an error
-// only for an index that can't be read.
+// concludeSearch prints the reason why a search found nothing, or less than it could. It returns
+// an error only for an index that can't be read.
 func concludeSearch(a *cli.App, res *retrieval.Result) error {
 	if res.Note != "" && len(res.Hits) > 0 {
 		a.Tip("%s", res.Note)

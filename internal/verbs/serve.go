@@ -23,9 +23,10 @@ import (
 // ServeFlags are the flags of serve.
 type ServeFlags struct {
 	Stdio, Socket bool
-	// Idle is the time without a connection after which serve ends, 0 for never.
+	// Idle is the time without a connection after which serve ends. With 0 it never ends by
+	// itself.
 	Idle time.Duration
-	// UI is the address of the window, "" for none.
+	// UI is the address of the window, "" for no window.
 	UI string
 
 	metrics metricsFlags
@@ -41,11 +42,11 @@ type Door interface {
 	// Help and Example are the door's parts of the help of serve.
 	Help() string
 	Example() string
-	// Alone serves in place of a daemon until ctx ends. It returns false if the flags don't ask
-	// for it.
+	// Alone serves instead of a daemon until ctx ends. It returns false if the flags don't select
+	// this.
 	Alone(context.Context, *cli.App, *ServeFlags) (bool, error)
-	// Beside returns a function that opens the door for a daemon's server and returns its URL. It
-	// returns nil if no flag asks for it.
+	// Beside returns a function that opens the door for a daemon's server and returns the door's
+	// URL. Beside returns nil if no flag selects the door.
 	Beside(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
 }
 
@@ -199,7 +200,7 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 		Retain: a.Retention(), Watch: t.Serve()}, t, nil
 }
 
-// Watch begins to measure if the flags ask for it.
+// Watch begins to measure if the flags select metrics.
 func (s *ServeFlags) Watch(ctx context.Context, a *cli.App, book *cachelayout.Book) (*telemetry.Telemetry, error) {
 	return s.metrics.open(ctx, a, book, true)
 }

@@ -66,8 +66,8 @@ type statusJSON struct {
 	HostMemories []install.Memories `json:"host_memories,omitempty"`
 }
 
-// memories returns the folders in which hosts keep their own memories. These belong to the user,
-// so it returns none for a shared workspace.
+// memories returns the folders in which hosts keep their own memories. The folders belong to the
+// user, so it returns no folders for a shared workspace.
 func memories(a *cli.App) []install.Memories {
 	home, err := os.UserHomeDir()
 	if err != nil || !a.Config.Workspace.Private {

@@ -20,8 +20,8 @@ import (
 // target is the call that is planned.
 type target struct {
 	messages []memkernel.Message
-	// call is the number of the call within the view, from 1, and of is the number of calls. call
-	// is 0 for a call that was not made yet.
+	// call is the number of the call within the view, from 1, or 0 for a call that was not made
+	// yet. of is the number of calls in the view.
 	call, of int
 	// time is the time of the call, zero if unknown.
 	time time.Time
@@ -145,8 +145,8 @@ func readSystem(a *cli.App, path string) ([]memkernel.Part, error) {
 	return parts, nil
 }
 
-// readTools reads tool definitions in any provider's shape: a JSON list, or an
-// object with one under "tools".
+// readTools reads tool definitions in any provider's form: a JSON list, or an object with a list
+// under "tools".
 func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 	data, err := a.ReadAll(path)
 	if err != nil {
@@ -178,8 +178,8 @@ func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 	return tools, nil
 }
 
-// readMemories reads answers of other memory systems. It returns an error for a file that is no
-// known system's answer. Single records that can't be read become faults of the plan.
+// readMemories reads answers of other memory systems. It returns an error for a file that is not
+// an answer of a known system. Single records that can't be read become faults of the plan.
 func readMemories(a *cli.App, paths []string) ([]api.MemoryAnswer, error) {
 	var out []api.MemoryAnswer
 	for _, path := range paths {

@@ -59,8 +59,8 @@ type uninstallJSON struct {
 
 // stateGoes is the removal of the state folder's content.
 type stateGoes struct {
-	// Removes are names in the state folder that are removed. Keeps are those that stay, such as
-	// a config.yaml that a person edited.
+	// Removes are the names in the state folder that are removed. Keeps are the names that stay,
+	// such as a config.yaml that a person edited.
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`
 

@@ -1,6 +1,6 @@
-// Package verbs has the verbs of memkernel, each in a file of its name, and the table of them, which
-// memkernel-server shares. A verb reads its flags, calls the library and prints the answer; it decides
-// nothing else.
+// Package verbs has the verbs of memkernel and their table, which memkernel-server shares. Each
+// verb is in a file of its name. A verb only reads its flags, calls the library and prints the
+// answer.
 package verbs
 
 import (
@@ -11,8 +11,8 @@ import (
 
 var verb = cli.NewVerb
 
-// Groups returns the table. The verbs that users need first or most often come first. serve and
-// proxy make the verbs of these names.
+// Groups returns the table. The verbs that users need first or most often come first. The
+// parameters serve and proxy make the verbs of the same names.
 func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 	return []cli.Group{
 		{ID: "start", Title: "Start here", Verbs: []cli.Verb{
@@ -72,7 +72,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 	}
 }
 
-// Add adds verbs to the group with that id.
+// Add adds verbs to the group with the given id.
 func Add(groups []cli.Group, id string, more ...cli.Verb) {
 	for i := range groups {
 		if groups[i].ID == id {

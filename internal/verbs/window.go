@@ -18,13 +18,14 @@ import (
 
 // windowWish holds the options of a window.
 type windowWish struct {
-	// Addr is the address to listen on, on this machine.
+	// Addr is the address on this machine at which the window listens.
 	Addr string
 	// Write allows the window to undo the changes of the last night.
 	Write bool
-	// Transcripts replace those of this machine's coding agents.
+	// Transcripts are used instead of the transcripts of this machine's coding agents.
 	Transcripts []string
-	// Window is the context window of plans. Resolver is the tool that follows their pointers.
+	// Window is the context window of plans. Resolver is the tool that follows the pointers in
+	// plans.
 	Window   int
 	Resolver string
 }
@@ -68,7 +69,7 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 
 // startWindow opens a window at an address and prints its link. It serves the window until ctx
 // ends or the returned function is called. The returned function waits for the end. With the
-// address "" startWindow opens none.
+// address "" startWindow opens no window.
 func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachelayout.Book, addr string) (wait func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -93,19 +94,20 @@ func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachel
 	}, nil
 }
 
-// transcripts returns the named transcripts, or else those of this machine's coding agents.
+// transcripts returns the named transcripts. Without names it returns the transcripts of this
+// machine's coding agents.
 func transcripts(workspace string, named []string) []string {
 	if len(named) > 0 {
 		return named
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil // then the workspace's transcripts can't be recognised
+		return nil // without a home the workspace's transcripts can't be recognised
 	}
 	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
 	found, err := site.Find(nil)
 	if err != nil {
-		return nil // errors are only about names, and none is given
+		return nil // errors are only about names, and no name is given
 	}
 	var out []string
 	for _, h := range found {

@@ -32,11 +32,13 @@ type provider struct {
 	// version is the part of the path that the variable includes and the proxy's upstream does
 	// not.
 	version string
-	// others are variables that some clients read instead of it.
+	// others are variables that some clients read instead of the usual variable.
 	others []variable
-	// args returns arguments that tell a command the address. It is nil if variables do.
+	// args returns arguments that tell a command the address. It is nil if variables tell the
+	// address.
 	args func(to string) []string
-	// led reports that settings for the run tell the addresses of all such providers at once.
+	// led is set if the host gets the addresses of all its providers at once, by settings for the
+	// run.
 	led bool
 }
 
@@ -53,7 +55,8 @@ var providers = []provider{
 	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil, false},
 }
 
-// variables returns all variables that tell a client the address of the API, the usual one first.
+// variables returns all variables that tell a client the address of the API, the usual variable
+// first.
 func (p *provider) variables() []variable {
 	if p.variable == "" {
 		return nil
@@ -61,7 +64,8 @@ func (p *provider) variables() []variable {
 	return append([]variable{{p.variable, p.version}}, p.others...)
 }
 
-// set returns the first of its variables that has a value, or the usual one if none has.
+// set returns the provider's first variable that has a value, or the usual variable if no
+// variable has a value.
 func (p *provider) set() variable {
 	for _, v := range p.variables() {
 		if os.Getenv(v.name) != "" {
@@ -263,8 +267,8 @@ func environment(front []served) []string {
 	return env
 }
 
-// told returns the command's arguments, preceded by those that tell it the addresses of the
-// proxies.
+// told returns the command's arguments. Arguments that tell the command the addresses of the
+// proxies come first.
 func told(front []served, args []string) []string {
 	out := args[:1:1]
 	for _, s := range front {
@@ -275,8 +279,9 @@ func told(front []served, args []string) []string {
 	return append(out, args[1:]...)
 }
 
-// settled returns the command's arguments and its environment, with all settings that lead it to
-// the proxies in front. Callers must call clean after the run to remove the files made for it.
+// settled returns the command's arguments and its environment, with all settings that lead the
+// command to the proxies in front. Callers must call clean after the run to remove the files that
+// were made for the run.
 func settled(front []served, args []string) (more, env []string, clean func(), err error) {
 	more, env, clean = told(front, args), environment(front), func() {}
 	l, ok := leads[host(args[0])]

@@ -17,10 +17,11 @@ import (
 // lead tells proxy addresses to a host that does not read the providers' variables, through
 // settings for the run. The user's own files stay unchanged.
 type lead struct {
-	// apis returns the addresses that the host would call, by its own names of the providers.
+	// apis returns the addresses that the host would call, by the host's own names of the
+	// providers.
 	apis func() map[string]string
-	// tell returns arguments and variables that replace those addresses by the ones in to. It
-	// must create files for the run in dir.
+	// tell returns arguments and variables that replace these addresses by the addresses in the
+	// parameter to. It must create files for the run in dir.
 	tell func(to map[string]string, dir string) (args, env []string, err error)
 	// verbs are the first arguments of calls that use no model.
 	verbs []string
@@ -60,7 +61,7 @@ func (l lead) run(front []served, args []string, dir string) (more, env []string
 	return l.tell(to, dir)
 }
 
-// isURL reports whether a setting is an address, and not a name for one.
+// isURL reports whether a setting is an address, and not the name of an address.
 func isURL(s string) bool { return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") }
 
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
@@ -127,7 +128,7 @@ func tellOpenCode(to map[string]string, _ string) (_, env []string, err error) {
 	return nil, []string{opencodeContent + "=" + string(data)}, err
 }
 
-// inner returns the object with that name in an object. It creates a missing one.
+// inner returns the object under a name in another object. It creates a missing object.
 func inner(of map[string]any, name string) map[string]any {
 	in, ok := of[name].(map[string]any)
 	if !ok {
@@ -137,7 +138,7 @@ func inner(of map[string]any, name string) map[string]any {
 	return in
 }
 
-// piAPIs returns the addresses of the providers that Pi has built in, and of those in its
+// piAPIs returns the addresses of Pi's built-in providers and of the providers in its
 // models.json.
 func piAPIs() map[string]string {
 	var c struct {
@@ -169,7 +170,8 @@ func tellPi(to map[string]string, dir string) (args, _ []string, err error) {
 
 const clineSettings = "CLINE_PROVIDER_SETTINGS_PATH"
 
-// clineURLs are Cline's default addresses of providers without one in its settings.
+// clineURLs are Cline's default addresses of providers. They apply to providers without an
+// address in Cline's settings.
 var clineURLs = map[string]string{"anthropic": "https://api.anthropic.com/v1", "openai": "https://api.openai.com/v1",
 	"openai-native": "https://api.openai.com/v1", "openrouter": "https://openrouter.ai/api/v1"}
 

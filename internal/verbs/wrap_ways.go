@@ -12,8 +12,9 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// ways returns the providers of a command: those named by variables, and those of this host
-// alone, which it learns from a variable or an argument of its own.
+// ways returns the providers of a command. Some providers are named by variables that many
+// clients read. Others belong only to this host, which learns the address from a variable or an
+// argument of its own.
 func ways(args []string) []provider {
 	command := args[0]
 	out := slices.Clone(providers)
@@ -83,7 +84,8 @@ func (l layers) Text(names ...string) (s string) {
 	return s
 }
 
-// profiles returns the file of the profile that arguments of Codex choose, if they do.
+// profiles returns the file of the profile that the arguments of Codex choose, or nil if they
+// choose no profile.
 func profiles(args []string) []string {
 	for i, arg := range args {
 		flag, name, ok := strings.Cut(arg, "=")
@@ -122,7 +124,7 @@ func userHome() string {
 	return home
 }
 
-// elsewhere has a hint for each host on why no request may have come.
+// elsewhere has a hint for each host that explains a run without requests.
 var elsewhere = map[string]string{
 	"claude":   "Claude Code asks elsewhere if its settings.json sets ANTHROPIC_BASE_URL under env, or CLAUDE_CODE_USE_BEDROCK or CLAUDE_CODE_USE_VERTEX: take these out",
 	"codex":    `Codex was told by -c; --oss or a provider without base_url leads it elsewhere: run memkernel proxy, and give that provider in config.toml the base_url http://127.0.0.1:8377/v1`,
@@ -143,8 +145,8 @@ func unasked(command string) string {
 	return fmt.Sprintf("no call came through: %s asks an API that none of ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL leads to, or asked nothing", filepath.Base(command))
 }
 
-// course returns a text with the number of requests that were planned, and that passed by reason.
-// It returns "" if there were none.
+// course returns a text with the number of planned requests and, by reason, the number of
+// requests that passed unplanned. It returns "" if there were no requests.
 func course(front []served) string {
 	planned, passed := 0, 0
 	reasons := map[string]int{}

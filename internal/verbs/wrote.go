@@ -32,9 +32,9 @@ var (
 	checkpointName = regexp.MustCompile(`^cp_\d+\.yaml$`)
 )
 
-// readable returns the texts by path of the files for people that observing a session may write:
-// SESSION-STATE.md, the days' logs and the working buffer of the workspace, and the checkpoints
-// in the session's folder.
+// readable returns the texts, by path, of the files for people that observing a session may
+// write. These are SESSION-STATE.md, the days' logs and the working buffer of the workspace, and
+// the checkpoints in the session's folder.
 //
 // If rows is not nil, it reads the workspace's files from the database.
 func readable(workspace string, rows *markdownstore.Store, sessionDir string) map[string]string {
