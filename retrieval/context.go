@@ -246,8 +246,8 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is the number of best passages that are searched for words of time.
 const toldAmong = 64
 
-// raiseTimes raises the scores of the best passages that mention a time. It skips lists and logs,
-// which mention a time in every line.
+// raiseTimes raises the scores of the best passages that mention a time. It raises only turns of
+// conversations, because lists and logs mention a time in every line.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
 	for _, p := range r.best(toldAmong) {

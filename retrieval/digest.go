@@ -21,7 +21,7 @@ func analyzer() (*analysis.Analyzer, error) {
 // digest holds the terms of a text as hashes. Two terms share a hash so rarely, once in four
 // billion, that scores do not suffer.
 type digest struct {
-	// set is sorted and without repeats. Behind its length, within its capacity, the slice holds
+	// set is sorted and without repeats. After its length, within its capacity, the slice holds
 	// the number of occurrences of each term.
 	set []uint32
 	// lang is the language for which the text was stemmed, or "" if the text has no word in Latin

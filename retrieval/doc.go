@@ -19,45 +19,46 @@
 //	                                is left out; neighbours become one item
 //	          Render                the fenced block
 //
-// A Result always says how it came about. The reason is about memory: a result with any reason
-// may also have hits of the session. After a partial failure (an embedder that is down, vectors
-// of another model) the other half remains in use, and mode and detail report that.
+// A Result always reports how it was found. The reason is about memory: a result with any reason
+// may also have hits of the session. If one of the two searches fails, for example because the
+// embedder is down or the vectors are from another model, the result has the hits of the other
+// search. Mode and detail report the failure.
 //
 // # Passages
 //
-// A Query may ask for passages instead of chunks: turns, items, paragraphs, code in runs of at
-// most five lines, rows of tables and lines of logs, a heading with its text. They are found in
-// the candidate chunks: 64, which is all of a small workspace, or Pool of a larger one. A
-// passage's score is BM25 of its own words and of the headings above it, to which its
-// surroundings add: for each word the best share that a neighbour gives, BM25 of the whole
-// session, and the chunk's own score. The sum is multiplied by factors for the speaker and for
-// the time that the question names (Signals, when, intent). Then the words that the best three
-// share with others are asked for, too, with little weight (feedback). The number of passages
-// that hold a word is counted among the candidates and scaled up to the index. The analysis of a
-// chunk is kept by its hash.
+// A Query may request passages instead of chunks. Passages are turns, items, paragraphs, code in
+// runs of at most five lines, rows of tables, lines of logs, and headings with their text. They
+// are found in the candidate chunks. In a small workspace these are all chunks, up to 64; in a
+// larger workspace they are Pool chunks. A passage's score is BM25 of its own words and of the
+// headings above it, plus shares from its surroundings: for each word the best share of a
+// neighbour, BM25 of the whole session, and the chunk's own score. The sum is multiplied by
+// factors for the speaker and for the time that the question names (Signals, when, intent). Then
+// the words that the best three passages share with other passages are searched for too, with
+// little weight (feedback). The number of passages that hold a word is counted among the
+// candidates and scaled up to the index. The analysis of a chunk is kept by the chunk's hash.
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
 // # Places
 //
-// A hit is a place unless the Query wants lines: passages of one section of a file, or within 50
-// lines of one session, and pieces of one page. The best of them ranks the place, and the hit's
-// members describe it. More holds the others with at least .6 of its score, as many as 700
-// characters have room for, and all that are among the first Limit passages. So there are Limit
-// places, and they include every passage that a search for Limit passages would return. The text
-// that a passage announces with a colon, or that was found only by its heading, follows the
-// passage.
+// Unless the Query wants lines, a hit is a place. A place is the passages of one section of a
+// file, or the passages within 50 lines of one session, or the pieces of one page. The best
+// passage ranks the place, and the hit's members describe that passage. More holds other passages
+// of the place. It holds passages with at least .6 of the best score, as many as fit into 700
+// characters, and every passage that is among the first Limit passages. So a search for places
+// returns every passage that a search for Limit passages would return. If a passage ends with a
+// colon, or was found only by its heading, the text after it follows the passage.
 //
-// Pack takes lines. It puts passages of one session into one note, with … where lines are
-// left out, and leaves out those that nearly repeat another.
+// Pack takes lines. It puts passages of one session into one note, with … where lines are left
+// out. It leaves out a passage that nearly repeats another passage.
 //
 // # Spans
 //
 // A session drops far more text than is ever searched for, so a span is not analysed when it is
-// added. When it is added, only a key is made for each word: the word itself, in one number. A
-// search looks at the keys that begin like one of the question's terms, turns those back into
-// words to see whether they leave the term, ranks the spans by that, and analyses the best few
-// dozen, each once. Their terms decide. The following is not exact:
+// added. Only a key is made for each word: the word itself as one number. A search takes the keys
+// that begin like a term of the question, turns these keys back into words, and tests whether the
+// words have the term. It ranks the spans by the result and analyses the best few dozen spans,
+// each once. The terms of the analysed spans decide. The following is not exact:
 //
 //   - Of words longer than a key only the beginning is known. Numbers whose digits look alike in
 //     a key may be taken for each other. Accordingly a span may be counted among those that hold
@@ -67,9 +68,9 @@
 //   - All spans in ASCII are analysed in one language, which is detected from
 //     samples of them.
 //
-// On real sessions the first ten are those of an analysis of everything in .98 to
-// 1 of the cases. A span with letters beyond ASCII has no keys, and is analysed in
-// its own language when the set is first searched.
+// On real sessions, .98 to 1 of the first ten hits are the same as if all spans were analysed. A
+// span with letters beyond ASCII has no keys, and is analysed in its own language when the set is
+// first searched.
 //
 // # The block
 //
@@ -83,17 +84,16 @@
 //	</note>
 //	</recall>
 //
-// Pack counts each note once and the block once. It cuts down the first hit that
-// does not fit, and no other.
+// Pack counts the tokens of each note once and of the block once. It cuts down only the first hit
+// that does not fit.
 //
-// A note can't leave its fence. Whatever could be read as one of these tags, as
-// the tag of a role or as a control token of a chat template loses its angle
-// bracket to ‹; letters that only look like others, and characters that can't
-// be seen, don't help it past that. Characters that turn the order of writing
-// round or can't be seen at all are dropped. Nothing else is changed.
+// A note can't leave its fence. In any text that could be read as one of these tags, as the tag
+// of a role or as a control token of a chat template, the angle bracket is replaced by ‹. This
+// also works for names with look-alike letters or invisible characters. Characters that change
+// the direction of writing, and invisible characters, are dropped. Nothing else is changed.
 //
-// The package reads no file, writes nothing, calls no model but the Embedder it is given, and
-// keeps nothing between calls but analysers and the analysed texts of Spans, which only save
-// work. Scores lie in 0 to 1; snippets are measured in characters (runes), budgets in tokens by
-// the caller's counter, lines from 1.
+// The package reads no file, writes nothing, and calls no model except the given Embedder.
+// Between calls it keeps only analysers and the analyses of texts, which save work. Scores lie in
+// 0 to 1; snippets are measured in characters (runes), budgets in tokens by the caller's counter,
+// lines from 1.
 package retrieval

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// usefulTokens is the least that a hit is cut down to: a shorter piece of a text mostly lacks the
-// part that makes it an answer.
+// usefulTokens is the least number of tokens to which a hit is cut down. A shorter piece mostly
+// lacks the part that answers the question.
 const usefulTokens = 60
 
-// maxDensity is how many bytes a token holds at most in a text worth showing. It bounds the first
-// count.
+// maxDensity is the largest number of bytes for each token in a text worth showing. It bounds the
+// first count.
 const maxDensity = 8
 
-// packer holds what has been accepted. Counts of adjacent texts add up except for a few tokens,
-// so the packer steers by the notes' own, each counted once, and settle counts the whole block.
+// packer holds the accepted segments. The token counts of adjacent texts add up except for a few
+// tokens. So the packer adds up the counts of the notes, each counted once, and settle counts the
+// whole block.
 type packer struct {
 	PackOptions
 	segments []segment
 	notes    []note
-	// fence is how many tokens the block has without its notes, tokens about
-	// how many with them.
+	// fence is the number of tokens of the block without its notes. tokens is the approximate
+	// number of tokens with the notes.
 	fence, tokens int
-	// counted holds the number of counted bytes and of their tokens.
+	// counted is the number of counted bytes. counts is the number of tokens in these bytes.
 	counted, counts int
 	// cut reports whether a hit has been cut down.
 	cut  bool
@@ -36,7 +37,7 @@ type note struct {
 	Item
 	block  string
 	tokens int
-	// of is the first of its passages, nil if it has none.
+	// of is the first of the note's passages, or nil if the note has no passages.
 	of *Hit
 }
 
@@ -73,15 +74,16 @@ func (p *packer) offer(h *Hit, rank int) LeftReason {
 type draft struct {
 	segment
 	notes []note
-	// fresh is the note that the segment is part of; without are the tokens of
-	// all others, and of the fence.
-	fresh   *note
+	// fresh is the note that holds the segment.
+	fresh *note
+	// without is the number of tokens of all other notes and of the fence.
 	without int
-	// grown is the note that fresh takes the place of, nil if it is new.
+	// grown is the note that fresh replaces, or nil if fresh is new.
 	grown *note
 }
 
-// lay makes a draft. It needs a place among the items and some text.
+// lay makes a draft with the segment s. It fails if there are too many items, or if s has no
+// text.
 func (p *packer) lay(s segment) (*draft, LeftReason) {
 	if len(s.lines) == 0 {
 		return nil, Empty
@@ -114,7 +116,7 @@ func (p *packer) lay(s segment) (*draft, LeftReason) {
 	return d, ""
 }
 
-// again are items as notes, rendered and counted where the accepted ones are.
+// again returns the items as notes. It reuses the rendered and counted notes that were accepted.
 func (p *packer) again(items []Item) []note {
 	notes := make([]note, len(items))
 	for i := range items {
@@ -137,8 +139,9 @@ func (p *packer) note(it *Item) *note {
 	return &p.notes[i]
 }
 
-// fits counts a draft, if it may fit at all. Once a hit has been cut down little room is left,
-// and counting stops at texts that fit only if they are half again as dense as those before.
+// fits reports whether a draft fits. It only counts a draft that may fit. After a hit has been
+// cut down, little room is left. Then fits does not count a text that fits only if it is half
+// again as dense as the texts before it.
 func (p *packer) fits(d *draft) bool {
 	bytes := (p.Tokens - d.without) * maxDensity
 	if p.cut && p.counts > 0 {
@@ -150,7 +153,7 @@ func (p *packer) fits(d *draft) bool {
 // measure estimates a draft's tokens.
 func (p *packer) measure(d *draft) int {
 	if d.grown != nil {
-		// Only the addition is counted; settle counts all of it.
+		// Only the addition is counted. settle counts the whole block.
 		added := d.fresh.block[min(len(d.grown.block), len(d.fresh.block)):]
 		d.fresh.tokens = d.grown.tokens + p.Count(join(d.lines)) + len(added)/64 + 2
 		return d.without + d.fresh.tokens
@@ -166,7 +169,7 @@ func (p *packer) accept(d *draft) {
 	p.tokens = d.without + d.fresh.tokens
 }
 
-// maxTries bounds how often a cut is tried; most fit at the second.
+// maxTries bounds the number of tries of a cut. Most cuts fit at the second try.
 const maxTries = 6
 
 // cutDown finds a part of a segment that fills the room. It is called once, since too little room
@@ -184,8 +187,8 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment with marked lines, each larger or smaller by the amount that
-// the last one missed, and takes the largest that fits.
+// partOf tries parts of a segment with marked lines and returns the largest part that fits. Each
+// part is larger or smaller than the last part by the amount that the last part missed.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess
@@ -220,8 +223,9 @@ func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	return best, ""
 }
 
-// next returns the size to try after one that used so much of the room: in
-// proportion, a little less, and between the bounds; half-way if it used nothing.
+// next returns the size to try after a size that used the given tokens of the room. The new size
+// is a little less than proportional, and between the bounds low and high. If the last size used
+// nothing, next returns the middle of the bounds.
 func next(low, high, size, room, used int) int {
 	if used > 0 {
 		if n := size * room / used * 31 / 32; low < n && n < high {
@@ -231,7 +235,7 @@ func next(low, high, size, room, used int) int {
 	return low + (high-low)/2
 }
 
-// part returns the lines of a segment that an excerpt of a size has.
+// part returns an excerpt of a segment, with a given size.
 func (s segment) part(size int) segment {
 	s.lines = trim(excerpt(s.lines, size, s.hit.terms))
 	s.cut = true
@@ -241,8 +245,8 @@ func (s segment) part(size int) segment {
 	return s
 }
 
-// settle counts the block. If it is too large after all, the last segment is
-// made smaller once, or goes.
+// settle counts the block. If the block is too large, settle makes the last segment smaller once,
+// or removes it.
 func (p *packer) settle() Packed {
 	for shrunk := false; len(p.segments) > 0; {
 		p.notes = pageOrder(p.notes)
@@ -269,8 +273,8 @@ func (p *packer) block() string {
 	return b.String()
 }
 
-// takeBack removes the last segment of a block that has so many tokens more than
-// its notes add up to, and reports whether a part of it took its place.
+// takeBack removes the last segment of a block. more is the number of tokens by which the block
+// exceeds the sum of its notes. takeBack reports whether a part of the segment replaced it.
 func (p *packer) takeBack(more int, shrunk bool) bool {
 	last := p.segments[len(p.segments)-1]
 	p.segments = p.segments[:len(p.segments)-1]

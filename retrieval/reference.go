@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// reference is a comment at the end of an entry that names its origin, or the entry that it
-// replaces, as package consolidation writes it: a place (memory/2026-03-01.md#L3), or the name of
-// a line.
+// reference matches a comment at the end of an entry, as package consolidation writes it. The
+// comment names the origin of the entry, or the entry that it replaces, by a place
+// (memory/2026-03-01.md#L3) or by the name of a line.
 var reference = textutil.LazyRegexp(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
 // refersTo reads the comments of a passage.
@@ -41,7 +41,7 @@ func unreferenced(text string) string {
 	return reference.ReplaceAllString(text, "")
 }
 
-// lineName returns the name of a line: its content, wherever it is.
+// lineName returns the name of a line. The name depends only on the content of the line.
 func lineName(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(comments.ReplaceAllString(line, ""), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])
@@ -54,9 +54,8 @@ func (p *place) at(path string, line int) bool {
 	return p.chunk.hit.Path == path && p.from <= line && line <= p.to
 }
 
-// originals leaves out a passage that was promoted from another one, and gives
-// the original the better score of both: both hold one fact, and the original
-// has more detail.
+// originals leaves out a passage that was promoted from another passage, and gives the original
+// the better score of the two. Both hold the same fact, and the original has more detail.
 func (r *refiner) originals() {
 	kept := r.places[:0]
 	for _, p := range r.places {
@@ -69,8 +68,7 @@ func (r *refiner) originals() {
 	r.places = kept
 }
 
-// original returns the passage that another one comes from, if it was found,
-// too.
+// original returns the passage from which p was promoted, if that passage was found too.
 func (r *refiner) original(p *place) *place {
 	for _, ref := range p.comesFrom {
 		path, line, ok := refLine(ref)
@@ -101,8 +99,9 @@ func refLine(ref string) (path string, line int, ok bool) {
 	return path, line, line > 0
 }
 
-// superseded marks a passage that another one replaces and moves it after its replacement, which
-// represents both. A passage marked as no longer valid loses [Signals.Superseded] of its score.
+// superseded marks a passage that another passage replaces and moves it after its replacement.
+// The replacement represents both. A passage marked as no longer valid loses [Signals.Superseded]
+// of its score.
 func (r *refiner) superseded() {
 	for _, p := range r.places {
 		if p.gone && p.by == "" {
@@ -130,7 +129,7 @@ func (p *place) cite() string {
 	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
 }
 
-// names reports whether a passage names another one as superseded.
+// names reports whether a passage names the passage q as superseded.
 func (p *place) names(q *place) bool {
 	return slices.ContainsFunc(p.supersedes, func(ref string) bool {
 		path, line, placed := refLine(ref)
@@ -138,8 +137,8 @@ func (p *place) names(q *place) bool {
 	})
 }
 
-// outdates reports whether a passage states in plain words that it replaces another one, which is
-// not newer: both have dates, or they are in one file and this one is later in it.
+// outdates reports whether a passage states in plain words that it replaces the passage q. q must
+// not be newer, by the dates of both, or by their places in the same file.
 func (p *place) outdates(q *place) bool {
 	if p.replaces == nil || q.changes || !q.pairs.hasAll(&p.former) {
 		return false
@@ -156,7 +155,7 @@ func (p *place) outdates(q *place) bool {
 	return p.replaces.Replaces(qh.Text[q.ownBegin:q.end])
 }
 
-// comesAs reports whether a passage begins with a line of that name.
+// comesAs reports whether a passage begins with the line that ref names.
 func (p *place) comesAs(ref string) bool {
 	first, _, _ := strings.Cut(p.chunk.hit.Text[p.ownBegin:p.end], "\n")
 	return lineName(first) == ref

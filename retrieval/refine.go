@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// leastChunks is how many chunks are fetched at least, and taken apart in a
-// workspace that hardly has more: all of a small one, so that its answers don't
-// depend on how it was cut. Of a larger one mostChunks do, or as many as Pool sets.
+// leastChunks is the least number of chunks that are fetched. In a small workspace all of them
+// are divided into passages, so that the answers don't depend on the borders of chunks. In a
+// larger workspace mostChunks chunks are divided, or the number that Pool sets.
 const (
 	leastChunks = 64
 	mostChunks  = 20
@@ -21,32 +21,34 @@ const (
 type place struct {
 	*passage
 	chunk *candidate
-	// from and to are its lines in the file, to inclusive.
+	// from and to are the passage's first and last line in the file.
 	from, to int
 	session  *session
-	// tf holds how often the passage holds each term, with weighted words of headings. part holds
-	// the score of each term.
+	// tf holds the number of occurrences of each term in the passage, with weighted words of
+	// headings. part holds the score of each term.
 	tf, part []float64
-	// own is the score of the passage's own words. score also includes its surroundings.
+	// own is the score of the passage's own words. score also includes the passage's
+	// surroundings.
 	own, score float64
-	// fact is the fact that it is found by, with words that its lines lack; nil if there is none.
+	// fact is the fact by which the passage is found, if the fact has words of the question that
+	// the passage's lines lack. Otherwise it is nil.
 	fact *index.Fact
-	// by names the passage that took the place of this one, "" if none did.
+	// by names the passage that supersedes this passage, or is "".
 	by string
 	// held are the terms that the passage's own lines hold. words is the number of the question's
 	// words among them. exact is how much of the question they contain verbatim.
 	held         uint64
 	words, exact int
-	// learnt are the terms that its facts hold and its lines don't.
+	// learnt are the terms that the passage's facts hold and its lines don't.
 	learnt uint64
 	// named reports whether the question names the speaker. dated reports whether the passage
 	// mentions the time that the question names.
 	named, dated bool
-	// repeats: it asks what the question asks, in the same words.
+	// repeats reports whether the passage asks the question in the same words.
 	repeats bool
 }
 
-// session is the text under the first two headings of a file, as far as its chunks are
+// session is the text under the first two headings of a file. It includes only chunks that are
 // candidates.
 type session struct {
 	places []*place
@@ -55,9 +57,9 @@ type session struct {
 	score  float64
 	// taken counts the places chosen.
 	taken int
-	// talk: its passages are turns of a conversation.
+	// talk reports whether the session's passages are turns of a conversation.
 	talk bool
-	// lends is the counted share of the surroundings of its passages.
+	// lends is the factor on the shares from the surroundings of the session's passages.
 	lends float64
 }
 
@@ -67,28 +69,29 @@ type refiner struct {
 	sig   Signals
 	terms []uint32
 	hits  *index.Hits
-	// chunks is how many are taken apart.
+	// chunks is the number of chunks that are divided into passages.
 	chunks   int
 	places   []*place
 	sessions []*session
-	// asked is how many words the question has. groups is how many of them any passage holds.
+	// asked is the number of words of the question. groups is the number of these words that at
+	// least one passage holds.
 	asked, groups int
-	// items: the passages are short in the mean.
+	// items reports whether the passages are short in the mean.
 	items bool
-	// words is the word of the question that each term is of.
+	// words holds, for each term, the word of the question to which the term belongs.
 	words []int
 	// idf is each term's inverse document frequency.
 	idf []float64
-	// names are the terms that are in labels.
+	// names are the terms that labels hold.
 	names []bool
-	// day is the weight of mentioning the time that the question names.
+	// day is the weight of a mention of the time that the question names.
 	day float64
-	// numbers lends the places their slices.
+	// numbers is the memory for the slices of the places.
 	numbers []float64
 }
 
-// refine makes candidates of the passages in chunks that hold any of the words.
-// A chunk that only its vector found stays whole.
+// refine makes candidates of the passages in chunks that hold any of the words. A chunk that was
+// found only by its vector stays whole.
 func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	terms := hits.Terms[:min(len(hits.Terms), maxTerms)]
 	r := &refiner{search: s, sig: s.opts.Signals, terms: hashTerms(terms), hits: hits}
@@ -165,8 +168,8 @@ func (s *session) talks() bool {
 	return float64(n) >= talkShare*float64(len(s.places))
 }
 
-// headings finds which terms are in the headings above passages; many have the
-// same ones.
+// headings finds the terms in the headings above passages. It keeps the result, because many
+// passages have the same headings.
 type headings struct {
 	over, last *digest
 	held       uint64
@@ -184,8 +187,8 @@ func (h *headings) of(about *digest, terms []uint32) uint64 {
 	return h.held
 }
 
-// count finds how often a passage holds the terms, of which there are in its chunk, and
-// about in the headings above it.
+// count counts the occurrences of the terms in a passage. there are the terms that the passage's
+// chunk holds, and about are the terms of the headings above it.
 func (r *refiner) count(p *place, there []int, about uint64) {
 	n := len(r.terms)
 	if len(r.numbers) < 2*n {
@@ -231,7 +234,7 @@ func (r *refiner) learn(p *place, facts []*digest) {
 	}
 }
 
-// file adds the passages of one file. Chunks overlap, so some come twice.
+// file adds the passages of one file. Chunks overlap, so some passages are in two chunks.
 func (r *refiner) file(ps []*place) {
 	slices.SortStableFunc(ps, func(a, b *place) int {
 		if a.from != b.from {
@@ -297,10 +300,10 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	return out
 }
 
-// halfPassage is the score of a passage that becomes one half.
+// halfPassage is the score of a passage that is scaled to one half.
 const halfPassage = 60
 
-// candidate makes c one of the passage.
+// candidate makes c the candidate of the passage.
 func (p *place) candidate(c *candidate, w weights) {
 	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, &p.body
 	h := &c.hit

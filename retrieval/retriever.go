@@ -26,11 +26,11 @@ type Embedder interface {
 type Retriever struct {
 	ix   Index
 	opts Options
-	// outlines are those of the chunks that were found last.
+	// outlines caches the outlines of the chunks that were found last.
 	outlines *outlines
 }
 
-// New makes a Retriever over an index; nil searches spans only.
+// New makes a Retriever over an index. If ix is nil, the Retriever searches only spans.
 func New(ix Index, opts *Options) *Retriever {
 	r := &Retriever{ix: ix, outlines: &outlines{}}
 	if opts != nil {
@@ -40,8 +40,8 @@ func New(ix Index, opts *Options) *Retriever {
 	return r
 }
 
-// Search answers a question. It always has a Result to give; that the context
-// ended is in its Err.
+// Search answers a question. It always returns a Result. If the context ended, the Result's Err
+// reports that.
 func (r *Retriever) Search(ctx context.Context, q Query) Result {
 	a, err := analyzer()
 	if err != nil {
