@@ -9,11 +9,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 )
 
-// MessageCounter counts messages as plans for a model do, so that others can
-// compare with a plan on equal terms.
+// MessageCounter counts messages in the same way as plans for a model. Its counts can be compared
+// with those of a plan.
 type MessageCounter struct{ c tokencount.Counter }
 
-// NewMessageCounter makes the counter of a model as prices describe it; nil is
+// NewMessageCounter returns the counter of a model as prices describe the model. With nil it uses
 // the embedded price book.
 func NewMessageCounter(prices *cachelayout.Book, model string) (*MessageCounter, error) {
 	if prices == nil {
@@ -24,7 +24,7 @@ func NewMessageCounter(prices *cachelayout.Book, model string) (*MessageCounter,
 	return &MessageCounter{c}, err
 }
 
-// Message is the expected number of tokens of a message with its framing.
+// Message returns the expected number of tokens of a message with its framing.
 func (c *MessageCounter) Message(m *memkernel.Message) int {
 	n := c.c.Overheads.PerMessage
 	for i := range m.Parts {
@@ -33,10 +33,10 @@ func (c *MessageCounter) Message(m *memkernel.Message) int {
 	return n
 }
 
-// Fixed returns the size of the system prompt and the tools that a transcript lacks: the bill of
-// the first call with recorded usage, less the messages before it and the known part of system
-// prompt and tools. 0 if no usage is recorded. Usage after a younger summary was billed for
-// another prompt, and does not count.
+// Fixed returns the size of the system prompt and the tools that a transcript lacks. It takes the
+// bill of the first call with recorded usage, less the messages before the call and the known
+// part of system prompt and tools. It returns 0 if no usage is recorded. Usage after a younger
+// summary does not count, since it was billed for another prompt.
 func (c *MessageCounter) Fixed(msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool) int {
 	var summed time.Time
 	before := 0
@@ -54,5 +54,5 @@ func (c *MessageCounter) Fixed(msgs []memkernel.Message, system []memkernel.Part
 	return 0
 }
 
-// Kind is how far the counts can be trusted.
+// Kind returns how far the counts can be trusted.
 func (c *MessageCounter) Kind() budget.Kind { return c.c.Kind }

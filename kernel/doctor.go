@@ -7,8 +7,8 @@ import (
 )
 
 // Doctor checks a workspace and its state folder, and reports each fault with its remedy. It
-// reads, and changes nothing. A workspace that can't be opened is a finding too. It returns an
-// error only if the context ends.
+// changes nothing. A workspace that can't be opened is a finding too. Doctor returns an error
+// only if the context ends.
 func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *health.DoctorOptions) (*health.Report, error) {
 	r := &health.Report{Findings: []health.Finding{}}
 	if o == nil {

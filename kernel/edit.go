@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// checkEdits returns an error for an unknown rule, so that no agent can change more than was
+// checkEdits returns an error for an unknown rule. Otherwise an agent could change more than was
 // meant.
 func checkEdits(r api.EditRule) error {
 	switch r {
@@ -27,12 +27,12 @@ type MemoryEditor struct{ k *Kernel }
 // Editor returns the kernel's editor of memory.
 func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 
-// Passage replaces a passage of a file of memory, or removes it. If the passage is no longer the
-// one that was read, it returns an [editing.StaleError] with the current text. The file is backed
-// up first, and the change is recorded in the project's journal before the file is touched, so
-// that the next run completes it after a kill. A person's entry is left alone with an
-// [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in the text are
-// masked. The same request is carried out once.
+// Passage replaces a passage of a file of memory, or removes it. If the passage has changed since
+// it was read, Passage returns an [editing.StaleError] with the current text. Passage backs the
+// file up first, and records the change in the project's journal before it writes the file. After
+// a kill the next run completes the change. For a person's entry Passage returns an
+// [editing.PersonError] and changes nothing, unless [MemoryOptions.Edits] permits the change.
+// Secrets in the text are masked. A repeated request is carried out only once.
 func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
 	if !textutil.IsVisible(req.Path) {
 		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
@@ -41,7 +41,8 @@ func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 }
 
 // Rewrite replaces whole files of memory, creates new ones and removes others, by the same rules
-// as [MemoryEditor.Passage]. If one of them is not as it was read, none is changed.
+// as [MemoryEditor.Passage]. If one of the files has changed since it was read, no file is
+// changed.
 func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	for i := range req.Files {
 		if p := req.Files[i].Path; !textutil.IsVisible(p) {
@@ -51,13 +52,13 @@ func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Ed
 	return e.k.desk.Edit(ctx, &req)
 }
 
-// Undo undoes an edit of memory: its files get their earlier text back. If one of them has
-// changed since, nothing is done, and it returns an [editing.StaleError].
+// Undo undoes an edit of memory: its files get their earlier text back. If one of the files has
+// changed since the edit, Undo changes nothing and returns an [editing.StaleError].
 func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
 	return e.k.desk.UndoEdit(ctx, &req)
 }
 
-// Content returns a file of memory as it may be edited, secrets masked. A missing file is no
+// Content returns a file of memory for editing, with secrets masked. A missing file is not an
 // error.
 func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
 	if !textutil.IsVisible(path) {

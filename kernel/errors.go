@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
-// noSession is the error for a key.
+// noSession returns the error for the key of a session that does not exist.
 func noSession(state store.Store, key string) error {
 	near, err := folder.Near(state, key)
 	if err != nil {
@@ -18,8 +18,8 @@ func noSession(state store.Store, key string) error {
 	return &api.NoSessionError{Key: key, Near: slices.Clip(near[:min(len(near), api.NearSessions)]), Count: len(near)}
 }
 
-// known returns an error for a session without stored state, on disk or, if the disk can't be
-// written to, in memory.
+// known returns an error for a session without stored state. If the disk can't be written to, the
+// state may be in memory.
 func known(state store.Store, sessions *session.Table, key string) error {
 	key = keyOr(key)
 	name, err := folder.Of(state, key)
@@ -35,6 +35,6 @@ func known(state store.Store, sessions *session.Table, key string) error {
 	return noSession(state, key)
 }
 
-// SessionKeys returns the keys of a store's sessions, in the order of their folders. It opens
-// none of them. A session that does not record its key is listed by the name of its folder.
+// SessionKeys returns the keys of a store's sessions, in the order of their folders. It opens no
+// session. A session that does not record its key is listed by the name of its folder.
 func SessionKeys(s Store) ([]string, error) { return folder.Keys(s.State()) }

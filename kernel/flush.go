@@ -17,10 +17,10 @@ func (k *Kernel) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushT
 	return k.desk.FlushTurn(ctx, r)
 }
 
-// ObserveFlush appends a model's answer to the day's log, by the rules of the journal: secrets
-// masked, every item once, no existing line changed. The entry's mark names the agent as its
-// author. A bill is recorded with those of the session's calls. Without memkernel there would be
-// no such call, so its cost without memkernel is zero.
+// ObserveFlush appends a model's answer to the day's log. It masks secrets, writes every item
+// once and changes no existing line. The entry's mark names the agent as its author. If the reply
+// has a bill, the bill is recorded with the bills of the session's calls. The estimated cost of
+// the call without memkernel is zero, since there would be no such call.
 func (k *Kernel) ObserveFlush(ctx context.Context, r api.FlushReply) (*api.Flushed, error) {
 	return k.desk.Flushed(ctx, r)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/fetch"
 )
 
-// Get restores a page, a span or a blob of a session, byte for byte as stored. For an id with
-// lines, as a search cites them, it returns these lines of the page's text. An unknown id is no
-// error: the content says NO_MATCH. Known content that is gone or damaged is none either: the
-// content says BACKEND_ERROR, with the fault, and never passes for empty. Content that can't be
-// read now fails the call.
+// Get restores a page, a span or a blob of a session, byte for byte as stored. If the id has a
+// range of lines, as citations of a search have, Get returns these lines of the page's text. An
+// unknown id is not an error: Reason is then NO_MATCH. Known content that is gone or damaged is
+// not an error either: Reason is then BACKEND_ERROR, and Fault is set. Get returns an error if
+// the content can't be read now.
 func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {

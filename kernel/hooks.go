@@ -26,7 +26,7 @@ import (
 // ObserveTurn is the commit point "turn", Flush one on demand.
 
 // StartSession must be called when a session begins or is resumed. It reads the session's stored
-// state; Messages may be empty.
+// state. Messages may be empty.
 func (k *Kernel) StartSession(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	if b.Reason == "" {
 		b.Reason = turn.StartReason
@@ -37,14 +37,14 @@ func (k *Kernel) StartSession(ctx context.Context, b api.Boundary) (*api.Passed,
 	return k.desk.Pass(ctx, b, journal.PointFlush)
 }
 
-// Flush makes the known state durable now. Without messages and updates, and if the session does
-// not exist, it returns an [api.NoSessionError]. So do the boundaries below.
+// Flush makes the known state durable now. If the session does not exist and there are neither
+// messages nor updates, Flush returns an [api.NoSessionError]. Reset and EndSession do the same.
 func (k *Kernel) Flush(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	return pass(ctx, k, b, journal.PointFlush)
 }
 
-// Reset commits the known state and begins the session anew: summary and projections are empty
-// after it; journal, pages, pins and blobs stay.
+// Reset commits the known state and resets the session. The summary and the projections are empty
+// afterwards. Journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	return pass(ctx, k, b, journal.PointReset)
 }
@@ -61,8 +61,8 @@ func pass(ctx context.Context, k *Kernel, b api.Boundary, point journal.CommitPo
 	return k.desk.Pass(ctx, b, point)
 }
 
-// begun refuses a boundary of a session that does not exist: a session begins with a host's
-// message or write, and not with its end.
+// begun returns an error for a boundary of a session that does not exist. A session begins with a
+// host's message or write.
 func begun(k *Kernel, b *api.Boundary) error {
 	if len(b.Messages) > 0 || len(b.Updates) > 0 {
 		return nil
@@ -70,8 +70,8 @@ func begun(k *Kernel, b *api.Boundary) error {
 	return known(k.state, k.sessions, b.SessionKey)
 }
 
-// Checkpoint writes the working state of the session's main line now, if it differs from the
-// newest checkpoint, and returns the newest one; nil if nothing has been captured. If the session
+// Checkpoint writes the working state of the session's main line if it differs from the newest
+// checkpoint. It returns the newest checkpoint, nil if no state has been captured. If the session
 // does not exist and no messages are handed in, it returns an [api.NoSessionError].
 func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Checkpoint, error) {
 	if err := begun(k, &b); err != nil {
@@ -80,8 +80,8 @@ func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Ch
 	return k.desk.Checkpoint(ctx, b)
 }
 
-// Beside returns the line by which a new conversation under a key learns which other session was
-// at work in the workspace, "" if none was.
+// Beside returns a line that tells a new conversation under a key which other session was at work
+// in the workspace. It returns "" if no other session was at work.
 func Beside(k *Kernel, key string, now time.Time) string {
 	n := neighbour(k, key, now)
 	if n == nil {
@@ -90,7 +90,8 @@ func Beside(k *Kernel, key string, now time.Time) string {
 	return checkpoint.Beside(n.Key, n.At)
 }
 
-// PlannedAt returns when the newest plan of a session was recorded, zero if none was.
+// PlannedAt returns the time at which the newest plan of a session was recorded, zero if the
+// session has no plan.
 func PlannedAt(k *Kernel, key string) time.Time {
 	name, err := folder.Of(k.state, keyOr(key))
 	if err != nil {
@@ -111,9 +112,9 @@ func neighbour(k *Kernel, key string, now time.Time) *plan.Neighbour {
 }
 
 // Restore returns the text from which a session continues after a compaction, or in a new
-// conversation. A plan shows it by itself. Restore changes nothing. It returns an
-// [api.NoSessionError] for a session without stored state, in the state directory or the
-// workspace.
+// conversation. Plans show this text without a call of Restore. Restore changes nothing. It
+// returns an [api.NoSessionError] for a session that has stored state neither in the state
+// directory nor in the workspace.
 func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Restored, error) {
 	if req.Neighbour {
 		out := &api.Restored{Damaged: []string{}}

@@ -62,43 +62,47 @@ const DefaultStateDir = ".memkernel"
 type Options struct {
 	// StateDir is the directory of derived state. Default: DefaultStateDir below the workspace.
 	StateDir string
-	// Prices is the price book. Default: the embedded one.
+	// Prices is the price book. Default: the embedded price book.
 	Prices *cachelayout.Book
 	// Counter asks the provider for the size of every planned prompt that can't be counted
 	// exactly here. Nil, the default, sends nothing.
 	Counter PromptCounter
-	// Represent sets how results are shortened when they are ingested, and by which compressor. A
-	// host's Compressor is asked by every call that ingests, Peek too, and has CompressTime for
-	// all its work in one call of the kernel's. Results that have been ingested stay as they are.
+	// Represent sets how results are shortened when they are ingested, and by which compressor.
+	// Every kernel call that ingests messages uses the host's Compressor, including Peek. The
+	// Compressor has CompressTime for all its work in one kernel call. Results that have been
+	// ingested stay as they are.
 	Represent represent.Options
 	// Memory sets the parts of the workspace's Markdown that a kernel uses.
 	Memory MemoryOptions
-	// Schema has page types of the host's own in addition to those of pagevm. Policies are the
-	// host's rules for which updates may be written. Both bind every writeback of this kernel.
-	Schema   journal.Schema
+	// Schema has the host's own page types, in addition to the types of pagevm. It applies to
+	// every write of this kernel.
+	Schema journal.Schema
+	// Policies are the host's rules for the updates that may be written. They apply to every
+	// write of this kernel.
 	Policies []journal.Policy
 	// Life sets how the working state of a session is kept.
 	Life LifeOptions
-	// Redact lists texts that are no secrets, among those that are otherwise masked before
-	// anything is kept.
+	// Redact lists texts that would be masked as secrets but are not secrets. All other secrets
+	// are masked before anything is stored.
 	Redact mask.Options
 	// Trace sets the records that are kept of a plan's decisions.
 	Trace TraceOptions
-	// LowWater is the size of the conversation that a cut keeps, in tokens, for experiments; 0
-	// leaves it to the cut planner.
+	// LowWater is the size of the conversation that a cut keeps, in tokens. It is meant for
+	// experiments. With 0 the cut planner chooses the size.
 	LowWater int
 	// Economy is a session's preference where memory costs money, unless a request sets its own:
 	// save, balanced, keep, or a number from 0 to 1. Default: balanced.
 	Economy cachelayout.Economy
 	// Summary sets whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
-	// KeepSessions is how many sessions are held in memory. The others are read again when they
-	// are used. 0 is 64.
+	// KeepSessions is the number of sessions that are held in memory. Other sessions are read
+	// again when they are used. 0 takes 64.
 	KeepSessions int
-	// Now is the clock for requests that carry no time. Default: time.Now.
+	// Now is the clock for requests without a time. Default: time.Now.
 	Now func() time.Time
-	// Watch, if not nil, is called after each piece of work, by the goroutine that did it and
-	// with its context. Calls may overlap. It must return quickly, and must not call the kernel.
+	// Watch, if not nil, is called after each piece of work. The call is made by the goroutine
+	// that did the work, with the context of the work. Calls may overlap. It must return quickly,
+	// and must not call the kernel.
 	Watch func(context.Context, *Done)
 
 	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and locks.
@@ -107,8 +111,8 @@ type Options struct {
 	Store Store
 }
 
-// Store keeps a kernel's state: package service/postgres has one. Only this module can implement
-// it.
+// Store keeps a kernel's state. Package service/postgres has a Store. Only this module can
+// implement the interface.
 type Store interface {
 	// State is for package kernel.
 	State() store.Store

@@ -13,8 +13,8 @@ type LifeOptions struct {
 	// Off keeps no working state: no gauge, no checkpoints, no SESSION-STATE.md, no working
 	// buffer, no restore text.
 	Off bool
-	// Show and Checkpoint are the shares of the window from which the gauge is shown
-	// and a checkpoint is written; 0 takes [checkpoint.DefaultThresholds].
+	// Show is the share of the window from which the gauge is shown. Checkpoint is the share from
+	// which a checkpoint is written. 0 takes the value of [checkpoint.DefaultThresholds].
 	Show, Checkpoint float64
 	// Compact is the share at which the host compacts. 0 takes the share at which the reserve
 	// begins.
@@ -23,10 +23,10 @@ type LifeOptions struct {
 	NoRestore bool
 	// Flush sets when memory is written by itself.
 	Flush FlushOptions
-	// StateFile and Buffer are the other two records of the working state, both
-	// Markdown of the workspace.
+	// StateFile sets how SESSION-STATE.md is kept.
 	StateFile StateFileOptions
-	Buffer    BufferOptions
+	// Buffer sets how the working buffer is kept.
+	Buffer BufferOptions
 }
 
 // thresholds returns the thresholds of a window. The host's compaction begins at its reserve.
@@ -47,14 +47,14 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 	return t
 }
 
-// room are the options with their defaults.
+// room returns the options with their defaults.
 func (o *LifeOptions) room() workstate.Options {
 	return workstate.Options{Off: o.Off, Thresholds: o.thresholds,
 		FlushOff: o.Flush.Off, StateFileOff: o.StateFile.Off,
 		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at()}
 }
 
-// plan are the options as plans look at them.
+// plan returns the options that plans use.
 func (o *LifeOptions) plan() plan.Life {
 	return plan.Life{Off: o.Off, NoRestore: o.NoRestore,
 		Thresholds: o.thresholds, FlushOff: o.Flush.Off}
@@ -70,7 +70,7 @@ func (o *LifeOptions) check() error {
 
 // StateFileOptions set how SESSION-STATE.md is kept.
 type StateFileOptions struct {
-	// Off leaves the file alone. New conversations are then told of no other session.
+	// Off leaves the file alone. New conversations then learn nothing about other sessions.
 	Off bool
 }
 

@@ -9,13 +9,13 @@ import (
 	"net/http"
 )
 
-// PromptCounter asks a provider how many tokens a request body would be.
+// PromptCounter requests the number of tokens of a request body from a provider.
 type PromptCounter interface {
 	CountPrompt(ctx context.Context, model string, body []byte) (int, error)
 }
 
-// AnthropicCounter counts with Anthropic's count_tokens endpoint, which is free
-// and has rate limits of its own. The answer is the provider's estimate.
+// AnthropicCounter counts with Anthropic's count_tokens endpoint, which is free and has its own
+// rate limits. The count is the provider's estimate.
 type AnthropicCounter struct {
 	// BaseURL is the API's address, such as https://api.anthropic.com.
 	BaseURL string
@@ -27,8 +27,7 @@ type AnthropicCounter struct {
 
 var _ PromptCounter = (*AnthropicCounter)(nil)
 
-// anthropicVersion is the API version of the request, as its documentation gives
-// it.
+// anthropicVersion is the API version of the request, as the API's documentation gives it.
 const anthropicVersion = "2023-06-01"
 
 // CountPrompt sends the body, which must be an Anthropic Messages request.

@@ -25,10 +25,11 @@ const (
 	DefaultWorkspaceTokens = 8000
 	// DefaultRecallTokens limits the memory recalled for a user turn, in six items at most.
 	DefaultRecallTokens = retrieval.DefaultPackTokens
-	// DefaultRecallShare is the share of the best hit's score below which a hit is not recalled:
-	// a weak match next to a strong one is not worth its tokens. On seven sets of questions with
-	// known answers .3 loses at most .3 points of the evidence that is packed into 2,000 tokens,
-	// .4 up to 3.2 (BenchmarkChoices of bench/relevance).
+	// DefaultRecallShare is the share of the best hit's score below which a hit is not recalled.
+	// A weak match next to a strong match is not worth its tokens. On seven sets of questions
+	// with known answers a share of .3 loses at most .3 points of the evidence that is packed
+	// into 2,000 tokens. A share of .4 loses up to 3.2 points (BenchmarkChoices of
+	// bench/relevance).
 	DefaultRecallShare = 0.3
 	// DefaultRecallScore is the best hit's score below which nothing is recalled.
 	DefaultRecallScore = retrieval.DefaultMinBest
@@ -37,19 +38,19 @@ const (
 // MemoryOptions set the parts of the workspace's Markdown that a kernel uses. The zero value
 // means the defaults.
 type MemoryOptions struct {
-	// Off leaves the workspace's files alone: none is shown in a prompt, and none is searched.
+	// Off leaves the workspace's files alone. No file is shown in a prompt or searched.
 	Off bool
 	// Store are the settings of the workspace. Private is set per request.
 	Store markdownstore.Options
-	// Files keeps the workspace's Markdown outside its folder, which is then left alone: package
-	// service/postgres has such a store. The caller that opened the files must close them, after
-	// the kernel.
+	// Files keeps the workspace's Markdown outside the workspace's folder, which is then left
+	// alone. Package service/postgres has such a store. The caller that opened the files must
+	// close them, after the kernel.
 	Files markdownstore.Files
 	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
 	Bootstrap []string
-	// WorkspaceTokens limits the workspace's files in a prompt; default DefaultWorkspaceTokens,
-	// negative for none of them.
+	// WorkspaceTokens limits the workspace's files in a prompt. The default is
+	// DefaultWorkspaceTokens. With a negative value prompts show none of the files.
 	WorkspaceTokens int
 	// NoRemembered shows MEMORY.md and USER.md only as search results. NoDailyLogs does the same
 	// for the logs of today and yesterday.
@@ -57,28 +58,30 @@ type MemoryOptions struct {
 	// RecallTokens limits the memory recalled for a user turn. Default DefaultRecallTokens;
 	// negative recalls nothing.
 	RecallTokens int
-	// RecallScore is the score that the best hit needs for anything to be recalled, 0 to
-	// 1; default DefaultRecallScore, negative for none. See [retrieval.Hit].
+	// RecallScore is the score, 0 to 1, that the best hit needs for anything to be recalled. The
+	// default is DefaultRecallScore, and a negative value sets no least score. See
+	// [retrieval.Hit].
 	RecallScore float64
-	// RecallShare is the share of the best hit's score that a hit needs to be
-	// recalled, 0 to 1; default DefaultRecallShare, negative for none.
+	// RecallShare is the share of the best hit's score, 0 to 1, that a hit needs to be recalled.
+	// The default is DefaultRecallShare, and a negative value sets no least share.
 	RecallShare float64
-	// NoSpans searches files only, and not the messages that left the session's prompts.
+	// NoSpans limits searches to files. They leave out the messages that left the session's
+	// prompts.
 	NoSpans bool
-	// Ranking are the settings of the search; its Embedder is set by Embedder.
+	// Ranking are the settings of the search. Its Embedder is taken from Embedder.
 	Ranking retrieval.Options
 	// Edits is the rule for which entries of memory agents may change; default [editing.Own].
 	Edits api.EditRule
-	// Embedder makes vectors. With nil, searches use words alone, and nothing is sent anywhere.
+	// Embedder makes vectors. With nil, searches use words only, and nothing is sent anywhere.
 	Embedder embed.Provider
-	// EmbedLimit is the amount that a reindex may send to the Embedder without asking.
+	// EmbedLimit is the amount that a reindex may send to the Embedder without approval.
 	EmbedLimit api.EmbedLimit
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
 	// Folders are searched in addition to the workspace, and never written to. Store.Include
-	// selects the workspace's files in addition to memory's own: [markdownstore.Everything] is
-	// all of its Markdown.
+	// selects files of the workspace to search in addition to memory's own files.
+	// [markdownstore.Everything] selects all Markdown of the workspace.
 	Folders []api.MemoryFolder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string

@@ -17,20 +17,20 @@ import (
 )
 
 // PlanContext decides the messages to send for one model call. It ingests the new messages,
-// plans, and records the plan. A context that is cancelled before the first write leaves no
-// trace, and is noticed within the work on one message. A plan whose recording has begun is
-// recorded, and returned.
+// plans, and records the plan. If the context is cancelled before the first write, the call
+// leaves no trace. It stops within the work on one message. A plan whose recording has begun is
+// recorded and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
 }
 
-// Peek plans without writing anything: the messages that it would ingest count as committed, and
-// its pointers do not resolve yet.
+// Peek plans without writing anything. The plan treats the new messages as committed, and its
+// pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
 	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
 }
 
-// planned asks the desk for a plan, and reports it to the watcher.
+// planned requests a plan from the desk, and reports the plan to the watcher.
 func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, err error) {
 	done := k.watch.begin(op)
 	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
@@ -42,7 +42,7 @@ func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write 
 		how = toResume
 	}
 	out, lost, err := plannedOnce(ctx, k, req, how, done, plan)
-	if store.Overtaken(lost) { // another machine was at work in the session: it is planned anew from there
+	if store.Overtaken(lost) { // another machine was at work in the session: the plan is made again from its state
 		out, lost, err = plannedOnce(ctx, k, req, toWrite, done, plan)
 	}
 	switch {
@@ -57,7 +57,8 @@ func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write 
 	return out, err
 }
 
-// opening is how a plan opens its session: toResume is toWrite that may resume the session's lock.
+// opening is how a plan opens its session. A plan with toResume writes like toWrite and may
+// resume the session's lock.
 type opening int
 
 const (
@@ -66,7 +67,7 @@ const (
 	toResume
 )
 
-// plannedOnce asks once. lost is why the plan could not be recorded after all.
+// plannedOnce makes one attempt at a plan. The result lost is why the plan could not be recorded.
 func plannedOnce(ctx context.Context, k *Kernel, req *api.PlanRequest, how opening, done *Done, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, lost, err error) {
 	var s *session.Session
 	var unlock func()
@@ -91,7 +92,7 @@ func plannedOnce(ctx context.Context, k *Kernel, req *api.PlanRequest, how openi
 	return out, nil, nil
 }
 
-// contextPlan is a plan as the host gets it. The session is still held.
+// contextPlan returns a plan in the form that the host gets. Callers must hold the session.
 func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)

@@ -7,11 +7,12 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Reindex updates the index of the workspace, and makes it if there is none. It rebuilds an index
-// that is damaged or of an older format, and moves a damaged one aside. For a file that is no
-// index of ours, or an index of a newer format, it returns an error and leaves it, unless
-// [indexing.Options.Full] is set. If an embedder is configured, texts without a vector get
-// theirs. A failure of the embedder is in the report, since the search by words needs no vectors.
+// Reindex updates the index of the workspace, or makes it if it does not exist. It rebuilds an
+// index that is damaged or of an older format, and moves a damaged index aside. If the file is
+// not an index of the kernel, or is an index of a newer format, Reindex returns an error and
+// leaves the file, unless [indexing.Options.Full] is set. If an embedder is configured, Reindex
+// makes the missing vectors. A failure of the embedder is only reported in the result, since the
+// search by words needs no vectors.
 func (k *Kernel) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	if k.memory == nil {
 		return nil, errors.New("reindex: memory is switched off")

@@ -6,9 +6,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Remember appends a text to a file of the workspace, durably and once: the request is in the
-// journal before the file is touched, and a kill between the two is repaired when the session is
-// next opened.
+// Remember appends a text to a file of the workspace, durably and once. It writes the request to
+// the journal before it writes the file. After a kill between the two writes, the file is written
+// when the session is next opened.
 func (k *Kernel) Remember(ctx context.Context, req api.RememberRequest) (*api.Remembered, error) {
 	done := k.watch.begin(OpRemember)
 	r, err := k.desk.Remember(ctx, req)

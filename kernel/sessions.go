@@ -10,18 +10,19 @@ import (
 
 // SessionOptions set whether the messages of other sessions are searched. It is off by default.
 type SessionOptions struct {
-	// Enabled makes documents of past sessions, secrets masked, whenever the index is
-	// brought up to date, and lets private sessions of the same agent find them.
+	// Enabled makes documents of past sessions, with secrets masked, whenever the index is
+	// updated. Private sessions of the same agent find these documents.
 	Enabled bool
 	// Sources are folders of transcripts that hosts write.
 	Sources []sessions.Source
-	// DeltaBytes and DeltaMessages are how much of a session must be new for it to be read again;
-	// see [sessions.Options]. An explicit Reindex reads all.
-	DeltaBytes    int64
+	// DeltaBytes is the number of new bytes from which a session is read again; see
+	// [sessions.Options]. An explicit Reindex reads all sessions.
+	DeltaBytes int64
+	// DeltaMessages is the number of new messages from which a session is read again.
 	DeltaMessages int
 }
 
-// room are the options as package memory has them.
+// room returns the options as package memory uses them.
 func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
 	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
 		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}

@@ -9,8 +9,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/usage"
 )
 
-// Status reads the places and sizes of the stored state; nil options take the newest sessions. It
-// writes nothing. If a requested session does not exist, it returns an [api.NoSessionError].
+// Status reads the places and sizes of the stored state. With nil options it covers the newest
+// sessions. It writes nothing. If a requested session does not exist, it returns an
+// [api.NoSessionError].
 func (k *Kernel) Status(ctx context.Context, o *api.StatusOptions) (*api.Status, error) {
 	if o == nil {
 		o = &api.StatusOptions{}
@@ -32,8 +33,8 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (api.SessionStat
 
 // Check verifies every invariant of the state directory. Journals must be readable from end to
 // end. Every page must restore to the content that its hash names. Every blob and backup must
-// match its name. No projection may show a page that can't be restored, show one twice, or below
-// its floor. The index, if there is one, must be whole. Check writes nothing.
+// match its name. No projection may show a page that can't be restored, show a page twice, or
+// show a page below its floor. If there is an index, it must be whole. Check writes nothing.
 func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return k.inspect.Check(ctx) }
 
 // Usage reads the recorded bills. It writes nothing. For a damaged line it returns an error that
@@ -42,12 +43,13 @@ func (k *Kernel) Usage(ctx context.Context, o billing.Options) (*billing.Report,
 	return usage.All(ctx, k.state, o, func(key string) error { return noSession(k.state, key) })
 }
 
-// MemoryEnabled reports whether the workspace's files are used at all.
+// MemoryEnabled reports whether the kernel uses the workspace's files.
 func (k *Kernel) MemoryEnabled() bool { return k.memory != nil }
 
-// EmbeddingModel is the model by which questions become vectors, "" for words alone.
+// EmbeddingModel returns the model that turns questions into vectors, "" if searches use words
+// only.
 func (k *Kernel) EmbeddingModel() string { return k.inspect.Set.Embedder }
 
-// IndexPath returns the place of the index over the workspace's Markdown, a file or the name of a
-// database; "" if memory is off.
+// IndexPath returns the place of the index over the workspace's Markdown. The place is a file or
+// the name of a database, "" if memory is off.
 func (k *Kernel) IndexPath() string { return k.inspect.Set.Index.Path }

@@ -12,9 +12,9 @@ import (
 type TraceOptions struct {
 	// Off writes no traces.
 	Off bool
-	// MaxBytes is the size from which trace.jsonl is put aside, as trace.1.jsonl,
-	// and begun anew, or four times its first line if that is more. 0 takes
-	// 64 MiB.
+	// MaxBytes is the size from which trace.jsonl is renamed to trace.1.jsonl and a new file
+	// begins. The file is never renamed before it is four times as large as its first line. 0
+	// takes 64 MiB.
 	MaxBytes int64
 }
 

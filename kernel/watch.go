@@ -33,27 +33,30 @@ type Done struct {
 	Began time.Time
 	Took  time.Duration
 	Err   error
-	// Plan is that of OpPlan and OpPeek. Model is the model that it is for. Paging counts the
-	// conversation's use of pages in it. Recalled reports whether it added new memory.
-	Plan     *api.ContextPlan
-	Model    string
-	Paging   Paging
+	// Plan is the result of OpPlan and OpPeek.
+	Plan *api.ContextPlan
+	// Model is the model that the plan is for.
+	Model string
+	// Paging counts the conversation's use of pages in the plan.
+	Paging Paging
+	// Recalled reports whether the plan added new memory.
 	Recalled bool
-	// Observation is that of OpTurn and OpToolResult.
+	// Observation is the result of OpTurn and OpToolResult.
 	Observation *api.Observation
-	// Passed is that of OpCompact.
+	// Passed is the result of OpCompact.
 	Passed *api.Passed
 	// Found counts the results of OpSearch and OpRecall, and the entries that OpRemember wrote or
-	// OpForget took out. Reason is how a search ended.
-	Found  int
+	// OpForget removed.
+	Found int
+	// Reason is the outcome of a search.
 	Reason retrieval.Reason
 }
 
-// Paging counts the use of pages in one plan: explicit faults, alerts and hits, of which the
-// thrash index is made.
+// Paging counts the use of pages in one plan: explicit faults, alerts and hits. The thrash index
+// is computed from these counts.
 type Paging struct{ Faults, Alerts, Hits int }
 
-// watcher receives reports of work; a nil one ignores them.
+// watcher receives reports of work. A nil watcher ignores them.
 type watcher func(context.Context, *Done)
 
 // begin starts the report of some work. It returns nil if there is no watcher.
@@ -64,7 +67,7 @@ func (w watcher) begin(op Op) *Done {
 	return &Done{Op: op, Began: time.Now()}
 }
 
-// end reports ended work; fill adds its result, if it did not fail.
+// end reports ended work. If the work did not fail, fill adds the result to the report.
 func (w watcher) end(ctx context.Context, d *Done, err error, fill func(*Done)) {
 	if d == nil {
 		return
@@ -81,12 +84,12 @@ func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Res
 	w(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
 }
 
-// pagingOf returns the counts that a plan adds to those of its conversation.
+// pagingOf returns the counts that a plan adds to the counts of its conversation.
 func pagingOf(pl *turn.Planned) Paging {
 	now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report()
 	return Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
 }
 
-// IndexStatus reads the size of the index, and how far it is older than the files. It compares
-// their stats, opens none of them and changes nothing.
+// IndexStatus reads the size of the index, and how far the index is older than the files. It
+// compares the stats of the files, opens no file and changes nothing.
 func (k *Kernel) IndexStatus(ctx context.Context) api.IndexStatus { return k.inspect.IndexStatus(ctx) }

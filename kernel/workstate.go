@@ -9,8 +9,8 @@ import (
 
 func keyOr(key string) string { return session.KeyOr(key) }
 
-// OnlySessionState reports whether a text of SESSION-STATE.md was written by the kernel about a
-// session, and holds nothing of anybody else's.
+// OnlySessionState reports whether the kernel wrote the whole text of a SESSION-STATE.md about a
+// session. It returns false if the text also holds words of anybody else.
 func OnlySessionState(text string) bool {
 	f := workstate.ParseStateFile(text)
 	return f.Section != nil && !f.Section.Edited && strings.TrimSpace(f.Others()) == ""

@@ -10,36 +10,38 @@ import (
 
 // Params are request settings that the plan asks for.
 type Params struct {
-	// ThinkingOff: thinking must be off for this call, because the open tool loop
-	// lost the thinking blocks that the provider would ask for. It asks for them with a
-	// thinking budget ("enabled") and not with adaptive thinking, which some models can't
-	// turn off.
+	// ThinkingOff: thinking must be off for this call, because the open tool loop lost the
+	// thinking blocks that the provider would require. The provider requires them with a thinking
+	// budget ("enabled"), but not with adaptive thinking, which some models can't turn off.
 	ThinkingOff bool `json:"thinking_off"`
 	// DropOption: send thinking.block_binding.prefix_mismatch_behavior "drop_block"
 	// with the beta header in Betas.
 	DropOption bool     `json:"drop_option"`
 	Betas      []string `json:"betas"`
-	// CacheKey is a stable key for providers that route by one.
+	// CacheKey is a stable key for providers that route requests by a key.
 	CacheKey string `json:"cache_key,omitempty"`
 }
 
 // Retrieval is the outcome of recall for the newest user turn.
 type Retrieval struct {
-	// Reason and Mode are those of package retrieval. Detail is why recall found nothing, or less
-	// than it could.
+	// Reason is a reason of package retrieval.
 	Reason string `json:"reason"`
-	Mode   string `json:"mode"`
+	// Mode is a mode of package retrieval.
+	Mode string `json:"mode"`
+	// Detail is why recall found nothing, or less than it could.
 	Detail string `json:"detail,omitempty"`
 	// Page is the block that shows recalled memory, "" if nothing was recalled.
 	Page string `json:"page,omitempty"`
-	// Items and Tokens are the size of the block. Citations are the sources of its items.
-	Items     int      `json:"items"`
-	Tokens    int      `json:"tokens"`
+	// Items is the number of items in the block.
+	Items int `json:"items"`
+	// Tokens is the size of the block.
+	Tokens int `json:"tokens"`
+	// Citations are the sources of the items.
 	Citations []string `json:"citations"`
-	// Origins name the system of each cited page's record, one for each citation; "" is our own.
-	// Nil if all are our own.
+	// Origins names the system that each citation comes from; "" is the kernel's own memory. It
+	// is nil if all citations come from the kernel's own memory.
 	Origins []string `json:"origins,omitempty"`
-	// Withheld are parts of memory that were not searched since the session is shared.
+	// Withheld are the parts of memory that were not searched because the session is shared.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 }
 
@@ -51,13 +53,13 @@ type Layout struct {
 	Change cachelayout.Change `json:"change"`
 	// Bill estimates the tokens that the call reads and writes, and their cost.
 	Bill cachelayout.Bill `json:"bill"`
-	// Cold reports whether the cache holds none of the messages. Clock is the clock by which that
-	// is known.
-	Cold  bool   `json:"cold"`
+	// Cold reports whether the cache holds none of the messages.
+	Cold bool `json:"cold"`
+	// Clock is the clock by which Cold was decided.
 	Clock string `json:"clock"`
-	// Cut is the cut planner's answer with its figures. Made is the cut that the projection
-	// granted, nil if none.
-	Cut  cachelayout.Cut  `json:"cut"`
+	// Cut is the cut planner's answer with its figures.
+	Cut cachelayout.Cut `json:"cut"`
+	// Made is the cut that the projection granted, nil if it granted no cut.
 	Made *pagevm.CutPoint `json:"made"`
 	// Refused are wishes that the rules did not allow.
 	Refused []pagevm.Refusal `json:"refused"`
@@ -67,7 +69,8 @@ type Layout struct {
 	Notes []string `json:"notes"`
 	// Reasoning counts the model's reasoning that the plan loses.
 	Reasoning cachelayout.Reasoning `json:"reasoning"`
-	// Reported is the provider's report on the last request that was billed, nil for none.
+	// Reported is the provider's report on the last request that was billed, nil if there is no
+	// report.
 	Reported  *memkernel.Reported `json:"reported"`
 	Lifetimes Lifetimes           `json:"lifetimes"`
 	Pace      Pace                `json:"pace"`
@@ -77,8 +80,8 @@ type Layout struct {
 
 // Breakpoint is a cache marker.
 type Breakpoint struct {
-	// Block is an index into the blocks of the request, Message one into its messages:
-	// -1 is the system prompt, -2 the tools.
+	// Block is an index into the blocks of the request. Message is an index into its messages. A
+	// Message of -1 is the system prompt, and -2 is the tools.
 	Block   int    `json:"block"`
 	Message int    `json:"message"`
 	Region  string `json:"region"`
@@ -89,8 +92,8 @@ type Breakpoint struct {
 	CumulativeTokens int `json:"cumulative_tokens"`
 }
 
-// Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools
-// and system prompt, one for the messages.
+// Lifetimes are the cache lifetimes that the breakpoints request, with the reasons. Tools and
+// system prompt have one lifetime, and the messages have another.
 type Lifetimes struct {
 	FixedSeconds    int    `json:"fixed_seconds"`
 	FixedWhy        string `json:"fixed_why"`
@@ -107,11 +110,11 @@ type Pace struct {
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
-	// ContextWindow is 0 if it is not known. Then nothing is cut, and MarginTokens and
-	// Utilization are 0.
+	// ContextWindow is the size of the window, 0 if it is not known. Without a window nothing is
+	// cut, and MarginTokens and Utilization are 0.
 	ContextWindow int        `json:"context_window"`
 	WindowFrom    WindowFrom `json:"window_from"`
-	// ReserveTokens are kept free for the answer.
+	// ReserveTokens is the number of tokens that are kept free for the answer.
 	ReserveTokens int `json:"reserve_tokens"`
 	// PlannedInputTokens is the whole prompt.
 	PlannedInputTokens      int `json:"planned_input_tokens"`
@@ -122,9 +125,9 @@ type Budgets struct {
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// TokensAre is how far the counts can be trusted.
 	TokensAre budget.Kind `json:"tokens_are"`
-	// Margin is the room that was kept free for the counts' own error.
+	// MarginTokens is the room that was kept free for the error of the counts.
 	MarginTokens int `json:"margin_tokens"`
-	// Utilization is the size of the call before any cut, over the window.
+	// Utilization is the size of the call before any cut, divided by the window.
 	Utilization float64 `json:"utilization"`
 }
 
@@ -178,43 +181,49 @@ type Included struct {
 	Note       string `json:"note,omitempty"`
 }
 
-// Excluded is a page, or the part of one, that the prompt does not show.
+// Excluded is a page, or a part of a page, that the prompt does not show.
 type Excluded struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Tokens int    `json:"tokens"`
-	// Reason of a hit is shown_already, duplicate, over_items, over_budget or empty; of
-	// another system's record DENIED (private, and the session is shared), DISABLED or
-	// turn_recalled (it came after the recall), too.
+	// Reason is the reason why the page is not shown. For a hit it is shown_already, duplicate,
+	// over_items, over_budget or empty. For a record of another system it may also be DENIED,
+	// DISABLED or turn_recalled. DENIED means that the record is private and the session shared.
+	// The reason turn_recalled means that the record came after the recall.
 	Reason string `json:"reason"`
 }
 
 // Reduced is a page of the conversation that the prompt does not show in full.
 type Reduced struct {
-	// Page is its id; Key and CallID are the host message and tool call.
-	Page   string `json:"page"`
-	Key    string `json:"key"`
+	// Page is the page's id.
+	Page string `json:"page"`
+	// Key is the host's message.
+	Key string `json:"key"`
+	// CallID is the tool call.
 	CallID string `json:"call_id,omitempty"`
-	// Level is how much of it is shown: gone if it left.
+	// Level is the level at which the page is shown, gone if it left the prompt.
 	Level pagevm.Level `json:"level"`
-	// Handle is the id by which Kernel.Get restores the item, and that the prompt names: the page
-	// itself, or the span that it left with. A text that a host put in place of messages that had
-	// left was never shown: its page can be read, and no prompt names it.
+	// Handle is the id by which Kernel.Get restores the item. It is the page itself, or the span
+	// that the page left with. The prompt names this id. An exception is a text that a host put
+	// in place of messages that had left. Its page can be read, but no prompt names the page.
 	Handle string `json:"handle"`
 }
 
 // Deferred is a change that would be right and has not been made, because making it now would
-// rewrite bytes that the provider has cached. It is made at the next cut. The exception is a
-// superseded result that names something that nothing else shows: it may be worth its room.
+// rewrite bytes that the provider has cached. The next cut makes the change. The exception is a
+// superseded result that names something that nothing else shows. Such a result may stay.
 type Deferred struct {
-	// Page is the page that changes, From its current level and To its later one.
-	Page string       `json:"page"`
+	// Page is the page that changes.
+	Page string `json:"page"`
+	// From is the page's current level.
 	From pagevm.Level `json:"from"`
-	To   pagevm.Level `json:"to"`
+	// To is the page's level after the change.
+	To pagevm.Level `json:"to"`
 	// SavedTokens is the number of tokens that the change would remove from the prompt.
 	SavedTokens int `json:"saved_tokens"`
-	// Why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note says something that the carry block does not say yet).
+	// Why is superseded or changed_in_workspace. A superseded page was made stale by a newer
+	// read, an edit or the same call. For changed_in_workspace a note says something that the
+	// carry block does not say yet.
 	Why string `json:"why"`
 	// Waits names the event that the change waits for, as the end of a sentence.
 	Waits string `json:"waits_for"`

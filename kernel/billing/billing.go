@@ -1,5 +1,5 @@
-// Package billing compares the bills of calls with their plans: one row per call, and sums by
-// session, day and model. It is arithmetic over rows: it reads no file, and never sets a price.
+// Package billing compares the bills of calls with their plans. It has one row per call, and sums
+// by session, day and model. It reads no file, and never sets a price.
 package billing
 
 import (
@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Session is a session's key, "" for all.
 	Session string
-	// Since leaves out calls that were planned before it; zero takes all.
+	// Since leaves out calls that were planned before this time; zero takes all calls.
 	Since time.Time
 	// Location is the time zone of the days; nil is UTC.
 	Location *time.Location
@@ -28,14 +28,16 @@ type Options struct {
 type Report struct {
 	// Total sums all selected calls.
 	Total Sum `json:"total"`
-	// Sessions, Days and Models are the same calls by folder of the session, by
-	// date, and by model id, each sorted by name.
+	// Sessions sums the calls by folder of the session, sorted by name.
 	Sessions []Sum `json:"sessions"`
-	Days     []Sum `json:"days"`
-	Models   []Sum `json:"models"`
+	// Days sums the calls by date, sorted by name.
+	Days []Sum `json:"days"`
+	// Models sums the calls by model id, sorted by name.
+	Models []Sum `json:"models"`
 	// Calls are in the order of time.
 	Calls []Call `json:"-"`
-	// Torn are files whose last line was cut off, as by a kill. That line is left out.
+	// Torn are files whose last line is incomplete, as after a kill. The incomplete line is left
+	// out.
 	Torn []string `json:"torn"`
 }
 
@@ -44,62 +46,67 @@ type Sum struct {
 	// Name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
-	// Turns counts the user turns in which the calls were made, as far as that was logged.
+	// Turns counts the user turns in which the calls were made, as far as the turns were logged.
 	Turns int `json:"turns"`
 	// Compared counts the calls that have a plan to compare with. Planned, PlannedCostUSD,
-	// BilledCompared and the errors are over these alone.
+	// BilledCompared and the errors cover only these calls.
 	Compared       int    `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
-	// Billed is over all calls.
+	// Billed covers all calls.
 	Billed Tokens `json:"billed"`
-	// Costs are the input side of the calls that have a price, nil if none has. Unpriced counts
-	// the others. ComparedCostUSD is the bill of the compared ones.
+	// The costs cover the input side of the calls with a price. They are nil if no call has a
+	// price. ComparedCostUSD is the bill of the compared calls.
 	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
 	ComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD   *float64 `json:"billed_cost_usd"`
-	// Unpriced counts the calls that are in no cost.
+	// Unpriced counts the calls without a price. They are in no cost.
 	Unpriced int `json:"unpriced_calls"`
 	// HitRatio is the share of billed input that was read from the cache; nil if nothing was
 	// billed.
 	HitRatio *float64 `json:"hit_ratio"`
-	// Cuts counts the cuts that the plans made. SavedTokens is the number of tokens that they
-	// kept out of all prompts.
-	Cuts        int `json:"cuts"`
+	// Cuts counts the cuts that the plans made.
+	Cuts int `json:"cuts"`
+	// SavedTokens is the number of tokens that the cuts kept out of all prompts.
 	SavedTokens int `json:"saved_tokens"`
 	// Reasoning counts the lost reasoning of the models.
 	Reasoning Reasoning `json:"reasoning"`
-	// Broke sums up the warm caches that hosts broke, by the part that they changed.
+	// Broke sums up the warm caches that hosts broke, by the part of the request that the host
+	// changed.
 	Broke []Broken `json:"broke"`
 	// FirstSight sums up the content that was left out of prompts at first sight, by kind.
 	FirstSight []FirstSight `json:"first_sight"`
-	// BilledUSD is the cost of the calls, answers included. WithoutUSD is the estimate for the
-	// same calls without memkernel. Both are nil if no call has a price. Estimated counts the
-	// calls that the estimate was made for: the others cost the same in both.
-	BilledUSD  *float64 `json:"billed_usd"`
+	// BilledUSD is the cost of the calls, answers included. It is nil if no call has a price.
+	BilledUSD *float64 `json:"billed_usd"`
+	// WithoutUSD is the estimated cost of the same calls without memkernel. It is nil if no call
+	// has a price.
 	WithoutUSD *float64 `json:"without_usd"`
-	Estimated  int      `json:"estimated_calls"`
-	// ColdExpected counts the calls that were planned as cold, ColdSeen those billed as cold,
-	// ColdBoth those with both. Calls for which this is not known are not counted.
+	// Estimated counts the calls that the estimate was made for. All other calls cost the same
+	// with and without memkernel.
+	Estimated int `json:"estimated_calls"`
+	// ColdExpected counts the calls that were planned as cold. Calls for which this is not known
+	// are not counted.
 	ColdExpected int `json:"cold_expected"`
-	ColdSeen     int `json:"cold_seen"`
-	ColdBoth     int `json:"cold_expected_and_seen"`
-	// Errors are medians over compared calls of |planned − billed| / billed.
+	// ColdSeen counts the calls that were billed as cold.
+	ColdSeen int `json:"cold_seen"`
+	// ColdBoth counts the calls that were both planned and billed as cold.
+	ColdBoth int `json:"cold_expected_and_seen"`
+	// The errors are medians of |planned − billed| / billed over the compared calls.
 	InputError *float64 `json:"input_error_median"`
 	ReadError  *float64 `json:"cache_read_error_median"`
 	WriteError *float64 `json:"cache_write_error_median"`
 
 	input, read, write []float64
-	turns              map[[3]string]bool // by session, branch and message
+	turns              map[[3]string]bool // the keys are session, branch and message
 }
 
-// Tokens are input tokens by how they were billed, and their sum.
+// Tokens counts input tokens by the way in which they were billed, and their sum.
 type Tokens struct {
 	UncachedTokens     int `json:"uncached_tokens"`
 	CacheReadTokens    int `json:"cache_read_tokens"`
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// InputTokens is the sum of all.
+	// InputTokens is the sum of the other fields.
 	InputTokens int `json:"input_tokens"`
 }
 
@@ -113,13 +120,14 @@ func (t *Tokens) add(u Tokens) {
 
 func (t *Tokens) writes() int { return t.CacheWrite5mTokens + t.CacheWrite1hTokens }
 
-// Billed returns the tokens that the call was billed.
+// Billed returns the tokens that were billed for the call.
 func (r *Call) Billed() Tokens {
 	u := r.Usage
 	return Tokens{u.InputTokens, u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTotal()}
 }
 
-// Expected returns the tokens that the plan expected to be billed; false if the call has no plan.
+// Expected returns the tokens that the plan expected to be billed. It returns false if the call
+// has no plan.
 func (r *Call) Expected() (Tokens, bool) {
 	e := r.Planned
 	if e == nil {
@@ -129,7 +137,7 @@ func (r *Call) Expected() (Tokens, bool) {
 		e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens}, true
 }
 
-// Without returns the call's part of a sum of WithoutUSD.
+// Without returns the amount that the call adds to [Sum.WithoutUSD].
 func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 
 // Ours reports whether the call went through a door of memkernel's.
@@ -152,39 +160,41 @@ func (r *Report) Session(key string) *Report {
 
 // Reasoning counts the lost reasoning of the models.
 type Reasoning struct {
-	// LeftOutItems and their tokens were left out by plans. DroppedItems were sent for the
-	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil if
-	// nothing is lost or no price is known.
+	// LeftOutItems counts the reasoning items that plans left out.
 	LeftOutItems  int `json:"left_out_items"`
 	LeftOutTokens int `json:"left_out_tokens"`
-	// DroppedItems are thinking blocks that plans sent for the provider to drop.
-	DroppedItems  int      `json:"dropped_items"`
-	DroppedTokens int      `json:"dropped_tokens"`
-	LostUSD       *float64 `json:"lost_usd"`
-	// Removed are the removals that the providers reported. An item that later calls send again,
-	// and that is removed again, counts once.
+	// DroppedItems counts the thinking blocks that plans sent for the provider to drop, by the
+	// plans' own count.
+	DroppedItems  int `json:"dropped_items"`
+	DroppedTokens int `json:"dropped_tokens"`
+	// LostUSD is the price of the left out and the dropped reasoning as output. It is nil if
+	// nothing is lost or no price is known.
+	LostUSD *float64 `json:"lost_usd"`
+	// Removed are the removals that the providers reported. If later calls send a removed item
+	// again and the provider removes it again, it counts once.
 	Removed []memkernel.Removal `json:"removed"`
 }
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// What names the part that they changed, as in [cachelayout.Broke].
+	// What names the part that the hosts changed, as in [cachelayout.Broke].
 	What  string `json:"what"`
 	Times int    `json:"times"`
-	// Tokens is the number of tokens that could have been read and were written anew. USD is
-	// their additional cost.
-	Tokens int      `json:"tokens"`
-	USD    *float64 `json:"usd"`
+	// Tokens is the number of tokens that were written although they could have been read from
+	// the cache.
+	Tokens int `json:"tokens"`
+	// USD is the additional cost of these tokens.
+	USD *float64 `json:"usd"`
 }
 
 // FirstSight sums up results of a kind that were shortened before the model saw them.
 type FirstSight struct {
-	// Kind is the kind of content, as of [represent.Door].
+	// Kind is the kind of content, as in [represent.Door].
 	Kind    string `json:"kind"`
 	Results int    `json:"results"`
-	// Tokens were left out of the prompts that were the first with the results. FetchedTokens
-	// were added back when the model read the results whole.
-	Tokens        int `json:"tokens"`
+	// Tokens is the number of tokens that were left out of the first prompts with the results.
+	Tokens int `json:"tokens"`
+	// FetchedTokens is the number of tokens that came back when the model read the results whole.
 	FetchedTokens int `json:"fetched_tokens"`
 }
 
@@ -199,7 +209,7 @@ func AddFirstSight(list []FirstSight, f FirstSight) []FirstSight {
 	return list
 }
 
-// broke adds a change to the sum of its kind, which are sorted.
+// broke adds a change to the sum of its kind. The sums are sorted by kind.
 func (s *Sum) broke(b *cachelayout.Broke) {
 	at, found := slices.BinarySearchFunc(s.Broke, b.What, func(k Broken, what string) int { return strings.Compare(k.What, what) })
 	if !found {
@@ -223,24 +233,25 @@ type Expected struct {
 	CacheReadTokens    int `json:"cache_read_tokens"`
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// CostUSD is the cost of the input side; nil if unpriced.
+	// CostUSD is the cost of the input side; nil if the call has no price.
 	CostUSD *float64 `json:"cost_usd"`
-	// Cold: the plan assumed that none of the messages was cached. Cut: the plan made a cut, so
-	// that less is read than was sent before.
+	// Cold: the plan assumed that none of the messages was cached.
 	Cold bool `json:"cold"`
-	Cut  bool `json:"cut"`
-	// SavedTokens is the number of tokens that cuts have kept out of the prompt. BeforeTokens is
-	// the size of the request before.
-	SavedTokens  int `json:"saved_tokens"`
+	// Cut: the plan made a cut, so that less is read from the cache than was sent before.
+	Cut bool `json:"cut"`
+	// SavedTokens is the number of tokens that cuts have kept out of the prompt.
+	SavedTokens int `json:"saved_tokens"`
+	// BeforeTokens is the size of the previous request.
 	BeforeTokens int `json:"before_tokens,omitempty"`
-	// Reasoning counts the model's reasoning that the plan lost, zero for none.
+	// Reasoning counts the model's reasoning that the plan lost, zero if nothing was lost.
 	Reasoning cachelayout.Reasoning `json:"reasoning,omitzero"`
-	// Broke describes the warm cache that the host broke with this call, nil for none.
+	// Broke describes the warm cache that the host broke with this call, nil if the host broke no
+	// cache.
 	Broke *cachelayout.Broke `json:"broke,omitempty"`
 	// FirstSight lists the results that the plan was the first to show shortened, and those of
 	// such results that the model fetched since the last plan.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
-	// At is when the plan was made, by the host's clock.
+	// At is the time at which the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
 	// Alone is the host's own request for the call, zero in rows of versions that did not
 	// keep it.
@@ -251,14 +262,16 @@ type Expected struct {
 type Call struct {
 	// Plan is "" for a call that was only observed.
 	Plan string `json:"plan"`
-	// Call names the message that the call produced, Turn the one that began its turn. They are
-	// unique ids within a branch, "" if not known.
-	Call   string `json:"call,omitempty"`
+	// Call is the id of the message that the call produced. It is unique within a branch, "" if
+	// not known.
+	Call string `json:"call,omitempty"`
+	// Turn is the id of the message that began the call's turn. It is unique within a branch, ""
+	// if not known.
 	Turn   string `json:"turn,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
-	// Sent is how a call without a plan of its own was sent, if it went through a door of
-	// memkernel's.
+	// Sent is how a call without its own plan was sent. It is "" if the call did not go through
+	// memkernel.
 	Sent string `json:"sent,omitempty"`
 	// PlannedInputTokens is the whole prompt as planned.
 	PlannedInputTokens int `json:"planned_input_tokens"`
@@ -270,27 +283,29 @@ type Call struct {
 	// FirstSight lists the results that a hook shortened before a call that was only observed,
 	// and those of such results that the model fetched.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
-	// BilledCostUSD is the price of the input side, BilledUSD that of the whole call, nil if
-	// unpriced.
+	// BilledCostUSD is the price of the input side, nil if the call has no price.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
-	BilledUSD     *float64 `json:"billed_usd"`
-	// WithoutUSD is the only estimate of the call's cost without memkernel. It is made when the
-	// bill is known. It equals BilledUSD where nothing was cut, left out or added, and is nil for
-	// a call that no door of memkernel's sent.
+	// BilledUSD is the price of the whole call, nil if the call has no price.
+	BilledUSD *float64 `json:"billed_usd"`
+	// WithoutUSD is the only estimate of the call's cost without memkernel. The estimate is made
+	// when the bill is known. It equals BilledUSD if nothing was cut, left out or added. It is
+	// nil for a call that did not go through memkernel.
 	WithoutUSD *float64 `json:"without_usd"`
-	// ColdSeen: under 60 % of the prompt before was read. It is nil at the first call, after a
-	// cut, and if the prompt before was too small to be cached.
+	// ColdSeen reports whether less than 60 % of the previous prompt was read from the cache. It
+	// is nil for the first call, after a cut, and if the previous prompt was too small to be
+	// cached.
 	ColdSeen *bool `json:"cold_seen"`
 
-	// Session and Time are those of the record, and not part of its JSON.
-	Session string    `json:"-"`
-	Time    time.Time `json:"-"`
+	// Session is the session of the record. It is not part of the JSON.
+	Session string `json:"-"`
+	// Time is the time of the record. It is not part of the JSON.
+	Time time.Time `json:"-"`
 
-	removed []memkernel.Removal // that the call before did not report
+	removed []memkernel.Removal // that the previous call did not report
 }
 
-// Of sums calls, with days that begin in a time zone; nil is UTC. The report takes over the calls
-// and sorts them.
+// Of sums up calls. The days of the report begin in the time zone where; nil is UTC. The report
+// takes over the calls and sorts them.
 func Of(calls []Call, where *time.Location) *Report {
 	st := &Report{Calls: calls, Torn: []string{}}
 	slices.SortStableFunc(st.Calls, func(a, b Call) int { return a.Time.Compare(b.Time) })
@@ -318,8 +333,9 @@ func Of(calls []Call, where *time.Location) *Report {
 	return st
 }
 
-// newRemovals finds the removals that each call was the first to report in its conversation: more
-// than the call before it reported, or, after a cut, more than the plan knew to be stale.
+// newRemovals finds the removals that each call was the first to report in its conversation.
+// These are the removals that the previous call did not report. After a cut they are the removals
+// that exceed those that the plan knew to be stale.
 func newRemovals(calls []Call) {
 	before := map[[3]string]*memkernel.Reported{}
 	for i := range calls {
@@ -428,7 +444,7 @@ func plus(sum **float64, v *float64) {
 	*sum = &total
 }
 
-// missed adds a relative error. A call that was billed nothing has none.
+// missed adds a relative error to errs. A call that was billed nothing has no error.
 func missed(errs []float64, planned, billed int) []float64 {
 	if billed <= 0 {
 		return errs
@@ -454,7 +470,7 @@ func (s *Sum) settle() {
 	s.InputError, s.ReadError, s.WriteError = middle(s.input), middle(s.read), middle(s.write)
 }
 
-// middle returns the median, nil of no values.
+// middle returns the median of the values, nil if there are no values.
 func middle(v []float64) *float64 {
 	if len(v) == 0 {
 		return nil

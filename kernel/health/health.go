@@ -1,7 +1,7 @@
-// Package health defines findings, their severities, the list of check codes, and a table of
-// checks that is run into a report. The workspace's checks are in consolidation, those of the
-// stored state in kernel. Nothing here reads a file or prints: documents and screens format
-// findings themselves.
+// Package health defines findings, their severities and the list of check codes. It runs tables
+// of checks and collects the findings in a report. Package consolidation has the checks of the
+// workspace, and package kernel has the checks of the stored state. Package health reads no file
+// and prints nothing. Its callers format the findings.
 package health
 
 import (
@@ -19,9 +19,9 @@ type Severity string
 
 // The severities, from the least.
 const (
-	// OK: the subject is well, or nothing has to be done about it. It is no fault.
+	// OK: nothing has to be done about the subject. An OK finding is not a fault.
 	OK Severity = "ok"
-	// Note: untidy.
+	// Note: something is untidy.
 	Note Severity = "note"
 	// Warning: something will soon be wrong, or nobody maintains it.
 	Warning Severity = "warning"
@@ -71,7 +71,7 @@ const (
 	Window    Code = "window"
 )
 
-// Place is a range of lines of a file; the lines are 0 if the whole file is meant.
+// Place is a range of lines of a file. For a whole file the lines are 0.
 type Place struct {
 	Path      string
 	StartLine int
@@ -91,7 +91,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d-%d", p.Path, p.StartLine, p.EndLine)
 }
 
-// Finding is one result of a check. Its JSON is that of a finding in the state folder; other
+// Finding is one result of a check. Findings in the state folder have its JSON form. Other
 // documents have their own form.
 type Finding struct {
 	Code     Code     `json:"-"`
@@ -99,15 +99,18 @@ type Finding struct {
 	// Session is the session's key, or its folder if the key is not known; "" for a finding about
 	// no session.
 	Session string `json:"session"`
-	// Place is the place of the finding. Its path is "" if it is in no file of the workspace.
+	// Place is the place of the finding. Its path is "" if the finding is in no file of the
+	// workspace.
 	Place `json:"-"`
-	// What describes the finding, Hint the remedy; "" if there is nothing to mend.
+	// What describes the finding.
 	What string `json:"what"`
+	// Hint describes the remedy, "" if there is nothing to mend.
 	Hint string `json:"hint"`
 	// Others are the places that the finding disagrees with or repeats, or that have the same
 	// cause.
 	Others []Place `json:"-"`
-	// Dropped are the sections that a host would not show, for a truncation.
+	// Dropped are the sections that a host would not show. Only findings about a truncated file
+	// have them.
 	Dropped []Section `json:"-"`
 }
 
@@ -125,18 +128,19 @@ func (f Finding) String() string {
 
 // Section is part of a file under one heading.
 type Section struct {
-	// Heading is its text, "" for the lines before the first heading.
+	// Heading is the heading's text, "" for the lines before the first heading.
 	Heading   string `json:"heading"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
-	// Chars is the number of its dropped characters. Whole reports that none is left.
-	Chars int  `json:"chars"`
+	// Chars is the number of dropped characters of the section.
+	Chars int `json:"chars"`
+	// Whole reports that the whole section was dropped.
 	Whole bool `json:"whole"`
 }
 
-// Check is a row of a table of checks: its code, the text of a check that finds nothing, and the
-// function that looks. The function adds its findings to the report. It must return an error only
-// if it could not look.
+// Check is a row of a table of checks. It has a code, the text for a check without findings, and
+// the function that makes the check. The function adds its findings to the report. It must return
+// an error only if it could not make the check.
 type Check[T any] struct {
 	Code  Code
 	Title string
@@ -146,11 +150,12 @@ type Check[T any] struct {
 // CheckRun is the outcome of one check.
 type CheckRun struct {
 	ID Code `json:"id"`
-	// Title is the rule that it holds the workspace to.
+	// Title is the rule that the check verifies.
 	Title string `json:"title"`
-	// Findings counts the faults that it found. Skipped is why it did not run, "" if it did.
-	Findings int    `json:"findings"`
-	Skipped  string `json:"skipped"`
+	// Findings counts the faults that the check found.
+	Findings int `json:"findings"`
+	// Skipped is why the check did not run, "" if it ran.
+	Skipped string `json:"skipped"`
 }
 
 // Report holds the findings of checks.
@@ -158,7 +163,8 @@ type Report struct {
 	// Files and Entries count the files and entries that an audit read.
 	Files, Entries int
 	Checks         []CheckRun
-	// Findings are in the order of the checks, and of an audit in that of the places.
+	// Findings are in the order of the checks. The findings of an audit are in the order of their
+	// places.
 	Findings []Finding
 }
 
@@ -177,7 +183,7 @@ func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) err
 	return nil
 }
 
-// Add adds findings of the running check to the report. Findings with a code keep it.
+// Add adds findings of the running check to the report. A finding with a code keeps its code.
 func (r *Report) Add(found ...Finding) {
 	c := r.current()
 	for _, f := range found {
@@ -192,7 +198,8 @@ func (r *Report) Add(found ...Finding) {
 // Skip records why the running check can't run.
 func (r *Report) Skip(why string) { r.current().Skipped = why }
 
-// current returns the running check. A finding before any check ran belongs to none.
+// current returns the running check. A finding that is added before any check ran belongs to no
+// check.
 func (r *Report) current() *CheckRun {
 	if len(r.Checks) == 0 {
 		return &CheckRun{}
@@ -233,9 +240,9 @@ func Wrong(session, what, hint string) Finding {
 
 // DoctorOptions are settings of a doctor; the zero value means the defaults.
 type DoctorOptions struct {
-	// Deep reads the whole index and checks it against itself.
+	// Deep reads the whole index and checks that it is consistent.
 	Deep bool
-	// Network asks the embedder for one vector. Without it nothing is sent.
+	// Network requests one vector from the embedder. Without Network nothing is sent.
 	Network bool
 	// Now is the moment up to which ages are counted; zero takes the kernel's clock.
 	Now time.Time
