@@ -12,7 +12,7 @@ type Question struct {
 	Text string `json:"text"`
 }
 
-// questionsOf returns the questions that a call asks the user: an input with questions and
+// questionsOf returns the questions that a call asks the user, if its input has questions with
 // options.
 func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
 	type question struct {
@@ -70,8 +70,8 @@ const (
 	previewMark = " selected preview:"
 )
 
-// answer finds the answers to a question in a result: those of a JSON object by the question's id
-// or text, or those that follow the question in quotation marks.
+// answer finds the answers to a question in a result. It looks for a JSON object with the
+// question's id or text as a key, or for answers that follow the question in quotation marks.
 func (q Question) answer(result string) (values []string, note string, ok bool) {
 	var object struct {
 		Answers map[string]json.RawMessage `json:"answers"`
@@ -132,7 +132,7 @@ func (q Question) quoted(line string) (values []string, note string, ok bool) {
 	return []string{value}, note, true
 }
 
-// answersIn reads an answer: a text, a list of them, or an object that holds one.
+// answersIn reads an answer, which is a text, a list of texts, or an object that holds either.
 func answersIn(raw json.RawMessage) (values []string, note string) {
 	var list []string
 	var object struct {

@@ -16,26 +16,26 @@ type Call struct {
 	Name string `json:"name"`
 	// Command is the shell command in the one spelling of Command.Text.
 	Command string `json:"command,omitempty"`
-	// Check reports that it tests or builds.
+	// Check reports that the command tests or builds.
 	Check bool `json:"check,omitempty"`
-	// Piped reports that its status may be hidden.
+	// Piped reports that a pipe may hide the command's status.
 	Piped bool `json:"piped,omitempty"`
-	// Commit reports whether it commits.
+	// Commit reports whether the command commits.
 	Commit bool `json:"commit,omitempty"`
-	// Subject is the message's first line.
+	// Subject is the first line of the commit message.
 	Subject string `json:"subject,omitempty"`
-	// Branch is the git branch that it switches to.
+	// Branch is the git branch that the command switches to.
 	Branch string `json:"branch,omitempty"`
-	// Maybe is one that it switches to if its output agrees.
+	// Maybe is a branch that the command switches to if its output confirms it.
 	Maybe string `json:"maybe,omitempty"`
-	// ShowsBranch reports whether its output is the branch's name.
+	// ShowsBranch reports whether the command's output is the branch's name.
 	ShowsBranch bool `json:"shows_branch,omitempty"`
-	// Paths are the files that it writes.
+	// Paths are the files that the call writes.
 	Paths []string `json:"paths,omitempty"`
-	// Path is the one that it names.
+	// Path is the file that the call names.
 	Path string `json:"path,omitempty"`
-	// Ask is the question that it puts to the user. Plan is the gist of the plan that it submits.
-	// Task is the text of the plan item that it creates.
+	// Ask is the question that the call puts to the user. Plan is the gist of the plan that the
+	// call submits. Task is the text of the plan item that the call creates.
 	Ask string `json:"ask,omitempty"`
 	// Questions are the questions of Ask.
 	Questions []Question `json:"questions,omitempty"`
@@ -47,11 +47,12 @@ type Call struct {
 	Since int `json:"since,omitempty"`
 	// Session is the host's handle of a running command.
 	Session string `json:"session,omitempty"`
-	// Why is the assistant's text before it.
+	// Why is the assistant's text before the call.
 	Why string `json:"why,omitempty"`
 }
 
-// Label names the call in a few words: a command by itself, other tools with their file.
+// Label names the call in a few words. A command is its own label. Other calls are named by tool
+// and file.
 func (c Call) Label() string {
 	if c.Command != "" {
 		return c.Command
@@ -59,8 +60,8 @@ func (c Call) Label() string {
 	return oneLine(c.Name+" "+c.Path, pathRunes)
 }
 
-// pathKeys are the input fields by which tools name a file. payloadKeys are those that make a
-// call with a path a write.
+// pathKeys are the input fields by which tools name a file. payloadKeys are the input fields that
+// make a call with a path a write.
 var (
 	pathKeys    = [...]string{"file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
 	payloadKeys = [...]string{"content", "contents", "new_string", "newString", "newText", "new_text", "new_str", "new_source",
@@ -107,7 +108,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	}
 }
 
-// fields returns the input as a JSON object, nil if it is none.
+// fields returns the input as a JSON object, nil if the input is not an object.
 func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	if tc.Custom || !strings.HasPrefix(strings.TrimLeft(tc.Input, " \t\r\n"), "{") {
 		return nil
@@ -134,8 +135,8 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// commandLine returns the shell command of an input: a string, or an argument
-// vector whose shell runs its last word.
+// commandLine returns the shell command of an input. The input holds the command as a string, or
+// as the last word of an argument vector that a shell runs.
 func commandLine(in map[string]json.RawMessage) string {
 	for _, k := range commandKeys {
 		raw := in[k]
@@ -154,7 +155,7 @@ func commandLine(in map[string]json.RawMessage) string {
 	return ""
 }
 
-// resume gives a call that waits for a running command the data of that command.
+// resume copies the data of a running command into the call that waits for it.
 func resume(s *State, c *Call, session string) {
 	i := slices.IndexFunc(s.Running, func(r Call) bool { return r.Session == session })
 	if i < 0 {
@@ -226,9 +227,9 @@ func workedIn(p *Place, dir string) {
 	p.Dirs = append(d, DirCount{dir, 1})
 }
 
-// relative finds the directory of a command by the relative paths that it names. If one is the
-// end or a middle part of a written file's absolute path, the command ran in the directory before
-// it.
+// relative finds the directory of a command by the relative paths that it names. If such a path
+// is the end or a middle part of a written file's absolute path, the command ran in the directory
+// before that part.
 func relative(s *State, w []string) {
 	for _, a := range w[min(1, len(w)):] {
 		a = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a, "./"), "..."), "/")
@@ -262,8 +263,8 @@ func patched(s string) []string {
 	return out
 }
 
-// redirected lists the file that a here document is written to:
-// cat > path <<EOF, in either order.
+// redirected lists the file that a here document is written to, as in cat > path <<EOF, in either
+// order.
 func redirected(line string) []string {
 	at := strings.Index(line, "<<")
 	if at < 0 {

@@ -15,13 +15,13 @@ type segment struct {
 
 // shell is the meaning of a command line to the summary.
 type shell struct {
-	// text is the command without leading directory changes and trailing redirections and paging:
-	// the name under which it succeeds or fails.
+	// text is the command without leading directory changes and without trailing redirections and
+	// paging. The command's success or failure is recorded under text.
 	text string
-	// dir is the directory that the line changes to first, "" if none.
+	// dir is the directory that the line changes to first, "" if it changes to none.
 	dir  string
 	segs []segment
-	// check is "program verb" of its first test, build or lint command.
+	// check is "program verb" of the line's first test, build or lint command.
 	check string
 	// piped reports whether a pager or filter hides the exit status.
 	piped bool
@@ -74,8 +74,8 @@ func withoutPaging(segs []segment) (kept []segment, dropped bool) {
 	return kept, dropped
 }
 
-// trailing reports whether a segment only shortens or comments the output of
-// those before: "| head -20", "; echo done", "|| true".
+// trailing reports whether a segment only shortens or comments the output of the segments before
+// it, as "| head -20", "; echo done" and "|| true" do.
 func trailing(s segment) bool {
 	w := words(s.text)
 	if len(w) == 0 {
@@ -190,7 +190,7 @@ var runners = [...]string{"go", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "de
 var verbs = [...]string{"test", "tests", "build", "check", "lint", "vet", "typecheck", "clippy", "compile", "verify",
 	"ci", "spec", "e2e", "tsc", "pytest", "unittest", "jest", "vitest", "eslint", "mypy", "ruff", "playwright", "nextest"}
 
-// checkOf names the check that a simple command runs, "" if it is none.
+// checkOf names the check that a simple command runs, "" if the command is not a check.
 func checkOf(w []string) string {
 	if len(w) == 0 {
 		return ""
@@ -212,8 +212,8 @@ func checkOf(w []string) string {
 	return ""
 }
 
-// covers reports whether a command line that succeeded also settles one that failed: the same
-// line, or one that runs each of its checks at least as widely.
+// covers reports whether a command line that succeeded also settles a line that failed. It does
+// if both are the same, or if it runs each check of the failed line at least as widely.
 func covers(succeeded, failing string) bool {
 	if succeeded == failing {
 		return true
@@ -252,7 +252,7 @@ func narrows(arg string) bool {
 	return slices.Contains([]string{"-run", "-k", "-t", "-m", "--filter", "--grep", "-g", "-p", "--package", "--test", "-skip"}, flag)
 }
 
-// commitOf reports whether a simple command commits, and the subject that it
+// commitOf reports whether a simple command commits. subject is the subject that the command
 // names, "" if it names none.
 func commitOf(s string) (subject string, ok bool) {
 	if gitVerb(words(s)) != "commit" {
@@ -310,8 +310,8 @@ func gitVerb(w []string) string {
 	return ""
 }
 
-// newBranch returns the branch that a simple command creates and switches to, and
-// maybe the one that it switches to if its output shows it.
+// newBranch returns in sure the branch that a simple command creates and switches to. It returns
+// in maybe a branch that the command switches to if its output confirms the switch.
 func newBranch(w []string) (sure, maybe string) {
 	v := gitVerb(w)
 	if v != "checkout" && v != "switch" {

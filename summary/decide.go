@@ -16,8 +16,8 @@ func ask(text string) Ask {
 	return out
 }
 
-// goesOn returns the question of a text that follows another of the same turn: a question after
-// options asks about these.
+// goesOn returns the question of a text that follows another text of the same turn. A question
+// after options asks about these options.
 func (a Ask) goesOn(before Ask) Ask {
 	if a.Question && len(a.Options) == 0 {
 		a.Options = before.Options
@@ -43,7 +43,8 @@ func (u *updater) state(text string) {
 	}
 }
 
-// decided records a decision once. A host that takes messages back has the others read again.
+// decided records a decision once, since messages are read again after a host takes later
+// messages back.
 func (u *updater) decided(by, kind, text string) {
 	key := u.m.Key
 	if key != "" && slices.ContainsFunc(u.s.Decisions, func(o Entry) bool { return o.Key == key && o.Kind == kind && o.Text == text }) {

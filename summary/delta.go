@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// How much of a message a model is shown, in runes.
+// The most runes of each part of a message that a model is shown.
 const (
 	spokenRunes = 2000
 	saidRunes   = 1200
@@ -19,28 +19,29 @@ const (
 	resultHeadRunes, resultTailRunes = 400, 240
 )
 
-// Delta is a run of messages as a model is shown them: a line per part, each after the label of
-// its message. No text can make a line of its own, so none can pass for another message.
+// Delta is a run of messages in the form that a model is shown. Each part is one line after the
+// label of its message. No text of a message can begin a new line, so it can't pass for another
+// message.
 type Delta struct {
 	Text string
 	// Sources are the messages by label, m1 first.
 	Sources []Source
-	// Used is how many of the messages it covers. Bytes is the length of the text.
+	// Used is how many of the messages the delta covers. Bytes is the length of the text.
 	Used int
 }
 
 // Source is a message that a note may rest on.
 type Source struct {
 	Label, Key string
-	// Spoken reports whether a person said something in it.
+	// Spoken reports whether a person said something in the message.
 	Spoken bool
-	// Page is the page that holds it. Callers who know it must fill it in.
+	// Page is the page that holds the message. Callers who know the page must fill it in.
 	Page string
 }
 
-// DeltaOf shows messages, oldest first, until maxBytes are full. The first is always included.
-// Messages of other branches than sidechain are passed over. Every text is run through mask
-// before an excerpt is taken of it.
+// DeltaOf returns the delta of messages, oldest first, until maxBytes are full. The first message
+// is always included. Messages of other branches than sidechain are passed over. Every text is
+// run through mask before an excerpt is taken of it.
 func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) string, maxBytes int) Delta {
 	var d Delta
 	var b strings.Builder
@@ -98,8 +99,8 @@ func resultLabel(r *memkernel.ToolResult) string {
 	return "result"
 }
 
-// unreminded returns a result without the reminder block that a host appends for its model, which
-// would otherwise be all that is seen of the end.
+// unreminded returns a result without the reminder block that a host appends for its model. The
+// reminder would otherwise hide the end of the result.
 func unreminded(text string) string {
 	i := strings.LastIndex(text, "<system-reminder>")
 	if i < 0 || !strings.HasSuffix(strings.TrimRight(text, " \n"), "</system-reminder>") {

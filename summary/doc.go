@@ -31,19 +31,21 @@
 //
 // Everything is derived from the structure of the conversation (who spoke, how long, which tool
 // with which fields, how a line ends), not from English words. The exceptions are small
-// documented tables: words of obligation in seven languages (rules.go), and the fixed formats of
-// git, shells, test runners and hosts, which are machine output whatever the user speaks.
+// documented tables. One has words of obligation in seven languages (rules.go). The others have
+// the fixed formats of git, shells, test runners and hosts, which are machine output in any
+// language of the user.
 //
 // Excerpts are one line each, cut at a rune boundary and free of control characters. They never
 // begin a line, so that no text of a tool or a user can pass for a key of the summary.
 //
 // # Notes by a model
 //
-// A [Model] may add to the floor. It is shown the notes so far and a [Delta] of masked one-line
-// excerpts ([PromptFor]), and answers with operations ([ParseOperations]), which become typed
-// updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal
-// checks. [ReadNotes] reads the page, [RenderNoted] shows it after the mechanical lines. The
-// package asks no model itself. The kernel asks one by package summary/model.
+// A [Model] may add to the floor. [PromptFor] shows the model the notes so far and a [Delta] of
+// masked one-line excerpts. The model answers with operations ([ParseOperations]). They become
+// typed updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]), which the
+// journal checks. [ReadNotes] reads the page, and [RenderNoted] shows it after the mechanical
+// lines. The package itself never calls a model. The kernel calls a model through package
+// summary/model.
 //
-// Units: caps are tokens by the caller's counter; excerpt lengths are runes.
+// Caps are in tokens by the caller's counter. Excerpt lengths are in runes.
 package summary

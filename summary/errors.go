@@ -5,14 +5,15 @@ import (
 )
 
 // failMarks start a line of a test runner's or compiler's output that reports a failure.
-// errorMarks are in a line that gives the reason. Both are the fixed output formats of programs.
+// errorMarks are in a line that gives the reason of a failure. Both come from the fixed output
+// formats of programs.
 var (
 	failMarks  = [...]string{"FAIL", "--- FAIL", "not ok ", "FAILED", "error[", "error:", "Error:", "ERROR", "npm ERR!", "npm error", "panic:", "fatal:", "make: ***", "Traceback (most recent call last)", "E   "}
 	errorMarks = [...]string{"error", "Error", "ERROR", "FAIL", "panic:", "fatal", "Exception", "✗", "✖", "✘", "CONFLICT", "denied", "not found", "No such file"}
 )
 
-// failMark returns the first line of s that reports a failed check, "" if none does:
-// a mark at the line's start, or a count of failures above zero.
+// failMark returns the first line of s that reports a failed check, "" if no line does. Such a
+// line starts with a fail mark, or has a count of failures above zero.
 func failMark(s string) string {
 	found := ""
 	lines(body(s), func(line string) bool {
@@ -50,13 +51,13 @@ func digitsBefore(s string) string {
 	return s[i:]
 }
 
-// dull are starts of lines that report no error, whatever words they hold: a host's heading, a
-// running or passed test, the echo of a script.
+// dull are starts of lines that report no error, even if they contain an error word. Such lines
+// are a host's heading, a running or passed test, or the echo of a script.
 var dull = [...]string{"Chunk ID: ", "Wall time: ", "Original token count: ", "Output:", "=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
 
-// errorLine returns the line that describes the error best: the first that starts with a fail
-// mark and contains more than that, else the first with an error mark, else the first that is
-// neither blank, an exit status nor dull.
+// errorLine returns the line that describes the error best. That is the first line with a fail
+// mark at its start and more text after it. If there is none, it is the first line with an error
+// mark. Else it is the first line that is not blank, an exit status or dull.
 func errorLine(first, last string) string {
 	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
 	var marked, named, any string
@@ -102,7 +103,8 @@ func reasonFollows(marked string) bool {
 }
 
 // failedAt returns the beginning of the line that reports the first failure, in an output longer
-// than the windows at its ends. It returns -1 if the windows have that line or there is none.
+// than the windows at its ends. It returns -1 if the windows contain that line or if no line
+// reports a failure.
 func failedAt(text string) int {
 	if len(text) <= 2*resultWindow {
 		return -1

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// The names of members: an entry by its id, the ids of a list in order, and
-// everything else by its key in the state's JSON.
+// The names of members. An entry is named by its id. A list member holds the ids of a list in
+// order. Every other value is named by its key in the state's JSON.
 const (
 	entryMember = "entry/"
 	listMember  = "list/"
@@ -18,15 +18,15 @@ const (
 	stateKeys = listMember + "state"
 )
 
-// entryLists returns the lists whose entries are members of their own.
+// entryLists returns the lists whose entries are separate members.
 func (s *State) entryLists() map[string]*[]Entry {
 	return map[string]*[]Entry{kindConstraints: &s.Constraints, kindDecisions: &s.Decisions,
 		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts}
 }
 
-// Members takes a state apart into named values, so that a journal can keep only the changes. An
-// entry that left a list is only no longer named by the list. Callers that keep members keep the
-// entry. [Assemble] is the inverse.
+// Members takes a state apart into named values, so that a journal can keep only the changes. If
+// an entry leaves a list, the list no longer names it. Callers that keep members keep the entry.
+// [Assemble] is the inverse.
 func (s State) Members() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	put := func(name string, v any) error {
@@ -62,8 +62,8 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 	return out, put(stateKeys, slices.Sorted(maps.Keys(keys)))
 }
 
-// Assemble puts a state together again of its members, nil for one that is not there. Assemble
-// returns an error if a list names a missing member.
+// Assemble puts a state together from its members. members must return nil for a missing member.
+// Assemble returns an error if a list names a missing member.
 func Assemble(members func(name string) json.RawMessage) (State, error) {
 	var s State
 	var keys []string

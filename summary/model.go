@@ -22,7 +22,7 @@ type Prompt struct {
 	System, User string
 	// MaxTokens bounds the answer.
 	MaxTokens int
-	// Limit is the most bytes of it that are read.
+	// Limit is the most bytes of the answer that are read.
 	Limit int64
 }
 
@@ -32,7 +32,7 @@ type Completion struct {
 	InputTokens, OutputTokens int
 }
 
-// Bounds of an answer: eight thousand tokens leave a reasoning model room, and no useful list of
+// The bounds of an answer. Eight thousand tokens leave a reasoning model room. No useful list of
 // operations is longer than 64 KiB.
 const (
 	maxAnswerTokens = 8000
@@ -60,8 +60,8 @@ const (
 	ReasonCooling     Reason = "COOLING"      // it was not asked: it failed a short while ago
 )
 
-// Spent reports whether a delta is finished: it was answered, well or badly. After any other
-// reason the model may be asked about it again.
+// Spent reports whether a delta is finished because the model answered, well or badly. After any
+// other reason the model may be asked about the delta again.
 func (r Reason) Spent() bool {
 	switch r {
 	case ReasonOK, ReasonEmpty, ReasonTooLarge, ReasonInvalid:
@@ -70,7 +70,7 @@ func (r Reason) Spent() bool {
 	return false
 }
 
-// Counts reports whether the model should be left alone for a while after it.
+// Counts reports whether the kernel should leave the model alone for a while after this outcome.
 func (r Reason) Counts() bool {
 	switch r {
 	case ReasonOK, ReasonCancelled, ReasonCooling:
@@ -84,7 +84,7 @@ type ModelError struct {
 	Reason Reason
 	// Status is the HTTP status, 0 if there was none.
 	Status int
-	// RetryAfter is the wait that the server asked for; 0 if it asked for none.
+	// RetryAfter is the wait that the server requested, 0 if it requested none.
 	RetryAfter time.Duration
 	// Err is the error. It holds no secret.
 	Err error

@@ -32,15 +32,15 @@ var (
 	noteScalars = [...]string{fieldGoal, fieldStep}
 )
 
-// The limits of a notes page: entries of a list, and bytes of one value.
+// The limits of a notes page are the most entries of a list and the most bytes of one value.
 const (
 	maxNotes     = 2000
 	maxNoteBytes = 4 << 10
 )
 
-// NotesSpec returns the definition of a notes page: lists that only grow, scalars with a version,
-// and the map of the closed entries. Nothing on it can be taken back. The journal enforces that,
-// and does not rely on the model.
+// NotesSpec returns the definition of a notes page. The page has lists that only grow, scalars
+// with a version, and a map of the closed entries. Nothing on the page can be taken back. The
+// journal enforces this rule and does not rely on the model.
 func NotesSpec() journal.TypeSpec {
 	object := journal.FieldSpec{Value: journal.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
 	of := func(k journal.FieldKind) journal.FieldSpec { object.Kind = k; return object }
@@ -58,9 +58,9 @@ func NotesSpec() journal.TypeSpec {
 type Note struct {
 	// ID is the note's id on its page, "" for a scalar.
 	ID string `json:"-"`
-	// Text is one line, bounded.
+	// Text is one line of bounded length.
 	Text string `json:"text"`
-	// Key is the message that it rests on.
+	// Key is the message that the note rests on.
 	Key string `json:"key"`
 	// Version is the committed version, which an update must name.
 	Version int `json:"-"`
@@ -71,39 +71,40 @@ type Closing struct {
 	Reason string `json:"reason"`
 	// Key is the message that it rests on.
 	Key string `json:"key"`
-	// Of is the message that the entry rested on when it was closed. An entry said again later is
-	// open again.
+	// Of is the message that the entry rested on when it was closed. If the entry is said again
+	// later, it is open again.
 	Of string `json:"of"`
 
 	version int
 }
 
-// Mark is how far a model has read, and the outcome.
+// Mark records how far a model has read, and the outcome.
 type Mark struct {
 	// Key is the last message of the delta.
 	Key string `json:"key"`
-	// Messages is the number of its messages.
+	// Messages is the number of the delta's messages.
 	Messages int `json:"messages"`
 	// Model is the model that was asked.
 	Model string `json:"model"`
 	// Reason is OK, or why the delta has no notes and the mechanical summary is alone.
 	Reason Reason `json:"reason"`
-	// Operations is how many were proposed.
+	// Operations is how many operations the model proposed.
 	Operations int       `json:"operations"`
 	Time       time.Time `json:"-"`
 }
 
-// Notes are a model's additions to the mechanical summary of a branch. It is read from a page and
-// never changed.
+// Notes are a model's additions to the mechanical summary of a branch. They are read from a page
+// and never changed.
 type Notes struct {
-	// Marks are all deltas that were read, oldest first.
+	// Marks has one mark for each delta that was read, oldest first.
 	Marks []Mark
-	// Version is the newest mark's, and the next mark is made from it.
+	// Version is the version of the newest mark. The next mark must name it.
 	Version int
 	// Goal and Step are scalars. Lists hold open and closed notes, oldest first.
 	Goal, Step Note
 	Lists      map[string][]Note
-	// Closed has notes and entries of the mechanical summary, by id.
+	// Closed has the closings of notes and of entries of the mechanical summary, by the entry's
+	// id.
 	Closed map[string]Closing
 }
 
@@ -202,7 +203,7 @@ func (n Notes) Open(kind string) []Note {
 	return out
 }
 
-// Count returns how many notes there are, open and closed, and how many entries are closed.
+// Count returns the number of open and closed notes together, and the number of closed entries.
 func (n Notes) Count() (notes, closed int) {
 	for _, list := range n.Lists {
 		notes += len(list)
@@ -220,7 +221,8 @@ func (n Notes) Count() (notes, closed int) {
 	return notes, closed
 }
 
-// closing returns the closing of an entry that rests on a message, and whether it has one.
+// closing returns the closing of the entry with this id that rests on the message key, and
+// whether there is one.
 func (n Notes) closing(id, key string) (Closing, bool) {
 	c, ok := n.Closed[id]
 	return c, ok && c.Reason != "" && c.Of == key

@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// KindNotes is the name by which the notes are pointed to.
+// KindNotes is the name of the list of notes in a pointer.
 const KindNotes = "notes"
 
 // notesIntro names the author of the notes.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
-// noteShare is the least part of the cap that notes get, as a divisor. More is theirs where the
-// mechanical summary leaves it.
+// noteShare is the divisor of the cap that gives the least room for notes. Notes also get the
+// room that the mechanical summary leaves.
 const noteShare = 3
 
-// RenderNoted is [Render] with a model's notes after the mechanical text, all in at most
-// capTokens. Closed mechanical entries are last in their list and marked so. If there is only
-// room for the bare keys, notes are left out.
+// RenderNoted renders the summary with a model's notes after the mechanical text, all in at most
+// capTokens. Closed mechanical entries are last in their list and marked so. If there is only room
+// for the bare keys, notes are left out. The function more returns the ID under which the omitted
+// entries of a list can be fetched. It may be nil. The function count returns the tokens of a text.
+// If it is nil, three bytes count as a token. Both must be pure functions.
 func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
@@ -46,7 +48,7 @@ func ListNotes(n Notes) string {
 	return notesIntro + strings.Join(items, "")
 }
 
-// render returns the section of the open notes within room tokens, "" if not one fits.
+// render returns the section of the open notes within room tokens, "" if no note fits.
 func (n Notes) render(room int, count func(string) int, more func(kind string, n int) string) string {
 	items := n.items(false)
 	for shown := len(items); shown > 0; shown-- {
@@ -67,8 +69,8 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 	return ""
 }
 
-// items returns the notes as lines: goal and step, then the lists in turns, newest first,
-// constraints before the others. If closed ones are wanted, they come after their list.
+// items returns the notes as lines. Goal and step come first. Then the lists take turns, each
+// newest first, beginning with constraints. If closed is set, closed notes come after their list.
 func (n Notes) items(closed bool) []string {
 	var out []string
 	for i, v := range [...]Note{n.Goal, n.Step} {
@@ -99,7 +101,7 @@ func (n Notes) items(closed bool) []string {
 	return out
 }
 
-// noteNames are the words that the lines of each list begin with.
+// noteNames are the words with which the lines of each list begin.
 var noteNames = [len(noteLists)]string{"constraint", "decision", "open"}
 
 func (n Notes) closedItems() []string {
@@ -114,8 +116,8 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked marks a state's closed entries as closed, and puts them last in the shown order. No
-// entry is dropped.
+// marked marks the closed entries of a state as closed, and puts them last in the shown order. It
+// drops no entry.
 func (n Notes) marked(s State) State {
 	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)
 	return s

@@ -26,7 +26,7 @@ type Operation struct {
 	Reason string `json:"reason"`
 	// Version is the version that an update was made from.
 	Version int `json:"version"`
-	// Evidence is the label of the message that it rests on.
+	// Evidence is the label of the message that the operation rests on.
 	Evidence string `json:"evidence"`
 }
 
@@ -38,8 +38,9 @@ const (
 	maxFacts    = 3
 )
 
-// ParseOperations reads an answer: one JSON object with the list ops, in a fenced block or bare.
-// Prose, half a document, or anything after it is INVALID; no operation of such an answer counts.
+// ParseOperations reads an answer, which must be one JSON object with the list ops, in a fenced
+// block or bare. For prose, half a document, or text after the object, it returns
+// [ReasonInvalid], and no operation of the answer counts.
 func ParseOperations(answer string) ([]Operation, error) {
 	text := strings.TrimSpace(answer)
 	switch {
@@ -80,11 +81,12 @@ func unfenced(text string) string {
 
 // Fact is something that a model proposes to remember beyond the session.
 type Fact struct {
-	// ID names the operation. Text is one line. Evidence is as in an update.
+	// ID names the operation. Text is one line. Evidence is the evidence of the fact, as in an
+	// update.
 	ID, Text, Evidence string
 }
 
-// Answered is an answer before it is in the journal.
+// Answered is an answer that is not yet in the journal.
 type Answered struct {
 	State State
 	Notes Notes
@@ -99,8 +101,8 @@ type Answered struct {
 const MarkID = "mark"
 
 // Updates returns the mark and the operations as typed updates, and the facts. A malformed
-// operation becomes an update that the journal refuses, so that it has the code. A repetition of
-// an open entry is left out.
+// operation becomes an update that the journal refuses, so that the refusal has a code. A
+// repetition of an open entry is left out.
 func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	a.Mark.Operations = len(ops)
 	value, err := marshal(a.Mark)
@@ -138,7 +140,7 @@ type builder struct {
 	seen map[string]bool // the open entries, by kind and folded text
 }
 
-// texts returns the texts that are in the lists already.
+// texts returns the texts that the lists already have.
 func (a *Answered) texts() map[string]bool {
 	seen := map[string]bool{}
 	for _, kind := range noteLists {
@@ -198,7 +200,7 @@ func (b *builder) fact(id string, op Operation) Fact {
 	return Fact{ID: id, Text: b.clean(op.Text, factRunes), Evidence: b.evidence(op)}
 }
 
-// clean makes one bounded line without secrets of a text.
+// clean turns a text into one bounded line without secrets.
 func (a *Answered) clean(s string, runes int) string {
 	s = textutil.Head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)
 	if a.Mask != nil {
@@ -217,8 +219,8 @@ func (a *Answered) source(label string) Source {
 	return Source{}
 }
 
-// evidence returns the page that an operation rests on. An unknown label is returned as it is,
-// and the journal refuses it.
+// evidence returns the page that an operation rests on. It returns an unknown label as it is,
+// which the journal refuses.
 func (a *Answered) evidence(op Operation) string {
 	if s := a.source(op.Evidence); s.Page != "" {
 		return s.Page
@@ -235,7 +237,7 @@ func (a *Answered) restsOn(id string) string {
 	return key
 }
 
-// entry finds an open entry, a model's or a mechanical one.
+// entry finds an open entry by its id, either a model's note or a mechanical entry.
 func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	for _, kind := range noteLists {
 		for _, e := range a.State.entriesOf(kind) {
@@ -253,8 +255,9 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 }
 
 // Policy returns the journal's checks of an answer's updates in addition to its own. A note must
-// have content. A constraint or a goal must be a person's words. An entry must be open to be
-// closed, and with a reason. A constraint may be closed only on a person's later words.
+// have content. A constraint or a goal must be a person's words. Only an open entry may be
+// closed, and a closing must have a reason. A constraint may be closed only on a person's later
+// words.
 func (a *Answered) Policy() journal.Policy { return journal.PolicyFunc("notes", a.refuse) }
 
 func (a *Answered) refuse(p journal.Proposal) string {

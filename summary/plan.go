@@ -47,8 +47,8 @@ func (it item) text() string {
 	return ""
 }
 
-// planning reads calls that write the agent's plan or put something before
-// the user: whole lists, single items, plans in prose, questions.
+// planning reads calls that write the agent's plan or put something before the user. Such calls
+// have whole lists, single items, plans in prose, or questions.
 func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.RawMessage) {
 	for _, k := range [...]string{"todos", "plan", "items", "tasks"} {
 		if list := items(in[k]); list != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// promptSystem asks a model for operations. It is short: a small model has to follow it, and it
-// is paid for each time.
+// promptSystem asks a model for operations. It is short, since a small model has to follow it and
+// each call pays for it.
 const promptSystem = `You keep notes on a working session between a person and an agent. Below stand the notes so far and the newest messages. Answer with one JSON object and nothing else:
 
 {"ops":[

@@ -18,9 +18,9 @@ import (
 // end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
 
-// Outcome returns how the call ended that r answers: a status in the words of [Command], or
-// "rejected" where a person refused it. For a failure, line is the line of the result that
-// describes the error best. Nothing in it is masked.
+// Outcome returns how the call ended that r answers. status is one of the words in [Command], or
+// "rejected" if a person refused the call. For a failure, line is the line of the result that
+// describes the error best. Secrets in line are not masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	text := resultText(r)
 	first, last := textutil.Head(text, resultWindow), textutil.Tail(text, resultWindow)
@@ -36,7 +36,7 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	return status, line
 }
 
-// Failed reports whether a status is that of a failure.
+// Failed reports whether a status means a failure.
 func Failed(status string) bool { return failed(status) }
 
 // ended returns the outcome of a call that was not refused. A check whose status a pipe may hide
@@ -52,8 +52,7 @@ func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	return out
 }
 
-// searches reports whether the last command of a call is one that ends with status 1 if it finds
-// nothing.
+// searches reports whether the last command of a call ends with status 1 if it finds nothing.
 func (c Call) searches() bool {
 	segs := split(c.Command)
 	if len(segs) == 0 {

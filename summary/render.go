@@ -16,7 +16,7 @@ const noneYet = "none yet"
 // list is one of the summary's lists while it is fitted into the text.
 type list struct {
 	kind string
-	// items are rendered lines, newest first.
+	// items are the rendered lines of the list, newest first.
 	items []string
 	// evicted counts the entries that the state no longer holds.
 	evicted int
@@ -32,13 +32,13 @@ type renderer struct {
 }
 
 // render writes the summary in at most capTokens by count. Goal and state come first, then the
-// newest entries of each list in turns. Omitted entries are counted in one line per list, "+N
-// older: get ID". more returns the ID for the list's name and the number left out. More must be a
-// pure function and may be nil or answer "": the line is then without a pointer. Count must be a
-// pure function; nil counts three bytes as a token.
+// newest entries of each list. The lists take turns. Omitted entries are counted in one line per
+// list, "+N older: get ID". The function more returns the ID for a list's name and the number of
+// its omitted entries. It must be a pure function. If it is nil or returns "", the line has no
+// pointer. The function count must be pure too. If it is nil, three bytes count as a token.
 //
-// Equal states give equal bytes. A fresh session has every key with "none yet". If the cap is too
-// small even for the bare keys, keys are dropped from the end and the goal is shortened. The
+// Equal states give equal bytes. For a fresh session every key reads "none yet". If the cap is
+// too small even for the bare keys, keys are dropped from the end and the goal is shortened. The
 // result is "" only if the header line alone is over the cap.
 func render(s State, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
@@ -61,8 +61,8 @@ func render(s State, capTokens int, count func(string) int, more func(kind strin
 	}
 }
 
-// List is one of the lists in full, as the text shows it, newest first. Pointers of Render should
-// lead to it. An unknown kind gives "".
+// List returns one of the lists in full, newest first, in the form of the text. The pointers in
+// [RenderNoted] should lead to it. List returns "" for an unknown kind.
 func List(s State, kind string) string {
 	r := newRenderer(s, nil)
 	for i := range r.lists {
@@ -142,8 +142,9 @@ func (c Command) line() string {
 	return c.Text + " → " + c.Status
 }
 
-// repo returns the directory of the work: the one that the host named, else the one that most
-// commands ran in, else the deepest one that holds two thirds of the files written.
+// repo returns the directory of the work. That is the directory that the host named, else the
+// directory in which most commands ran, else the deepest directory that holds two thirds of the
+// written files.
 func (s State) repo() string {
 	if s.Place.Dir != "" {
 		return s.Place.Dir
@@ -160,8 +161,8 @@ func (s State) repo() string {
 	return commonDir(s.Artifacts)
 }
 
-// commonDir returns the deepest directory, at least two levels down, that holds at
-// least two thirds of the files, "" if there is none or only one file.
+// commonDir returns the deepest directory, at least two levels down, that holds at least two
+// thirds of the files. It returns "" if there is no such directory or only one file.
 func commonDir(files []Entry) string {
 	count := map[string]int{}
 	best := ""
@@ -188,13 +189,13 @@ func within(p, dir string) string {
 	return p
 }
 
-// turns is the order in which the lists get the next place: threads and
-// constraints first, two decisions for each file.
+// turns is the order in which the lists get the next place. Threads and constraints come first.
+// Decisions get two places for each file.
 var turns = [...]int{2, 0, 1, 3, 1}
 
-// fill gives places to the lists in turns, newest entries first, while budget lasts, and returns
-// the lists in the order in which they got them. A list gets no more places once its next entry
-// does not fit.
+// fill gives places to the lists in the order of turns, newest entries first, while budget lasts.
+// It returns the lists in the order in which they got their places. A list gets no more places
+// once its next entry does not fit.
 func (r *renderer) fill(budget int, count func(string) int) (order []int) {
 	var full [4]bool
 	for {

@@ -7,8 +7,8 @@ import (
 )
 
 // Restates reports whether two statements are the same except for one value, and name the same
-// thing. They may differ in one run of at most three words with a digit or a name in it, and one
-// of the equal words must be a name.
+// thing. The statements may differ in one run of at most three words with a digit or a name in
+// the run. One of the equal words must be a name.
 func Restates(was, now string) bool {
 	a, b := statement(was), statement(now)
 	head := 0
@@ -57,8 +57,8 @@ func statement(line string) []string {
 	return out
 }
 
-// isName reports whether a word is a name: letters with a digit, with a sign that joins the parts
-// of identifiers and paths, or with a capital inside.
+// isName reports whether a word is a name. A name has letters with a digit, with a sign that
+// joins the parts of identifiers and paths, or with a capital inside.
 func isName(w string) bool {
 	if !strings.ContainsFunc(w, unicode.IsLetter) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The words a command's end is told in.
+// The words for the outcome of a command.
 const (
 	statusOK      = "ok"
 	statusFailed  = "failed"
@@ -23,8 +23,7 @@ const (
 
 func failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
 
-// result settles the call that it answers. Results of calls that are not
-// pending are passed over.
+// result settles the call that r answers. It ignores results of calls that are not pending.
 func (u *updater) result(r *memkernel.ToolResult) {
 	i := slices.IndexFunc(u.s.Pending, func(c Call) bool { return c.ID == r.CallID })
 	if i < 0 {
@@ -72,7 +71,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	}
 }
 
-// resultText returns a result's text: one block as it is, several joined.
+// resultText returns a result's text. Several blocks are joined.
 func resultText(r *memkernel.ToolResult) string {
 	if r.Opaque {
 		return ""
@@ -90,8 +89,9 @@ func resultText(r *memkernel.ToolResult) string {
 	return text
 }
 
-// rejection records the person's words when they refused a call, which are their newest request
-// as well. A refusal without a word, or with a question, decides nothing that lasts.
+// rejection records a person's words with which the person refused a call. The words are the
+// newest request as well. A refusal without a word, or with a question, decides nothing that
+// lasts.
 func (u *updater) rejection(c Call, said string) {
 	what := c.Name
 	switch {
@@ -116,8 +116,8 @@ func (u *updater) rejection(c Call, said string) {
 	}
 }
 
-// outcome reads how a call ended: the host's verdict, or the exit status that
-// hosts write into the first or last lines of a result.
+// outcome returns how a call ended. It reads the host's verdict, or the exit status that hosts
+// write into the first or last lines of a result.
 func outcome(r *memkernel.ToolResult, first, last string) string {
 	code, found := exitCode(textutil.Head(first, 400))
 	if !found {
@@ -136,8 +136,8 @@ func outcome(r *memkernel.ToolResult, first, last string) string {
 	return statusOK
 }
 
-// interrupted reports whether the text is a host's notice that a person stopped a
-// call: one bracketed line, or a last line.
+// interrupted reports whether the text is a host's notice that a person stopped a call. The
+// notice is one bracketed line or the last line.
 func interrupted(first, last string) bool {
 	t := strings.TrimSpace(first)
 	return strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") && !strings.Contains(t, "\n") ||
@@ -174,8 +174,7 @@ func exitCode(s string) (code int, found bool) {
 // runningMark precedes the handle of a command that its host left running.
 const runningMark = "\nProcess running with session ID "
 
-// keepRunning keeps a command that runs on, to be settled by the call that waits
-// for it.
+// keepRunning keeps a command that is still running. The call that waits for it will settle it.
 func keepRunning(s *State, c Call, first string) {
 	_, after, _ := strings.Cut(first, runningMark)
 	session, _, _ := strings.Cut(after, "\n")
@@ -206,8 +205,8 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	}
 }
 
-// checked keeps the failing checks: a failure stays until a run of the same
-// check, no narrower, succeeds.
+// checked keeps the failing checks. A failure stays until a run of the same check succeeds that
+// is at least as wide.
 func (u *updater) checked(cmd Command, first, last string) {
 	u.s.LastCheck = cmd
 	if cmd.Status == statusStarted || cmd.Status == statusStopped {
@@ -242,7 +241,7 @@ func (u *updater) note(c Call, out, first, last string) {
 	}
 }
 
-// artifact records a file that was written; writing it again makes it newest.
+// artifact records a written file. A file that is written again becomes the newest.
 func (u *updater) artifact(p string, c Call) {
 	e := u.entry("a", "", p)
 	if e.Why = c.Why; e.Why == "" {
@@ -255,8 +254,8 @@ func (u *updater) artifact(p string, c Call) {
 	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
 }
 
-// seeBranch reads the git branch from a command or its output: the branch that it created, "On
-// branch X", "## X...origin/X", or the bare name.
+// seeBranch reads the git branch from a command or its output. It knows a branch that the command
+// created, "On branch X", "## X...origin/X", and the bare name.
 func seeBranch(p *Place, c Call, out, first string) {
 	body := body(first)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// maxRuleLine is the longest line, in bytes, that can be a rule; longer ones
-// are prose or pasted output.
+// maxRuleLine is the longest line, in bytes, that can be a rule. Longer lines are prose or pasted
+// output.
 const maxRuleLine = 400
 
 // maxRulesPerMessage keeps one pasted rule book from filling the list.
@@ -39,10 +39,11 @@ var orders = [...]string{
 	"никогда", "всегда", "только", "избегай", // Russian
 }
 
-// often are the words of orders that tell how often as well: "a cent short, always down".
+// often are the words of orders that can also tell how often something happens, as in "a cent
+// short, always down".
 var often = [...]string{"always", "siempre", "immer", "toujours", "sempre", "всегда"}
 
-// wideRules are the same for scripts without spaces, found anywhere.
+// wideRules are words that make a rule in scripts without spaces. They count anywhere in a line.
 var wideRules = [...]string{
 	"必须", "不要", "不得", "禁止", "务必", "切勿", "始终", "绝不", "不准", "不可", "一定要", "只能", "必須", // Chinese
 	"必ず", "絶対に", "常に", "なければならない", "なければなりません", "てはいけ", "てはなら", "ないでください", "しないで", // Japanese
@@ -137,8 +138,8 @@ func firstRune(s string) rune {
 	return r
 }
 
-// rule reports whether one line obliges. In a list item the words of order
-// count anywhere, since an item is a clause of its own.
+// rule reports whether a line is a rule. In a list item the words in orders count anywhere, since
+// an item is a clause of its own.
 func rule(body string, item bool) bool {
 	if asks(body) {
 		return false
@@ -163,13 +164,13 @@ func rule(body string, item bool) bool {
 	return false
 }
 
-// afterthought reports whether a word of orders tells how often something is, after a comma and
-// with one word after it, as in "a cent short, always down": an order has more to say.
+// afterthought reports whether a word of orders only tells how often something happens. It does
+// so if it follows a comma and only one word follows it, as in "a cent short, always down".
 func afterthought(w, before, after string) bool {
 	return slices.Contains(often[:], w) && strings.HasSuffix(strings.TrimRight(before, " "), ",") && len(strings.Fields(after)) < 2
 }
 
-// wordAt reports whether w is in s as whole words at a place that ok likes.
+// wordAt reports whether w is in s as whole words at a place for which ok returns true.
 func wordAt(s, w string, ok func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(s[from:], w)
@@ -190,8 +191,8 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
-// clauseStart reports whether a clause starts after before: at the line's
-// start, after punctuation, or after a polite word that itself starts one.
+// clauseStart reports whether a clause starts after the text before. A clause starts at the
+// line's start, after punctuation, and after a polite word that itself starts a clause.
 func clauseStart(before string) bool {
 	t := strings.TrimRight(before, " *_`\"'")
 	if t == "" {
@@ -213,7 +214,7 @@ func lastRune(s string) rune {
 	return r
 }
 
-// constraint records a rule once; saying it again makes it the newest.
+// constraint records a rule once. A repeated rule becomes the newest.
 func (u *updater) constraint(text string) {
 	i := slices.IndexFunc(u.s.Constraints, func(e Entry) bool { return strings.EqualFold(e.Text, text) })
 	e := u.entry("c", "", text)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Version is the format of State and of the text.
+// Version is the version of the formats of State and of the text.
 const Version = 1
 
 // The lists of the summary, by the names they have in the text.
@@ -42,7 +42,7 @@ type State struct {
 	Offset Offset `json:"offset"`
 	// Goal is the session's first substantial request.
 	Goal Entry `json:"goal,omitzero"`
-	// Request is the latest.
+	// Request is the session's latest request.
 	Request Entry `json:"request,omitzero"`
 
 	Constraints []Entry `json:"constraints,omitempty"`
@@ -61,7 +61,7 @@ type State struct {
 
 	// Ask is the assistant's last word while its turn may be over.
 	Ask Ask `json:"ask,omitzero"`
-	// Said is the gist of its last text in this turn.
+	// Said is the gist of the assistant's last text in this turn.
 	Said string `json:"said,omitempty"`
 	// Pending are the calls without a result.
 	Pending []Call `json:"pending,omitempty"`
@@ -77,26 +77,26 @@ type State struct {
 type Offset struct {
 	// Messages is the number of messages processed, of all branches.
 	Messages int `json:"messages"`
-	// Key is the key of the last one, "" if the host has none.
+	// Key is the key of the last processed message, "" if the host has no keys.
 	Key string `json:"key,omitempty"`
 }
 
 // Entry is one line of the summary with its provenance.
 type Entry struct {
-	// ID is unique within the state and never given twice.
+	// ID is unique within the state and never reused.
 	ID string `json:"id"`
 	// Kind is the source of the decision: reply, choice, rejection, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
-	// By is the decision's owner, [ByUser] or byAgent, "" if that is not known.
+	// By is the decision's owner, [ByUser] or byAgent, or "" if unknown.
 	By string `json:"by,omitempty"`
-	// Text is the excerpt: one line, bounded. For artifacts it is the path.
+	// Text is the excerpt, one line of bounded length. For artifacts it is the path.
 	Text string `json:"text"`
 	// Why is the reason of an artifact or the error line of a failing check.
 	Why string `json:"why,omitempty"`
-	// Key is the message that it was read from.
+	// Key is the message that the entry was read from.
 	Key  string    `json:"key,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Turn is the user turn in which it was written.
+	// Turn is the user turn in which the entry was written.
 	Turn int `json:"turn,omitempty"`
 }
 
@@ -110,16 +110,17 @@ const (
 type Todo struct {
 	// ID is the host's id, "" for lists that are always written whole.
 	ID string `json:"id,omitempty"`
-	// Text is the item.
+	// Text is the text of the item.
 	Text string `json:"text"`
 	// Status is pending, in_progress, completed, or any other word of the host.
 	Status string `json:"status"`
 	Key    string `json:"key,omitempty"`
 }
 
-// Place is the place of the work, as far as commands and hosts told.
+// Place is the place of the work, as far as commands and hosts name it.
 type Place struct {
-	// Dir was named by the host, Dirs by commands, with how often.
+	// Dir is the directory that the host named. Dirs are the directories of commands, with the
+	// number of commands in each.
 	Dir  string     `json:"dir,omitempty"`
 	Dirs []DirCount `json:"dirs,omitempty"`
 	// Branch is the git branch last seen.
@@ -132,10 +133,10 @@ type DirCount struct {
 	Count int    `json:"count"`
 }
 
-// Command is a shell command and how it ended.
+// Command is a shell command with its outcome.
 type Command struct {
-	// Text is the command without directory change, redirections to the
-	// terminal and paging: two runs of one thing have one text.
+	// Text is the command without directory change, redirections to the terminal and paging. Two
+	// runs of the same command have the same text.
 	Text string `json:"text"`
 	// Status is ok, failed, failed (exit N), running or interrupted.
 	Status string `json:"status"`
@@ -144,11 +145,11 @@ type Command struct {
 
 // Ask is the end of the assistant's last text, which the user's next message may answer.
 type Ask struct {
-	// Text is the question, or the last paragraph if there was none.
+	// Text is the question, or the last paragraph if there was no question.
 	Text string `json:"text"`
-	// Question reports whether it asked.
+	// Question reports whether Text is a question.
 	Question bool `json:"question,omitempty"`
-	// Options are the labels and titles that it listed.
+	// Options are the labels and titles that the text listed.
 	Options []string `json:"listed,omitempty"`
 	Key     string   `json:"key,omitempty"`
 	// Time is the time of the message.
@@ -183,8 +184,8 @@ func (s *State) nextID(letter string) string {
 	return letter + strconv.Itoa(s.Seq)
 }
 
-// push appends e and drops the oldest beyond max, counting it. An emptied
-// list is nil, so that equal states are equal after a JSON round trip.
+// push appends e. If the list is then longer than max, push drops its oldest entry and counts it
+// in evicted. An emptied list is nil, so that equal states are equal after a JSON round trip.
 func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	list = append(list, e)
 	if n := len(list) - max; n > 0 {
@@ -218,16 +219,16 @@ func remove[T any](list []T, del func(T) bool) []T {
 // LostPrefix begins the open thread of a call with an unknown outcome.
 const LostPrefix = "begun, no known outcome: "
 
-// A lost call is open until a person has spoken lostTurns times after it: by then the agent has
-// seen its notice and gone on. At most maxLost lost calls, the newest, are open.
+// A lost call is open until a person has spoken lostTurns times after it. By then the agent has
+// seen the call's notice and continued. Only the newest maxLost lost calls are open.
 const (
 	lostTurns = 2
 	maxLost   = 3
 )
 
-// OpenThreads lists the open threads, newest or most pressing first: the assistant's unanswered
-// question, calls whose outcome is unknown, a last command that failed, checks that fail, plan
-// items in progress, plan items to do.
+// OpenThreads lists the open threads, newest or most pressing first. They are the assistant's
+// unanswered question, calls with an unknown outcome, a failed last command, failing checks, plan
+// items in progress and plan items to do.
 func (s State) OpenThreads() []Entry {
 	var out []Entry
 	if s.Ask.Question {

@@ -24,12 +24,12 @@ const (
 	nameRunes       = 120
 )
 
-// DecisionRunes is how long a decision is at most, in runes: a question, the options that it
-// lists, a reply.
+// DecisionRunes is the most runes of a decision, which is a question, the options that it lists,
+// and a reply.
 const DecisionRunes = 600
 
-// Windows of text that are looked at, in bytes. Everything in a summary is near the start or the
-// end of its source.
+// The sizes, in bytes, of the windows of text that are read. Everything in a summary is near the
+// start or the end of its source.
 const (
 	userWindow    = 64 << 10
 	sayWindow     = 16 << 10
@@ -39,9 +39,9 @@ const (
 
 const header = "[SESSION_SUMMARY v1]"
 
-// oneLine turns s into one line of at most max runes: white space runs become
-// one space, terminal escapes, control and bidirectional-override characters
-// go, broken UTF-8 becomes U+FFFD. It stops reading once max runes are out.
+// oneLine turns s into one line of at most max runes. A run of white space becomes one space.
+// Terminal escapes, control characters and bidirectional-override characters are removed. Invalid
+// UTF-8 becomes U+FFFD. oneLine stops reading after max runes.
 func oneLine(s string, max int) string {
 	var b strings.Builder
 	if max > 0 {
@@ -77,8 +77,8 @@ func oneLine(s string, max int) string {
 	return disarm(strings.TrimRight(b.String(), " "))
 }
 
-// hidden reports whether r is a character that changes how text is shown without being
-// seen. Joiners stay: scripts and emoji need them.
+// hidden reports whether r is a character that changes how text is shown without being seen.
+// Joiners are not hidden, since scripts and emoji need them.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || r == '\ufeff' || r == '\u200b' ||
 		'\u200e' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
@@ -152,8 +152,8 @@ func unbullet(line string) (string, bool) {
 	return t, false
 }
 
-// asks reports whether a line ends with a question, or holds one that ends a
-// sentence within it.
+// asks reports whether a line ends with a question, or has a sentence within it that is a
+// question.
 func asks(line string) bool { return choice.Asking(line) }
 
 // substantial reports whether s is a request rather than a word of assent: at least two words and

@@ -9,22 +9,21 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// updater applies messages to a state of its own.
+// updater applies messages to its own copy of a state.
 type updater struct {
 	s    State
 	mask masker
 	m    *memkernel.Message
-	// late reads the question that the last text leaves to the person, nil if it is in s already.
-	// Most texts are followed by a call, and then there is no question.
+	// late reads the question that the last text leaves to the person. It is nil if the question
+	// is already in s. Most texts are followed by a call, and then there is no question.
 	late func() Ask
 }
 
-// UpdateMasked returns s brought up to date with msgs, which are the messages that
-// follow s.Offset. It takes time in proportion to msgs alone, changes neither
-// argument, and where the messages are split between calls makes no
-// difference. Every text is run through mask before an excerpt is taken of it, so that
-// a secret is seen whole and never kept in part. Mask must be a pure function; nil
-// masks nothing.
+// UpdateMasked returns s brought up to date with msgs, which are the messages that follow
+// s.Offset. Its time is proportional to msgs alone. It changes neither argument. The result does
+// not depend on where the messages are split between calls. Every text is run through mask before
+// an excerpt is taken of it, so that a secret is seen whole and never kept in part. The function
+// mask must be pure. If it is nil, nothing is masked.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: mask}
 	u.s.Version = Version
@@ -43,9 +42,8 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	return u.s
 }
 
-// message dispatches on who speaks. The host's own summaries, meta texts and
-// synthetic answers are neither requests nor promises; results that they
-// carry still count.
+// message dispatches on the speaker. The host's own summaries, meta texts and synthetic answers
+// are neither requests nor promises. Results in such messages still count.
 func (u *updater) message() {
 	switch u.m.Role {
 	case memkernel.RoleAssistant:
@@ -88,7 +86,7 @@ func (u *updater) user() {
 	}
 }
 
-// masker takes secrets out of a text; nil takes none.
+// masker takes secrets out of a text. A nil masker changes nothing.
 type masker func(string) string
 
 func (mask masker) of(s string) string {
@@ -98,8 +96,8 @@ func (mask masker) of(s string) string {
 	return s
 }
 
-// margin is how many more bytes of a text are masked than read, so that a secret at its edge is
-// known by the text around it.
+// margin is how many more bytes of a text are masked than read, so that a secret at the edge is
+// recognised by the text around it.
 const margin = 4 << 10
 
 // source returns the start of a text, masked.
@@ -112,7 +110,7 @@ func (mask masker) ending(s string, n int) string {
 	return textutil.Tail(mask.of(textutil.Tail(s, n+margin)), n)
 }
 
-// entry makes an entry of the message at hand.
+// entry makes an entry from the current message.
 func (u *updater) entry(letter, kind, text string) Entry {
 	e := Entry{ID: u.s.nextID(letter), Kind: kind, Text: text, Key: u.m.Key, Turn: u.s.Turn}
 	if !u.m.Time.IsZero() {
@@ -122,8 +120,8 @@ func (u *updater) entry(letter, kind, text string) Entry {
 }
 
 // request takes the words of a person's message. They may answer the assistant's last text or set
-// rules, and are the newest request. A message that only quotes others leaves the request of the
-// previous one.
+// rules, and are the newest request. A message that only quotes others does not change the
+// request.
 func (u *updater) request(text string) {
 	u.s.Turn++
 	u.s.Pending = remove(u.s.Pending, func(c Call) bool { return c.Lost && c.Since >= lostTurns-1 })
@@ -151,7 +149,7 @@ func (u *updater) request(text string) {
 	u.rules(text)
 }
 
-// say takes a text of the assistant's.
+// say reads a text of the assistant's.
 func (u *updater) say(text string) {
 	text = strings.TrimRight(text, " \t\r\n")
 	if strings.TrimSpace(text) == "" {

@@ -18,9 +18,9 @@ const (
 	providerAnthropic = "anthropic"
 )
 
-// The defaults of [Config]. The models are each provider's cheapest in the price
-// book of package cachelayout (as of 2026-11-10): 0.05 and 0.40 dollars a million
-// tokens in and out, and 0.10 and 0.50 up to 100,000 tokens of input.
+// The defaults of [Config]. Each default model is the provider's cheapest in the price book of
+// package cachelayout as of 2026-11-10. OpenAI's costs 0.05 dollars per million input tokens and
+// 0.40 per million output tokens. Anthropic's costs 0.10 and 0.50 up to 100,000 tokens of input.
 const (
 	defaultOpenAIModel    = "gpt-5-nano"
 	defaultAnthropicModel = "claude-haiku-5-5"
@@ -30,19 +30,19 @@ const (
 	openAIHost          = "api.openai.com"
 	anthropicHost       = "api.anthropic.com"
 
-	// DefaultTimeout is for the whole request.
+	// DefaultTimeout bounds the whole request.
 	DefaultTimeout = 60 * time.Second
 )
 
-// Config chooses and describes a provider. Errors call a setting by its field's
-// name in snake case. Zero fields mean the defaults.
+// Config chooses and describes a provider. Errors name a setting by its field's name in snake
+// case. A zero field means the default.
 type Config struct {
-	// Provider is openai (any server with OpenAI's API), anthropic, none or "", which is none.
+	// Provider is openai (any server with OpenAI's API), anthropic, none or "". "" means none.
 	// Neither a key nor a URL chooses a provider.
 	Provider string
 	// BaseURL is the address to which "/chat/completions" or "/v1/messages" is appended. It must
-	// be https unless it is on this machine or AllowInsecure is set. It must not hold user or
-	// query. Default: the provider's own.
+	// be https unless it is on this machine or AllowInsecure is set. It must not contain a user
+	// or a query. Default: the provider's own.
 	BaseURL string
 	// Model is the model's name at the server. It is required if BaseURL is not the provider's
 	// own.
@@ -50,7 +50,7 @@ type Config struct {
 	// APIKeyEnv is the environment variable that holds the key. "" means the
 	// provider's usual one for its own host, and no key for any other.
 	APIKeyEnv string
-	// Timeout is for the whole request.
+	// Timeout bounds the whole request.
 	Timeout time.Duration
 	// AllowInsecure allows plain http to another machine.
 	AllowInsecure bool

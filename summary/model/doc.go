@@ -6,11 +6,11 @@
 //
 // # Data that leaves the machine
 //
-// Nothing, unless the configuration names a provider: a key in the environment alone is not a
-// choice. The key is sent to the configured host and nowhere else: OPENAI_API_KEY and
-// ANTHROPIC_API_KEY are taken unasked only for their own hosts. Redirects are not followed, since
-// the texts would be sent along. Plain http is refused except for this machine. The key is in no
-// error, whatever the server echoes.
+// No data leaves the machine unless the configuration names a provider. A key in the environment
+// alone does not choose a provider. The key is sent only to the configured host. OPENAI_API_KEY
+// and ANTHROPIC_API_KEY are used by default only for their providers' own hosts. Redirects are
+// not followed, since the texts would be sent along. Plain http is refused except for this
+// machine. No error contains the key, even if the server echoes it.
 //
 // # One request
 //

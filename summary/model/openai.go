@@ -14,8 +14,8 @@ type openAI struct{ *server }
 
 // Complete implements [summary.Model].
 //
-// No response_format is asked for: servers differ in the formats that they know, and refuse the
-// others. The prompt asks for JSON, and the answer is read strictly. At api.openai.com, and for
+// The request sets no response_format, since servers know different formats and refuse unknown
+// ones. The prompt asks for JSON, and the answer is read strictly. At api.openai.com, and for
 // models of its reasoning families, the bound is max_completion_tokens. Elsewhere it is
 // max_tokens, which every server knows.
 func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Completion, error) {
@@ -46,8 +46,8 @@ func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Com
 	return out, err
 }
 
-// exchange is one request on the wire. It answers in place of the client library
-// where that would read without bound, or put the whole answer into its error.
+// exchange is one request on the wire. It handles an answer itself where the client library would
+// read without a bound, or put the whole answer into its error.
 type exchange struct {
 	e     *server
 	limit int64

@@ -36,8 +36,8 @@ const maxRefusalBytes = 64 << 10
 // clean makes the server's words fit for a message.
 func (e *server) clean(s string) string { return endpoint.Clean(s, e.key) }
 
-// wrapping is the factor that JSON and headers may add to the bytes of an answer's text: each may
-// be escaped, and there is a frame round it.
+// wrapping is the factor by which JSON and headers may enlarge the bytes of an answer's text.
+// Each byte may be escaped, and there is a frame round the text.
 const wrapping = 6
 
 // do sends a request and returns the answer, bounded to limit bytes of text.
@@ -83,7 +83,8 @@ func (e *server) refusal(resp *http.Response) error {
 	return out
 }
 
-// message returns the server's text in its refusal: {"error":{"message"}} with most.
+// message returns the server's text in its refusal, which most servers put in
+// {"error":{"message"}}.
 func message(raw []byte) string {
 	var said struct {
 		Error struct{ Message string }
@@ -121,8 +122,8 @@ func (e *server) explain(parent, ctx context.Context, err error) error {
 	return out
 }
 
-// notJSON reports whether err comes from an answer that is no JSON, or not to its end
-// though the connection held.
+// notJSON reports whether err comes from an answer that is not valid JSON, or whose JSON ends
+// early although the connection held.
 func notJSON(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
