@@ -243,7 +243,7 @@ func Agrees(words string) bool {
 	return len(strings.Fields(words)) <= agreeWords && !strings.ContainsAny(words, "?？؟`/_#@=-0123456789") && Bare(words) != words
 }
 
-// agreeWords is the largest number of words of an answer that says nothing else.
+// agreeWords is the largest number of words in a text that only answers.
 const agreeWords = 3
 
 // Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.

@@ -48,7 +48,7 @@ func Decides(s string) bool { return decided(s) != nil }
 
 // Statements returns the sentences of a text that state that something is decided: "We decided to
 // …", "I'll go with … because …", "Decision: …". A sentence that asks, supposes, quotes or
-// reports others' decisions is no statement. A sentence that decides for one or two words
+// reports others' decisions is not a statement. A sentence that decides for one or two words
 // ("that") follows the sentence before it.
 func Statements(text string) []string {
 	lines := readable(textutil.Tail(text, textBytes))

@@ -74,7 +74,7 @@ func PlainError(err error) string {
 	return err.Error()
 }
 
-// HintFor returns the hint for an error, "" if there is none.
+// HintFor returns the hint for an error, "" if the error has no hint.
 func HintFor(err error) string {
 	var h *hinted
 	var line *transcript.LineError

@@ -21,20 +21,20 @@ import (
 
 // The rules of this program's output:
 //
-//   - Standard output is data and nothing else. With --json it is one document.
+//   - Standard output is only data. With --json it is one document.
 //   - Everything else goes to standard error with a "memkernel:" prefix, without
-//     capitals at the start and periods at the end: an error, then a hint
-//     for its solution.
+//     capitals at the start and periods at the end. An error comes first, and
+//     then a hint for its solution.
 //   - Progress is shown only if standard error is a terminal and a verb takes over a
-//     second, in one line that is wiped at the end, and never with --quiet, which
-//     silences hints that follow a success as well; --progress decides otherwise.
-//     Without a terminal an index alone prints a line every ten seconds.
+//     second. It takes one line, which is wiped at the end. --quiet turns off progress
+//     and the hints after a success. --progress overrides these rules. Without a
+//     terminal, only an index prints a line, every ten seconds.
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
-//     set; --color decides otherwise. Nothing is said by colour alone.
+//     set. --color overrides this rule. No information is in colour alone.
 //   - Text fits 80 columns, and up to 140 where the terminal has them.
 //   - Text from others can't control the terminal: text is printed through a screen
 //     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
-//   - The exit code is one of ExitOK and its kin.
+//   - The exit code is one of the constants that begin with Exit.
 
 // graceAfterSignal is the time in which a verb must stop after a signal. A kill at any point
 // loses nothing, so a short time is enough.

@@ -85,7 +85,7 @@ func (o *OverflowFlag) Set(s string) error {
 	return nil
 }
 
-// Refusal returns the refusal that the user passed, nil if there is none.
+// Refusal returns the refusal that the user passed, nil if the user passed none.
 func (o *OverflowFlag) Refusal() *api.Overflow {
 	if !o.set {
 		return nil

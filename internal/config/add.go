@@ -15,9 +15,9 @@ import (
 // Add adds a setting to the text of a file that does not have it. It changes nothing else:
 // comments, order, indentation, line ends and other settings stay. The parameter key must be a
 // setting's full name. value must be the setting's value as a file spells it on one line. name is
-// the file's name. If the text is no configuration, or the setting can't be added, Add returns an
-// [*Error] with the line in the way and the text to add by hand. A setting that the text already
-// has stays.
+// the file's name. If the text is not a valid configuration, or the setting can't be added, Add
+// returns an [*Error] with the line in the way and the text to add by hand. A setting that the
+// text already has stays.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
@@ -44,8 +44,8 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 
 // place is the place of a setting: the nearest mapping, and the names below it.
 type place struct {
-	// root is the whole document, nil if there is none. key and in are the key and the value of
-	// the last existing section on the path to the setting, nil if there is none.
+	// root is the whole document, nil if the text has no document. key and in are the key and the
+	// value of the last existing section on the path to the setting, nil if there is none.
 	root, key, in *yaml.Node
 	rest          []string
 }

@@ -4,19 +4,19 @@
 // A setting is one field of [Config] or of a struct below it. Only the field's tags describe the
 // setting. Reading, checking, the commented sample and doc/config.md all use these tags:
 //
-//	key      its name in the file; nested structs give plan.context_window
-//	default  its default, spelled as in the file; without it the zero value
-//	range    the smallest and the largest value, "1..100", spelled likewise
-//	of       the words it may be, "host|full"
-//	empty    the meaning of the zero value, which is then allowed besides range and of
-//	flag     the command line's flag of the same meaning, which wins
-//	project  the values that the file in a project's folder may give ([Key.Project]);
-//	         on a section it holds for all its settings
-//	server   "yes" for a section that memkernel-server alone has ([ForServer])
-//	doc      its meaning, one sentence or two
+//	key      the setting's name in the file. Nested structs give plan.context_window.
+//	default  the default, spelled as in the file. Without this tag it is the zero value.
+//	range    the smallest and the largest value, "1..100", spelled as in the file
+//	of       the allowed words, "host|full"
+//	empty    the meaning of the zero value. This value is allowed in addition to range and of.
+//	flag     the command line's flag of the same meaning, which overrides the file
+//	project  the values that the file in a project's folder may give ([Key.Project]).
+//	         On a section, the tag holds for all settings of the section.
+//	server   "yes" for a section that only memkernel-server has ([ForServer])
+//	doc      the setting's meaning in one or two sentences
 //
-//	experimental  "yes" for a setting whose value comes from measurements: a file has it
-//	         below [Experiments], or at its usual place
+//	experimental  "yes" for a setting whose value comes from measurements. A file has
+//	         the setting below [Experiments], or at its usual place.
 //
 // To add a section, add a struct and a field of Config. To add a kind of value, add a type with
 // Set and String, and a line in kindOf.

@@ -23,9 +23,9 @@ type Key struct {
 	// below [Experiments], which its name does not show.
 	Experimental bool
 
-	// Project says which values the file in a project's own folder may give: all for "", and none
-	// for "never". Otherwise it lists the only values that the file may give. Each value trusts
-	// less than the value before it.
+	// Project says which values the file in a project's own folder may give: all values for "",
+	// and no values for "never". Otherwise it lists the only values that the file may give. Each
+	// value trusts less than the value before it.
 	Project string
 
 	def, limits string
@@ -35,8 +35,8 @@ type Key struct {
 // server is set if the program is memkernel-server.
 var server bool
 
-// ForServer adds the settings that only memkernel-server has: those of databases and buckets.
-// Callers must call it before they read or make a configuration.
+// ForServer adds the settings that only memkernel-server has: the settings of databases and
+// buckets. Callers must call it before they read or make a configuration.
 func ForServer() { server = true }
 
 // never is a word of [Key.Project].
@@ -68,7 +68,8 @@ func (k Key) projectMay(before reflect.Value) bool {
 	}
 }
 
-// section is a struct of settings. Its own settings come before those of the sections below it.
+// section is a struct of settings. Its own settings come before the settings of the sections
+// below it.
 type section struct {
 	name, doc string
 	keys      []Key

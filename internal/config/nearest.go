@@ -8,7 +8,7 @@ import (
 )
 
 // suggest returns the hint for a key that a section doesn't have: the key that was probably
-// meant, or else the existing keys.
+// meant, or the existing keys if no key is similar.
 func (c *Config) suggest(s section, word string) string {
 	if _, known := c.find(word); known && strings.Contains(word, ".") {
 		return "a dot is a level of the file: write " + short(word) + " indented below its section"

@@ -35,7 +35,7 @@ const (
 	// User is the owner of the machine. Every setting in the user's file counts.
 	User Writer = iota
 	// Project is the author of the project that the file is in. Its settings count only if they
-	// trust nobody more than the previous settings; see [Config.Ignored].
+	// trust nobody more than the previous settings. See [Config.Ignored].
 	Project
 )
 
@@ -93,7 +93,7 @@ func (f *file) errorAt(line int, key, hint, format string, args ...any) error {
 	return &Error{Origin: Origin{File: f.name, Line: line}, Key: key, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// document parses the only document of a file, nil if there is none.
+// document parses the only document of a file. It returns nil if the file has no document.
 func (f *file) document(data []byte) (*yaml.Node, error) {
 	if len(data) > maxFile {
 		return nil, f.errorAt(0, "", "a configuration is a few lines", "larger than 1 MiB")
@@ -118,7 +118,7 @@ func (f *file) document(data []byte) (*yaml.Node, error) {
 	return nil, f.errorAt(second.Line, "", "keep one, and remove the line ---", "a second document begins here")
 }
 
-// notText finds the first line that no YAML file can hold, 0 if there is none.
+// notText returns the first line that no YAML file can hold, 0 if there is no such line.
 func notText(data []byte) int {
 	line := 1
 	for len(data) > 0 {

@@ -362,7 +362,7 @@ func (m *maker) shape(at typeAt, hint string) *jsonschema.Schema {
 }
 
 // elem returns the schema of the elements of a list or a map. Pointers to numbers may be null
-// there; pointers to structs are never null.
+// there. Pointers to structs are never null.
 func (m *maker) elem(at typeAt) *jsonschema.Schema {
 	e := at.t.Elem()
 	s := m.shape(typeAt{e, at.answer}, "")

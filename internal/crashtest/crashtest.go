@@ -62,7 +62,7 @@ func EveryWrite(t *testing.T, script string, least int, after func(dir string, n
 		out, killed := run(t, script, dir, n)
 		after(dir, n, out)
 		if !killed {
-			return // it had fewer write operations than the one that was counted
+			return // it had fewer write operations than the counted run
 		}
 	}
 	after(whole, ops+1, all)

@@ -59,7 +59,8 @@ func change(s *meter.Sum) string {
 	return "0 %"
 }
 
-// Unknown says which models had no window or no price, and how to give them one.
+// Unknown names the models without a window or a price, and explains how to set the missing
+// value.
 func Unknown(u meter.Unknown) (lines []string) {
 	if len(u.Window) > 0 {
 		lines = append(lines, "no window is known of "+strings.Join(u.Window, ", ")+": nothing was cut; set plan.context_window in the configuration, or --context-window")

@@ -34,8 +34,8 @@ const (
 	picText, picCaption = 18, 16
 )
 
-// pictureTheme holds the colours of a picture. The colours for the cost of tokens are those of
-// Okabe and Ito, which colour-blind people can tell apart.
+// pictureTheme holds the colours of a picture. The colours for the cost of tokens are from the
+// palette of Okabe and Ito, which colour-blind people can tell apart.
 type pictureTheme struct {
 	back, ink, muted, pause, read, write, uncached string
 	lines                                          [PictureMost]string

@@ -34,7 +34,8 @@ type Plan struct {
 	FixedTokens int
 	Implied     bool
 	Committed   bool
-	// Recorded compares the recorded calls with their bills; nil draws none.
+	// Recorded compares the recorded calls with their bills. If it is nil, the comparison is not
+	// drawn.
 	Recorded *predict.Report
 }
 
@@ -259,7 +260,7 @@ func (s *sheet) faults() {
 // maxRows is the number of rows of a table shown without --all.
 const maxRows = 10
 
-// more writes how many rows were left out of a table.
+// more writes the number of rows that were left out of a table.
 func (s *sheet) more(of, shown int) {
 	if of > shown {
 		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-shown))))

@@ -28,7 +28,7 @@ func memoryRows(plan *api.ContextPlan) []api.Included {
 	return out
 }
 
-// memoryLine sums up the parts that memory adds, or returns "" if there are none.
+// memoryLine sums up the parts that memory adds, or returns "" if memory adds no parts.
 func memoryLine(plan *api.ContextPlan) string {
 	var parts []string
 	files, tokens := memoryRows(plan), 0
@@ -44,7 +44,7 @@ func memoryLine(plan *api.ContextPlan) string {
 	return strings.Join(parts, ", ")
 }
 
-// leftOut are hits that were not recalled.
+// leftOut returns the hits that were not recalled.
 func leftOut(plan *api.ContextPlan) []api.Excluded {
 	var out []api.Excluded
 	for _, r := range plan.Debug.Excluded {

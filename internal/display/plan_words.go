@@ -42,7 +42,7 @@ func done(out *Plan) string {
 	return holds + "; nothing is cut."
 }
 
-// lessShown says how many pages are not shown in full.
+// lessShown describes the number of pages that are not shown in full.
 func lessShown(plan *api.ContextPlan) string {
 	_, less, gone := pageCounts(plan)
 	switch {

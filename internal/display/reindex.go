@@ -118,7 +118,7 @@ func ReindexStep(p api.ReindexProgress) (stage string, done, all int, unit strin
 // lineEvery is the time between two lines of ReindexLines.
 const lineEvery = 10 * time.Second
 
-// ReindexLines prints a line every ten seconds, for an output that is no terminal.
+// ReindexLines prints a line every ten seconds, for an output that is not a terminal.
 func ReindexLines(w io.Writer, now func() time.Time) func(api.ReindexProgress) {
 	last := now()
 	return func(p api.ReindexProgress) {

@@ -28,7 +28,7 @@ type Get struct {
 	Schema string `json:"schema"`
 	// SessionKey is "" for a file, and if several sessions have the id with different content.
 	SessionKey string `json:"session_key"`
-	// Sessions lists the sessions that have the page, if the call named none.
+	// Sessions lists the sessions that have the page, if the call named no session.
 	Sessions []string `json:"sessions,omitempty"`
 	// ID is the requested identifier.
 	ID string `json:"id"`
@@ -39,14 +39,15 @@ type Get struct {
 	Detail string `json:"detail"`
 	// Bytes is the size of the content.
 	Bytes int `json:"bytes"`
-	// Encoding is utf-8, or base64 for content that is no text.
+	// Encoding is utf-8, or base64 for content that is not text.
 	Encoding string `json:"encoding"`
 	Text     string `json:"text"`
 	// Pages are the members of a span, in order.
 	Pages []string `json:"pages"`
 	// Path is the path of a file, "" for a page.
 	Path string `json:"path"`
-	// StartLine and EndLine are the first and last line of the text, 0 for none.
+	// StartLine is the first line of the text and EndLine is the last line. Both are 0 for a
+	// page.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
 	// Truncated reports whether the text was cut at workspace.max_file_size.

@@ -33,7 +33,7 @@ type DoctorRow struct {
 	// State is ok, warn or fail.
 	State string `json:"state"`
 	What  string `json:"what"`
-	// Hint says how to repair the fault, "" if there is none.
+	// Hint says how to repair the fault, "" if there is no fault.
 	Hint string `json:"hint"`
 }
 

@@ -99,7 +99,7 @@ type ReindexVectors struct {
 	// Refused counts the texts that the provider rejects, and the texts that alone exceed the
 	// daily limit of tokens.
 	Refused int `json:"refused"`
-	// RefusedReason is the reason for the first refusal, "" if there was none.
+	// RefusedReason is the reason for the first refusal, "" if no text was refused.
 	RefusedReason string `json:"refused_reason"`
 	// Total is the number of chunks with a vector after the run.
 	Total int64 `json:"total"`

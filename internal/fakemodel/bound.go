@@ -20,7 +20,7 @@ import (
 // request that holds a block whose prefix changed is refused with 400. With
 // thinking.block_binding.prefix_mismatch_behavior "drop_block" and the beta
 // thinking-binding-controls-2026-08-01 the block is removed and not billed. With the beta every
-// answer lists the removed blocks. The words of the refusal are those that clients have met
+// answer lists the removed blocks. The words of the refusal are taken from reports of clients
 // (anomalyco/opencode, issue 48637).
 //
 // OpenAI (developers.openai.com, keep the prefix unchanged; openai 7.59.0,
@@ -34,7 +34,7 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 
 // thought is the prefix to which a reasoning item is bound.
 type thought struct {
-	id     string   // of the item, "" where the API gives none
+	id     string   // the item's id, "" if the API gives no id
 	prefix string   // a hash of everything before it
 	before []string // the signatures of the items that the model was shown before it
 }

@@ -180,5 +180,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // as the providers write it
-	e.Encode(v)            // the client may have gone; there is nobody to tell
+	e.Encode(v)            // the client may have gone, so there is nobody to report to
 }

@@ -462,7 +462,7 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 	return out
 }
 
-// inputOf returns the input of a call, or {} if there is none.
+// inputOf returns the input of a call, or {} if the call has no input.
 func inputOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "{}"
@@ -470,7 +470,8 @@ func inputOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// textOf returns the text of a content: a string, or blocks with text, or else its JSON.
+// textOf returns the text of a content that is a string or blocks with text. For other contents
+// it returns the JSON.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -58,7 +58,7 @@ type Session struct {
 	// ID is the program's own ID of the session. The session's key is the name of the host
 	// followed by this ID. ID is "" if the reader of File knows the ID.
 	ID string
-	// Title is the program's title of the session, "" if there is none.
+	// Title is the program's title of the session, "" if the session has no title.
 	Title string
 	// Place is the place of the session, for people.
 	Place string

@@ -25,7 +25,7 @@ type JSON struct {
 var byteOrderMark = []byte("\ufeff")
 
 // ParseJSON reads a file. A missing or blank file is an empty object. ParseJSON returns an error
-// with the line if the file is no object. Unless the parameter comments is set, comments and
+// with the line if the file is not an object. Unless the parameter comments is set, comments and
 // commas after a last value are errors too, because some programs can't read them.
 func ParseJSON(path string, data []byte, comments bool) (*JSON, error) {
 	d := &JSON{path: path, indent: "  ", eol: "\n"}
@@ -100,8 +100,8 @@ func (d *JSON) Errorf(format string, a ...any) error {
 	return &Error{Path: d.path, Err: fmt.Errorf(format, a...)}
 }
 
-// Member returns a member by name, or nil if there is none. Two members of the name are an error,
-// because programs disagree on which one counts.
+// Member returns a member by name, or nil if there is no such member. Two members of the same
+// name are an error, because programs disagree on which one counts.
 func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, error) {
 	var found *hujson.ObjectMember
 	for i := range o.Members {
@@ -115,7 +115,7 @@ func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, erro
 	return found, nil
 }
 
-// Object returns a member that is an object, or nil if there is none.
+// Object returns a member that is an object, or nil if there is no such member.
 func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
 	m, err := d.Member(o, name)
 	if m == nil || err != nil {
@@ -127,7 +127,7 @@ func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
 	return nil, d.Errorf("%s is no object", name)
 }
 
-// List returns a member that is a list, or nil if there is none.
+// List returns a member that is a list, or nil if there is no such member.
 func (d *JSON) List(o *hujson.Object, name string) (*hujson.Array, error) {
 	m, err := d.Member(o, name)
 	if m == nil || err != nil {

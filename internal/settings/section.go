@@ -15,7 +15,7 @@ type Section struct {
 }
 
 // Put returns a text that has the section with these lines. They replace the existing section, or
-// follow the text if there is none. For a missing text, the result is only the section.
+// follow the text if it has no section. For a missing text, the result is only the section.
 func (s Section) Put(path string, data []byte, lines string) ([]byte, error) {
 	from, to, err := s.find(path, data)
 	if err != nil {

@@ -19,7 +19,7 @@ type TOML struct {
 }
 
 // ParseTOML reads a file. A missing or blank file has no content. ParseTOML returns an error with
-// the line if the file is no TOML.
+// the line if the file is not valid TOML.
 func ParseTOML(path string, data []byte) (*TOML, error) {
 	d := &TOML{path: path, text: string(data)}
 	var err error
@@ -43,14 +43,15 @@ func readTOML(text string) (tree map[string]any, err error) {
 // Bytes returns the file.
 func (d *TOML) Bytes() []byte { return []byte(d.text) }
 
-// Table returns the table NAME in the table PARENT, nil if there is none.
+// Table returns the table NAME in the table PARENT, nil if there is no such table.
 func (d *TOML) Table(parent, name string) map[string]any {
 	p, _ := d.tree[parent].(map[string]any)
 	t, _ := p[name].(map[string]any)
 	return t
 }
 
-// Text returns the string that tables in tables hold under their names, "" if there is none.
+// Text returns the string under a path of names, where all names but the last name nested tables.
+// It returns "" if there is no such string.
 func (d *TOML) Text(names ...string) string {
 	var at any = d.tree
 	for _, name := range names {
@@ -126,7 +127,7 @@ func (d *TOML) Add(parent, name string, pairs ...Pair) error {
 		want[parent] = p
 	}
 	p[name] = values
-	// A table that is written as a value can't be added to, and not every parser says so.
+	// A table that is written as a value can't be extended, and not every parser reports this.
 	if d.assigned(parent) || !d.take(text, want) {
 		return &Error{Path: d.path, Err: fmt.Errorf("a table %s.%s can't be put behind what there is", parent, name)}
 	}
@@ -231,7 +232,7 @@ func treeValue(v any) any {
 	return out
 }
 
-// copyTree copies tables; their values are shared.
+// copyTree copies tables. The copies share their values.
 func copyTree(t map[string]any) map[string]any {
 	out := make(map[string]any, len(t))
 	for k, v := range t {

@@ -21,7 +21,7 @@ type YAML struct {
 }
 
 // ParseYAML reads a file. A missing or blank file has no content. ParseYAML returns an error with
-// the line if the file is no mapping.
+// the line if the file is not a mapping.
 func ParseYAML(path string, data []byte) (*YAML, error) {
 	d := &YAML{path: path, text: string(data)}
 	var err error
@@ -56,7 +56,7 @@ func readYAML(text string) (map[string]any, error) {
 // Bytes returns the file.
 func (d *YAML) Bytes() []byte { return []byte(d.text) }
 
-// Value returns the value below these keys, or nil if there is none.
+// Value returns the value below these keys, or nil if there is no such value.
 func (d *YAML) Value(keys ...string) any {
 	var at any = d.tree
 	for _, k := range keys {

@@ -141,7 +141,7 @@ type Doc struct {
 
 // Info describes the document, journal or folder of a name.
 type Info struct {
-	Size   int64     // in bytes; of a folder, nothing
+	Size   int64     // in bytes; without meaning for a folder
 	Time   time.Time // when it was written last
 	Folder bool
 }
@@ -181,10 +181,10 @@ var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 var ErrOutOfReach = errors.New("the store can't be asked now")
 
 // OutOfReach reports whether an error says nothing about the content, so that callers must treat
-// it as neither damaged nor missing. It returns true if the store can't be reached now. It also
-// returns true if the system refuses a file because of too many open files, no memory, missing
-// rights or a failing disk. Only an error that wraps [fs.ErrNotExist] means that a name is
-// missing.
+// the content as neither damaged nor missing. It returns true if the store can't be reached now.
+// It also returns true if the system refuses a file because of too many open files, no memory,
+// missing rights or a failing disk. Only an error that wraps [fs.ErrNotExist] means that a name
+// is missing.
 func OutOfReach(err error) bool {
 	if err == nil || errors.Is(err, ErrOutOfReach) || statedir.Replaced(err) {
 		return err != nil
@@ -196,11 +196,11 @@ func OutOfReach(err error) bool {
 // passing lists the system's errors that usually pass soon.
 var passing = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR, syscall.EIO, syscall.ESTALE, syscall.ETIMEDOUT}
 
-// ErrReadOnly is wrapped by the error of Lock if the lock can't be made because nothing can be
-// written.
+// ErrReadOnly is wrapped by the error of Lock if the lock can't be made because the store can't
+// be written to.
 var ErrReadOnly = errors.New("nothing can be written")
 
-// LockedError reports a lock that somebody else holds.
+// LockedError reports a lock that another holder has.
 type LockedError struct {
 	// Name is the name of the lock, as [Store.Where] returns it. Holder names the holder of the
 	// lock, "" if the store does not know the holder.

@@ -9,7 +9,7 @@ import (
 
 // Ignore holds the rules of one .gitignore file, as gitignore(5) describes them.
 type Ignore struct {
-	// dir is the folder of the file, with its slash; "" for the workspace.
+	// dir is the folder of the file, with a slash at its end. It is "" for the workspace.
 	dir string
 	// within is the folder, with its slash, that paths are relative to. It is "" if dir is
 	// relative to the same folder.

@@ -36,7 +36,7 @@ func CompileAll() int {
 	return len(lazy)
 }
 
-// The methods are those of [regexp.Regexp].
+// The methods do the same as the methods of [regexp.Regexp].
 
 func (r *Regexp) MatchString(s string) bool              { return r.get().MatchString(s) }
 func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }

@@ -35,7 +35,7 @@ func UTF8(s string) string {
 // offsets in the file.
 func IsUTF16(f io.ReaderAt) bool {
 	head := make([]byte, sample)
-	n, _ := f.ReadAt(head, 0) // whoever reads the file says why it can't be
+	n, _ := f.ReadAt(head, 0) // the reader of the file reports the error
 	_, ok := utf16Order(string(head[:n]))
 	return ok
 }

@@ -22,7 +22,7 @@ func Visible(s string) string { return new(VisibleRun).Text(s) }
 
 // VisibleRun applies Visible to a text that comes in pieces. The zero value is ready for the
 // first piece.
-type VisibleRun struct{ last, base rune } // the character before, and the last that is no mark on another
+type VisibleRun struct{ last, base rune } // the previous character, and the last character that is not a mark on another
 
 // Text returns the next piece, as Visible shows it.
 func (c *VisibleRun) Text(s string) string {
@@ -142,7 +142,8 @@ func tags(s string) string {
 	return b.String()
 }
 
-// sequence returns the length of a flag's tags that s begins with, 0 if there are none.
+// sequence returns the length of the tags of a flag at the start of s, 0 if s does not begin with
+// such tags.
 func (c *VisibleRun) sequence(s string) int {
 	if c.last != '🏴' {
 		return 0
@@ -167,8 +168,8 @@ var joining = []*unicode.RangeTable{
 // spaceless are scripts that separate words by a zero-width space.
 var spaceless = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Javanese, unicode.Balinese, unicode.Tai_Tham, unicode.Tibetan}
 
-// hidden are characters that turn the order of writing round, part lines or take no
-// room, and that no text needs to be read.
+// hidden are characters that reverse the order of writing, break lines or take no room. No text
+// needs them to be readable.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // a hyphen that is not there

@@ -165,8 +165,8 @@ func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
 // row is a file with its action and the entries that it gets.
 type row struct{ action, path, what string }
 
-// fileRows returns a row for each file except those left alone. A file that two hosts read has
-// one row.
+// fileRows returns a row for each file, except for files that are left alone. A file that two
+// hosts read has one row.
 func fileRows(in *install.Installer, files []install.Change) (out []row) {
 	for _, c := range files {
 		if c.Error != "" {

@@ -46,7 +46,7 @@ func (m *metricsFlags) check() error {
 	return nil
 }
 
-// open begins to measure if the flags or the environment ask for it. hosts is passed to
+// open begins to measure if the flags or the environment select metrics. hosts is passed to
 // [telemetry.Options].
 func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.Book, hosts bool) (*telemetry.Telemetry, error) {
 	log := logger(a)

@@ -37,7 +37,7 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 	return pl, markdownstore.PathLike(s), nil
 }
 
-// cutBehindName splits an argument after a file's name if the text after the name is no line
+// cutBehindName splits an argument after a file's name if the text after the name is not a line
 // number.
 func cutBehindName(s string) (name, rest string, ok bool) {
 	for _, sep := range []string{".md:", ".md#"} {

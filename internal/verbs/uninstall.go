@@ -126,7 +126,7 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	return cmp.Or(err, leftAlone(doc.Files))
 }
 
-// takeOut changes the files, and removes the state if the flags ask for it. It creates no state
+// takeOut changes the files, and removes the state if the flags select this. It creates no state
 // folder.
 func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc *uninstallJSON) (err error) {
 	release := func() {}

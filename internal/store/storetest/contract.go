@@ -40,7 +40,7 @@ func Contract(t *testing.T, k Kind) {
 	for _, c := range []struct {
 		name  string
 		f     func(t *rapid.T, k Kind, s store.Store)
-		draws bool // whether the steps are drawn; else they are the same every time
+		draws bool // whether the steps are drawn at random
 	}{{"whatever is done", whateverIsDone, true}, {"handles", handles, false}, {"locks", locks, true}, {"deferred", deferred, true}, {"wait", wait, false}, {"refused", refused, true}, {"torn", torn, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0

@@ -94,7 +94,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	return st, err
 }
 
-// part returns how many of n bytes to write.
+// part returns the number of bytes to write, at most n.
 func (j *journal) part(op Op, n int) (int, error) {
 	err := j.s.step(op, j.at)
 	if err == nil {

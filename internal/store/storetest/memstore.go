@@ -60,7 +60,7 @@ type core struct {
 	// names, in order.
 	disk    map[string]*node
 	changes []change
-	locks   map[string]int // how many share it, -1 for one who holds it alone
+	locks   map[string]int // the number of holders that share it, or -1 for an exclusive holder
 	fault   fault
 	unread  func(name string) error
 	dead    bool
