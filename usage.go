@@ -16,11 +16,12 @@ import (
 type Usage struct {
 	// InputTokens is uncached input: neither read from nor written to a cache.
 	InputTokens int `json:"input_tokens"`
-	// CacheReadTokens was served from the cache.
+	// CacheReadTokens is the input that was read from the cache.
 	CacheReadTokens int `json:"cache_read_tokens"`
-	// CacheWrite5mTokens and CacheWrite1hTokens were written, by lifetime.
-	// Providers with one lifetime only use the first.
+	// CacheWrite5mTokens is the input that was written to the cache with a lifetime of five
+	// minutes. Providers with only one lifetime use this field.
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
+	// CacheWrite1hTokens is the input that was written to the cache with a lifetime of an hour.
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
 	// OutputTokens as recorded. Streaming hosts often record a stub: never
 	// rely on it for context size.
@@ -32,8 +33,8 @@ func (u Usage) InputTotal() int {
 	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
 
-// A usage object has some of these counts, each under one of a few names. A figure of the cache
-// is part of the prompt's own (Within) or in addition to it (Beside).
+// A usage object has some of these counts. Each count has one of a few names. A figure of the
+// cache is part of the prompt's figure (Within) or in addition to it (Beside).
 const (
 	whole         = iota // the prompt with all that a cache had or took of it
 	rest                 // that, or the prompt without: the figures of the cache decide
@@ -50,9 +51,9 @@ const (
 	counts
 )
 
-// members are the names of the counts: of the Messages API, chat completions and additions of
-// others to them, the Responses API and Codex, Gemini, Pi and Gemini's command line, and our own.
-// The name after a dot is a member of an object.
+// members are the names of the counts in the Messages API, in chat completions and their
+// extensions, in the Responses API and Codex, in Gemini, in Pi and Gemini's command line, and in
+// this package. The name after a dot is a member of an object.
 var members = [counts][]string{
 	whole:         {"prompt_tokens", "promptTokenCount", "prompt_token_count"},
 	rest:          {"input_tokens", "input"},
@@ -73,9 +74,9 @@ var members = [counts][]string{
 // Gemini's usageMetadata; as Codex, Pi and Gemini CLI record it; or with the members of this
 // type. It subtracts the cached tokens from a figure that includes them, so that the fields are
 // disjoint. It ignores unknown members and members that are null. An empty object is no usage.
-// UnmarshalJSON returns an error that names the member if a figure is no whole number, negative
-// or impossibly large, if figures contradict each other, or if it knows none of an object's
-// members.
+// UnmarshalJSON returns an error that names the member if a figure is not a whole number, is
+// negative or is impossibly large. It also returns an error if figures contradict each other, or
+// if it knows none of an object's members.
 func (u *Usage) UnmarshalJSON(data []byte) error {
 	if string(bytes.TrimSpace(data)) == "null" {
 		return nil
@@ -90,8 +91,8 @@ func (u *Usage) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadUsage is [Usage.UnmarshalJSON] for an object that may be missing: nil where raw is
-// empty or null, and where no figure is over 0.
+// ReadUsage is [Usage.UnmarshalJSON] for an object that may be missing. It returns nil if raw is
+// empty or null, or if no figure is over 0.
 func ReadUsage(raw []byte) (*Usage, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -153,8 +154,8 @@ func readFigures(data []byte) (*figures, error) {
 	return f, nil
 }
 
-// take notes a figure. Gateways fill members of several providers, some with 0: that
-// does not contradict another name's figure.
+// take notes a figure. Gateways fill members of several providers, some with 0. A 0 does not
+// contradict another name's figure.
 func (f *figures) take(count, n int, name string) error {
 	switch {
 	case n == 0:
@@ -169,7 +170,7 @@ func (f *figures) take(count, n int, name string) error {
 // mostTokens is more than any prompt holds, and leaves sums of bills far from overflow.
 const mostTokens = min(1<<40, math.MaxInt/8)
 
-// tokens reads a whole number, also one that is written as 1e3 or 1000.0.
+// tokens reads a whole number, which may also be written as 1e3 or 1000.0.
 func tokens(raw json.RawMessage) (int, error) {
 	text := string(raw)
 	if text == "null" {
@@ -187,7 +188,7 @@ func tokens(raw json.RawMessage) (int, error) {
 	return int(n), nil
 }
 
-// usage makes disjoint fields of the figures.
+// usage converts the figures to disjoint fields.
 func (f *figures) usage() (Usage, error) {
 	read, err := f.both(readWithin, readBeside)
 	if err != nil {
@@ -210,7 +211,8 @@ func (f *figures) usage() (Usage, error) {
 	return u, err
 }
 
-// both returns a figure of the cache, whichever way it is given.
+// both returns a figure of the cache, whether it is part of the prompt's figure or in addition to
+// it.
 func (f *figures) both(within, beside int) (int, error) {
 	if a, b := f.n[within], f.n[beside]; a > 0 && b > 0 && a != b {
 		return 0, fmt.Errorf("%s is %d and %s is %d, which are the same tokens", f.name[within], a, f.name[beside], b)
@@ -249,7 +251,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	return left, nil
 }
 
-// any returns the first name under which one of the counts is found, "" if none does.
+// any returns the first name under which one of the counts was found, "" if none was found.
 func (f *figures) any(of ...int) string {
 	for _, c := range of {
 		if f.name[c] != "" {

@@ -14,11 +14,11 @@ type Need int
 
 // The needs of methods, each more than the one before.
 const (
-	// NeedRead changes nothing that is kept.
+	// NeedRead is for methods that change no stored data.
 	NeedRead Need = iota + 1
 	// NeedWrite changes memory, a session, or data derived from them.
 	NeedWrite
-	// NeedOperate is about the server itself, and is for its operator.
+	// NeedOperate is for methods about the server itself. It is the operator's permission.
 	NeedOperate
 )
 
@@ -30,9 +30,9 @@ func (n Need) String() string {
 type reach int
 
 const (
-	// reachNone is nothing that is kept.
+	// reachNone is for methods that use no stored data.
 	reachNone reach = iota + 1
-	// reachSession is a session that the call names, and memory.
+	// reachSession is memory and the session that the call names.
 	reachSession
 	// reachAll is all sessions.
 	reachAll
@@ -79,20 +79,24 @@ var needs = map[string]struct {
 	"tools.call":          {NeedWrite, reachSession}, // a tool that only reads, less
 }
 
-// Asked describes a call for a decision whether it is allowed. It is made from the parameters
-// that were read, so that the decision and the call use the same values.
+// Asked describes a call for the decision whether the call is allowed. It is made from the
+// decoded parameters, so that the decision and the call use the same values.
 type Asked struct {
 	Method string
 	Need   Need
-	// Whole: it reaches beyond the sessions that it names, to all of them.
+	// Whole reports whether the call reaches all sessions, in addition to the sessions that it
+	// names.
 	Whole bool
-	// Sessions are those that it names, by their keys; the first is the one that it is of.
+	// Sessions are the keys of the sessions that the call names. The first key is the session
+	// that the call belongs to.
 	Sessions []string
-	// Agent is the agent that it says to speak for, "" if it says none.
+	// Agent is the agent that the call claims to speak for, "" if it names none.
 	Agent string
-	// Private: it says that its session is private, which shows past sessions too.
+	// Private reports whether the call says that its session is private. A private session also
+	// shows past sessions.
 	Private bool
-	// Blobs: it names content by its hash, which any session may have.
+	// Blobs reports whether the call names content by its hash. The content may belong to any
+	// session.
 	Blobs bool
 }
 
@@ -156,7 +160,8 @@ func (s *sourceCall) with(out said) said {
 	return out
 }
 
-// ofUpdates adds the sessions that updates are of, and whether they are all's.
+// ofUpdates adds the sessions that the updates belong to, and whether an update is for all
+// sessions.
 func ofUpdates(updates []journal.Update, out said) said {
 	for _, u := range updates {
 		if u.Session != "" {
@@ -167,7 +172,7 @@ func ofUpdates(updates []journal.Update, out said) said {
 	return out
 }
 
-// hash is how content is named.
+// hash matches the name of content.
 var hash = regexp.MustCompile(`[0-9a-fA-F]{64}`)
 
 // namesHash reports whether any text in a JSON value holds a hash, also in members that a

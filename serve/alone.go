@@ -10,14 +10,14 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Caller is who sends messages that come by themselves, as over HTTP.
+// Caller is a client that sends each message by itself, without a stream, as over HTTP.
 type Caller struct {
-	// Name tells callers apart: each has bounds of its own, and may use only the held
+	// Name tells callers apart. Each caller has bounds of its own, and may use only the held
 	// conversations that it handed in itself.
 	Name string
-	// May refuses a call before anything is done for it; nil allows all.
+	// May refuses a call before the call has any effect. A nil May allows all calls.
 	May func(Asked) *Error
-	// Notify gets the notifications of a call before its answer is there. It must allow calls by
+	// Notify gets the notifications of a call before the call's answer. It must allow calls by
 	// several goroutines at once, and calls shortly after the answer. A nil Notify drops them.
 	Notify func(Reply)
 	// Turn waits until the caller's work may use a processor, and returns the function that ends
@@ -25,7 +25,7 @@ type Caller struct {
 	Turn func(ctx context.Context) (done func())
 }
 
-// turn calls Turn if there is one.
+// turn calls Turn unless Turn is nil.
 func (c *Caller) turn(ctx context.Context) (done func()) {
 	if c == nil || c.Turn == nil {
 		return func() {}
@@ -33,42 +33,45 @@ func (c *Caller) turn(ctx context.Context) (done func()) {
 	return c.Turn(ctx)
 }
 
-// Reply is the answer to a message that came by itself.
+// Reply is the answer to a message that came without a stream.
 type Reply struct {
 	out *output // nil if there is none
 	// Error is the error of a single message, nil if it succeeded. In a batch each answer has its
 	// own.
 	Error *Error
-	// Methods are the methods that were named. Session is the session of the first call that
-	// names one, "" if none does.
+	// Methods are the methods that the message names.
 	Methods []string
+	// Session is the session of the first call that names a session. It is "" if no call names
+	// one.
 	Session string
 }
 
-// Empty reports whether there is none, as to notifications.
+// Empty reports whether there is no answer, as for notifications.
 func (r Reply) Empty() bool { return r.out == nil }
 
-// Size is how many bytes it has, -1 if that is not known before they are written.
+// Size returns the length of the answer in bytes. It returns -1 if the length is not known before
+// the answer is written.
 func (r Reply) Size() int { return r.out.size() }
 
-// WriteTo writes it on a line, in pieces of at most 64 KiB.
+// WriteTo writes the answer on a line, in pieces of at most 64 KiB.
 func (r Reply) WriteTo(w io.Writer) (int64, error) { return r.out.WriteTo(w) }
 
-// JSON is it in one piece.
+// JSON returns the answer in one piece.
 func (r Reply) JSON() []byte {
 	var b bytes.Buffer
 	_, _ = r.WriteTo(&b) // a buffer takes it
 	return b.Bytes()
 }
 
-// Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, Answer stops
-// waiting: a call that has not begun is not carried out, and one that has begun is completed.
+// Answer carries out one message or one batch in the same way as a line of a stream. If ctx ends,
+// Answer stops waiting: a call that has not begun is not carried out, and one that has begun is
+// completed.
 func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
 	done := who.turn(ctx)
 	if done == nil {
 		return Refusal(asError(ctx.Err()))
 	}
-	// Calls wait for turns of their own once this one is done.
+	// Calls wait for turns of their own after this turn has ended.
 	done = sync.OnceFunc(done)
 	defer done()
 	msgs, batch, err := parse(message)
@@ -112,11 +115,11 @@ func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply
 	}
 	done()
 	<-answered
-	// A call that was answered at its deadline may still run; Stop waits for it.
+	// A call that was answered at its deadline may still run. Stop waits for such a call.
 	return out
 }
 
-// Refusal is the answer to a message that was not looked at.
+// Refusal returns the answer to a message that is refused before it is parsed.
 func Refusal(err *Error) Reply { return Reply{out: encode(answer("", nil, err)), Error: err} }
 
 // roomOf returns the counter of a caller's calls.
@@ -132,14 +135,14 @@ func (s *Server) roomOf(name string) (*room, func()) {
 	return r, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		// Calls that outlive their answer hold it as well, so that they still count.
+		// Calls that outlive their answer also keep the counter, so that they still count.
 		if r.open--; r.open == 0 && r.taken.Load() == 0 {
 			delete(s.rooms, name)
 		}
 	}
 }
 
-// Ready reports whether the server takes calls, and its index can be asked.
+// Ready returns an error if the server takes no calls or its index can't be searched.
 func (s *Server) Ready(ctx context.Context) error {
 	if s.ending() {
 		return errStopping()
@@ -154,20 +157,20 @@ func (s *Server) Ready(ctx context.Context) error {
 // Release releases sessions that had no call for a while.
 func (s *Server) Release() { s.desk.k.ReleaseIdle(releaseIdle) }
 
-// ErrScope is the refusal of a call that a caller may not make.
+// ErrScope refuses a call that the caller may not make.
 func ErrScope(message, hint string) *Error { return newError(codeScope, "SCOPE", message, hint) }
 
-// ErrToken is the refusal of an unknown caller.
+// ErrToken refuses an unknown caller.
 func ErrToken(message, hint string) *Error { return newError(codeToken, "TOKEN", message, hint) }
 
-// ErrBusy is the refusal of a message because the server is full.
+// ErrBusy refuses a message because the server is full.
 func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", message, hint) }
 
-// ErrStopping is the refusal of a message by a server that ends.
+// ErrStopping refuses a message because the server ends.
 func ErrStopping() *Error { return errStopping() }
 
-// ErrRequest is the refusal of a message for how it came.
+// ErrRequest refuses a message because of its transport.
 func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }
 
-// ErrTooLong is the refusal of a message that is longer than it may be.
+// ErrTooLong refuses a message that is longer than most bytes.
 func ErrTooLong(most int) *Error { return tooLong(most) }

@@ -21,10 +21,10 @@ import (
 type conn struct {
 	s *Server
 	r *bufio.Reader
-	// alone is who sent a message that came by itself, nil on a stream.
+	// alone is the caller of a message that came without a stream. It is nil on a stream.
 	alone *Caller
-	// gone ends when no caller waits for answers any more. Calls that have not begun then are not
-	// carried out. nil never ends, as on a stream.
+	// gone ends when no caller waits for answers any more. Calls that have not begun by that time
+	// are not carried out. A nil gone never ends, as on a stream.
 	gone context.Context
 
 	writing sync.Mutex
@@ -32,13 +32,13 @@ type conn struct {
 	failed  bool
 
 	mu sync.Mutex
-	// calls are those that have not been answered, by id.
+	// calls are the unanswered calls, by id.
 	calls map[string]*call
 	room  *room
 	wait  sync.WaitGroup
 }
 
-// room counts the calls of a client that have not ended, notifications too.
+// room counts the calls of a client that have not ended, including notifications.
 type room struct {
 	taken atomic.Int64
 	open  int // messages of the caller that are being answered; guarded by the server's mu
@@ -48,11 +48,11 @@ type room struct {
 const (
 	callWaits int32 = iota
 	callRuns
-	// callLeft: the caller went away before the call began.
+	// callLeft means that the caller went away before the call began.
 	callLeft
 )
 
-// call is a request on its way.
+// call is a request that is being carried out.
 type call struct {
 	c      *conn
 	id     string
@@ -76,7 +76,7 @@ func (cl *call) heldKey(session, branch string) heldKey {
 	return key
 }
 
-// close ends the connection, if it is one.
+// close ends the connection, if there is one.
 func (c *conn) close() {
 	if nc, ok := c.w.(net.Conn); ok {
 		nc.Close()
@@ -110,7 +110,7 @@ func tooLong(most int) *Error {
 
 var errLineTooLong = errors.New("line too long")
 
-// line reads a line, nil if it is blank. A longer one than is allowed is passed over.
+// line reads a line. It returns nil for a blank line. It skips a line that is too long.
 func (c *conn) line(in *cutter) (*Message, error) {
 	size, err := jsonl.NextLine(c.r, c.s.opt.LineBytes, func(part []byte) { _, _ = in.Write(part) }) // it takes everything
 	if size > c.s.opt.LineBytes {
@@ -147,7 +147,7 @@ func (c *conn) handle(m *Message) {
 	}
 }
 
-// batch answers all messages by one list, in their order.
+// batch answers all messages with one list, in the order of the messages.
 func (c *conn) batch(msgs []parsed, reply func([]*response)) {
 	answers := make([]*response, len(msgs))
 	var open atomic.Int64
@@ -169,7 +169,7 @@ func (c *conn) batch(msgs []parsed, reply func([]*response)) {
 	}
 }
 
-// take carries out a message. reply is called once, with nil for a notification.
+// take carries out a message. It calls reply once, with nil for a notification.
 func (c *conn) take(p parsed, reply func(*response)) {
 	to := func(result any, err *Error) {
 		if p.id == "" {
@@ -211,7 +211,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	c.start(p.id, m, args, reply)
 }
 
-// start begins a call, or replies why not.
+// start begins a call, or replies with the reason why the call can't begin.
 func (c *conn) start(id string, m method, args params, reply func(*response)) {
 	cl := &call{c: c, id: id, reply: reply}
 	if err := c.admit(cl); err != nil {
@@ -331,7 +331,7 @@ func (cl *call) answer(result any, err *Error) {
 	})
 }
 
-// notify reports to the caller how far its call is.
+// notify reports a call's progress to its caller.
 func (cl *call) notify(method string, params any) {
 	n := notification{"2.0", method, params}
 	switch who := cl.c.alone; {
@@ -343,7 +343,7 @@ func (cl *call) notify(method string, params any) {
 	}
 }
 
-// cancelCall ends a call that has not been answered. One that has been is none.
+// cancelCall ends an unanswered call. It ignores the id of a call that has been answered.
 func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	var p struct {
 		ID json.RawMessage `json:"id"`
@@ -362,7 +362,7 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// write sends a message on a line of its own. It continues for a slow reader, as long as the
+// write sends a message on a line of its own. It does not fail for a slow reader, as long as the
 // reader reads at all.
 func (c *conn) write(v any) {
 	doc := encode(v)
@@ -382,7 +382,7 @@ func (c *conn) write(v any) {
 	}
 }
 
-// patient gives whoever reads the same time for each piece.
+// patient gives the reader of a connection the same time for each piece.
 type patient struct{ net.Conn }
 
 func (p patient) Write(b []byte) (int, error) {

@@ -20,47 +20,48 @@ import (
 const (
 	// lockName is the file whose lock the daemon of a state directory holds.
 	lockName = "serve.lock"
-	// joinWait is how long a second instance waits for the first to listen, or to end.
+	// joinWait is how long a second instance waits until the first instance listens or ends.
 	joinWait = 10 * time.Second
 	// releaseIdle is how long a session that nobody calls stays in memory.
 	releaseIdle = 15 * time.Minute
-	// lastWait is how long a stop waits for answers to be read.
+	// lastWait is how long a stop waits until the answers are read.
 	lastWait = 2 * time.Second
-	// DefaultDrain is how long a stop waits for calls that were taken.
+	// DefaultDrain is how long a stop waits for accepted calls.
 	DefaultDrain = 10 * time.Second
 )
 
-// Daemon is how a state directory is served.
+// Daemon describes how to serve a state directory.
 type Daemon struct {
 	StateDir string
-	// Open opens the kernel, once it is sure that this process is to serve.
+	// Open opens the kernel. It is called once this process holds the lock.
 	Open func(context.Context) (*kernel.Kernel, *Options, error)
-	// Idle ends the daemon when nobody was connected for so long; 0 is never.
+	// Idle is the time without a connection after which the daemon ends. 0 is never.
 	Idle time.Duration
-	// Drain is how long a stop waits for calls; default DefaultDrain.
+	// Drain is how long a stop waits for calls. Default: DefaultDrain.
 	Drain time.Duration
-	// Listening, if not nil, is told the socket once it can be connected to, and
-	// whether another process is the daemon.
+	// Listening, if not nil, is called once the socket accepts connections. The argument joined
+	// says whether another process is the daemon.
 	Listening func(socket string, joined bool)
 	// Beside, if not nil, opens another way to the server before Listening is called. It returns
 	// the function that closes this way once the server has stopped.
 	Beside func(*Server) (func(context.Context) error, error)
-	// Alone: another process that serves the state directory is an error that wraps
-	// ErrServed, and is not joined.
+	// Alone makes Run return an error that wraps ErrServed if another process serves the state
+	// directory. Otherwise Run joins that process.
 	Alone bool
-	// In and Out are a client of this process; nil serves the socket alone.
+	// In and Out are the stream of a client of this process. If they are nil, the daemon serves
+	// only the socket.
 	In  io.Reader
 	Out io.Writer
-	// Logger logs events that no caller is told of; nil discards them.
+	// Logger logs events that are not reported to a caller. A nil Logger discards them.
 	Logger *slog.Logger
 }
 
 // ErrServed reports that another process serves a state directory.
 var ErrServed = errors.New("another process serves this state folder already")
 
-// Run serves until ctx ends, a caller asks for the end, the stream ends with nobody
-// connected to the socket, or nobody was for long. If another process serves the state
-// directory it joins that: it relays its stream, or, without one, returns at once.
+// Run serves until ctx ends, a caller calls shutdown, the stream ends with nobody connected to
+// the socket, or nobody was connected for the time Idle. If another process serves the state
+// directory, Run relays its stream to that process. Without a stream it returns at once.
 func (d *Daemon) Run(ctx context.Context) error {
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
@@ -98,7 +99,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
-// Hold keeps daemons from a state directory, until release is called.
+// Hold prevents a daemon from serving a state directory until the caller calls release.
 func Hold(stateDir string) (release func(), err error) {
 	state := store.Files(stateDir)
 	release, err = state.Lock(lockName, store.Alone)
@@ -111,7 +112,7 @@ func Hold(stateDir string) (release func(), err error) {
 	return release, nil
 }
 
-// serve returns the daemon. It holds the lock.
+// serve runs the daemon. The caller must hold the lock.
 func (d *Daemon) serve(ctx context.Context) (err error) {
 	k, opt, err := d.Open(ctx)
 	if err != nil {
@@ -157,7 +158,7 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 	if e := s.Stop(stop); e != nil {
 		err = errors.Join(err, fmt.Errorf("stop: calls were still running after %v", drain))
 	}
-	// Answers are on their way, though the calls have ended.
+	// The calls have ended, but answers may not be read yet.
 	last, cancel := context.WithTimeout(context.Background(), lastWait)
 	defer cancel()
 	return errors.Join(err, shut(last))
@@ -193,7 +194,7 @@ func (d *Daemon) wait(ctx context.Context, s *Server, failed, ended <-chan error
 	}
 }
 
-// relay joins the daemon at the other end.
+// relay connects the stream of this process to the daemon of the socket.
 func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 	defer nc.Close()
 	if d.Listening != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// editCall is an edit of memory. It must name the text that the caller has read. Either Path and
-// Old name it: Old must be in the file once or begin on line From. Or Path and Version, from
-// read, name it: a passage with From and Lines, the whole file without them. memory.delete
-// removes the text. If the file has changed since, nothing is changed: the error is CONFLICT,
-// with the file's present state as current in its data. PERSON refuses an edit of text that a
-// person wrote, SECRET an edit of a file that holds a secret.
+// editCall is an edit of memory. It must name the text that the caller has read. There are two
+// ways to name the text. With Path and Old, Old must be in the file once or begin on line From.
+// With Path and the Version that read returned, From and Lines name a passage. Without From and
+// Lines the text is the whole file. memory.delete removes the text. If the file has changed since
+// the caller read it, the edit fails with CONFLICT, and current in the error's data has the
+// file's present state. PERSON refuses an edit of text that a person wrote, SECRET an edit of a
+// file that holds a secret.
 type editCall struct {
 	sessionCall
 	Path    string `json:"path" rpc:"required"`
@@ -30,10 +31,10 @@ type updateCall struct {
 	Text string `json:"text" rpc:"required"`
 }
 
-// editedFile is a file as an edit left it.
+// editedFile is the state of a file after an edit.
 type editedFile struct {
 	Path string `json:"path"`
-	// Version is "" for a file that is gone.
+	// Version is "" if the file no longer exists.
 	Version   string `json:"version"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
@@ -90,7 +91,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 
 type undoCall struct {
 	sessionCall
-	// Edit is the edit to undo; "" is the session's newest.
+	// Edit is the edit to undo. "" is the session's newest edit.
 	Edit string `json:"edit"`
 }
 
@@ -106,7 +107,7 @@ func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocu
 // /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md.
 type memoryToolCall struct {
 	sessionCall
-	// Input is the tool call's, as the model wrote it.
+	// Input is the input of the tool call, as the model wrote it.
 	Input json.RawMessage `json:"input" rpc:"required"`
 }
 
@@ -117,8 +118,8 @@ type memoryToolDocument struct {
 	IsError bool   `json:"is_error"`
 }
 
-// doMemoryTool answers a call of Anthropic's memory tool. A mistake of the model is an answer,
-// and no error of the protocol.
+// doMemoryTool answers a call of Anthropic's memory tool. A mistake of the model is reported in
+// the answer, and is not a protocol error.
 func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*memoryToolDocument, error) {
 	if len(p.Input) == 0 {
 		return nil, badParams(`input is the tool call's, such as {"command":"view","path":"/memories"}`, "there is no input")

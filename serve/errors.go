@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The error codes: those of JSON-RPC 2.0, those of the language server protocol for a
-// cancelled call, and the server's own.
+// The error codes are the codes of JSON-RPC 2.0, the language server protocol's codes for a
+// cancelled call, and the server's own codes.
 const (
 	codeParse     = -32700
 	codeRequest   = -32600
@@ -45,12 +45,12 @@ type Error struct {
 type ErrorData struct {
 	// Code is the reason in one word.
 	Code string `json:"code"`
-	// Hint is the way out, "" if there is none.
+	// Hint says how to fix the error. It is "" if there is no hint.
 	Hint string `json:"hint"`
-	// Started reports whether a call that was cancelled or overdue had begun: it may still
-	// be carried out, and delivering it again shows it.
+	// Started reports whether a call had begun when it was cancelled or overdue. Such a call may
+	// still be carried out. To learn its result, deliver it again.
 	Started bool `json:"started,omitempty"`
-	// MissingTokens is by how many tokens the smallest possible prompt does not fit.
+	// MissingTokens is the number of tokens by which the smallest possible prompt is too long.
 	MissingTokens int `json:"missing_tokens,omitempty"`
 	// Current is the present state of a file that has changed since it was read, with CONFLICT.
 	Current *Current `json:"current,omitempty"`
@@ -59,9 +59,10 @@ type ErrorData struct {
 // Current is the present state of a memory file.
 type Current struct {
 	Path string `json:"path"`
-	// Version is the file's, "" if there is none.
+	// Version is the version of the file. It is "" if the file does not exist.
 	Version string `json:"version"`
-	// Text is its lines StartLine to EndLine of Lines, secrets masked.
+	// Text has the lines StartLine to EndLine of the file, with secrets masked. Lines is the
+	// number of lines in the file.
 	Text      string `json:"text"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
@@ -78,28 +79,28 @@ func errNotJSON() *Error {
 	return newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
 }
 
-// ErrTooMuchText refuses a message with more than [MaxText].
+// ErrTooMuchText refuses a message that is longer than [MaxText].
 func ErrTooMuchText() *Error {
 	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the message has more than %d bytes besides the messages of conversations", MaxText),
 		"shorten its texts, hand long ones in as messages of the conversation, or split the batch")
 }
 
-// errTooMuchFor refuses a call that is longer than calls of its method may be.
+// errTooMuchFor refuses a call that is longer than most bytes, the bound of its method.
 func errTooMuchFor(method string, most int) *Error {
 	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("a call of %s has at most %d bytes", method, most), "shorten its texts")
 }
 
-// invalid returns an error of the message's form.
+// invalid returns the error of a message with an invalid form.
 func invalid(member, message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
 }
 
-// badParams returns an error of a call's parameters.
+// badParams returns the error of a call with wrong parameters.
 func badParams(hint, format string, args ...any) *Error {
 	return newError(codeParams, "INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
 }
 
-// asError gives an error its code, its reason and its way out.
+// asError adds the code, the reason and the hint to an error.
 func asError(err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -129,7 +130,7 @@ func asError(err error) *Error {
 	return e
 }
 
-// ErrorCode is the word for an error of the kernel's that answers carry.
+// ErrorCode returns the word that answers carry for an error of the kernel.
 func ErrorCode(err error) string { return asError(err).Data.Code }
 
 // reasons are the errors that a caller can act on.
@@ -159,7 +160,7 @@ var reasons = []struct {
 	{fs.ErrPermission, "PERMISSION", "check who owns the file"},
 }
 
-// reason finds the word and the way out for an error.
+// reason returns the word and the hint for an error.
 func reason(err error) (name, hint string) {
 	var small *budget.TooSmallError
 	var over *api.OverflowError

@@ -13,26 +13,27 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation has the messages that a host hands in: all of them, or the new ones after those
-// that the server holds.
+// conversation has the messages that a host hands in. They are all messages, or only the messages
+// after the ones that the server holds.
 type conversation struct {
 	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
 	Dialect string `json:"dialect" rpc:"anthropic|openai|codex|pi"`
-	// Base is the mark of the conversation that an answer gave; Keep is how many of
-	// its messages are kept, nil for all.
+	// Base is the mark of the held conversation, from the last answer.
 	Base string `json:"base"`
-	Keep *int   `json:"keep"`
-	// Messages are the rest, Keys their ids, "" for one without. Members that are not known are
-	// kept. Those of chat completions may begin with system messages.
+	// Keep is how many messages of the held conversation are kept. Without it all are kept.
+	Keep *int `json:"keep"`
+	// Messages are the messages after the kept ones. Unknown members of a message are kept. In
+	// chat completions the list may begin with system messages.
 	Messages []json.RawMessage `json:"messages" rpc:"objects"`
-	Keys     []string          `json:"keys"`
-	// values are the messages as they are held. In a message that was just read, Messages has the
-	// number of their list.
+	// Keys are the ids of the messages, "" for a message without an id.
+	Keys []string `json:"keys"`
+	// values are the messages as they are held. In a request that was just read, Messages has
+	// only the number of the list that holds them.
 	values []string
 }
 
-// fill replaces the number of a list by its messages. Only lists of a conversation's messages
-// have a number.
+// fill replaces the number of a list by the messages of the list. Only lists of a conversation's
+// messages have a number.
 func (c *conversation) fill(lists [][]string) {
 	if len(c.Messages) == 1 {
 		if n, err := strconv.Atoi(string(c.Messages[0])); err == nil && n < len(lists) { // as the reader wrote it
@@ -51,13 +52,14 @@ func (t *talkCall) handed() *conversation { return t.Conversation }
 
 // mark names the conversation that is held after a call.
 type mark struct {
-	// Base must be handed in with the next call. Count is the number of messages that are held.
-	Base  string `json:"base"`
-	Count int    `json:"count"`
+	// Base must be handed in with the next call.
+	Base string `json:"base"`
+	// Count is the number of messages that are held.
+	Count int `json:"count"`
 }
 
-// shelf holds conversations by caller, session and branch, the least recently used ones up to
-// a size. A conversation is used in its session's lane alone.
+// shelf holds conversations by caller, session and branch. Above a total size it drops the least
+// recently used conversations. A conversation is used only in the lane of its session.
 type shelf struct {
 	max    int64
 	prefix string
@@ -111,7 +113,8 @@ func newShelf(max int64) *shelf {
 	return &shelf{max: max, prefix: rand.Text()[:8] + ".", order: lru.New(), byKey: map[heldKey]*lru.Element{}}
 }
 
-// take takes a conversation off the shelf, nil if it is not there.
+// take removes a conversation from the shelf and returns it. It returns nil if the shelf does not
+// have the conversation.
 func (s *shelf) take(key heldKey) *held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +128,8 @@ func (s *shelf) take(key heldKey) *held {
 	return h
 }
 
-// put puts it back under a new mark, and others away if there is no room.
+// put returns a conversation to the shelf under a new mark. If there is no room, it drops other
+// conversations.
 func (s *shelf) put(h *held) *mark {
 	h.base = s.prefix + strconv.FormatInt(s.last.Add(1), 36)
 	h.bytes = 0
@@ -159,9 +163,10 @@ func (s *shelf) drop(session string) {
 	}
 }
 
-// receive adds the messages that a host handed in to the held conversation, and returns it; nil
-// if the host handed in none. The caller must put it back after the call succeeded. After a
-// failed call the host must hand in everything.
+// receive adds the messages that a host handed in to the held conversation, and returns the
+// conversation. It returns nil if the host handed in no conversation. The caller must put the
+// conversation back after the call succeeded. After a failed call the host must hand in all
+// messages.
 func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	if c == nil {
 		return nil, nil
@@ -197,7 +202,7 @@ func extend(h *held, c *conversation, values []string) (*held, error) {
 	return h, appendValues(h.intake, values, c.Keys)
 }
 
-// replace takes all messages; those that are held already are not read again.
+// replace replaces all messages. It does not read messages again that are already held.
 func replace(h *held, key heldKey, c *conversation, values []string) (*held, error) {
 	same := 0
 	if h != nil && h.intake.Dialect() == transcript.Dialect(c.Dialect) && len(c.Keys) == 0 {

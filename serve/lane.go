@@ -2,8 +2,8 @@ package serve
 
 import "sync"
 
-// lanes run jobs of the same lane one after the other, in the order in which they came, and all
-// others in parallel.
+// lanes run the jobs of one lane one after the other, in the order of their arrival. Jobs of
+// different lanes run in parallel.
 type lanes struct {
 	mu      sync.Mutex
 	waiting map[string][]func()
@@ -11,8 +11,7 @@ type lanes struct {
 
 func newLanes() *lanes { return &lanes{waiting: map[string][]func(){}} }
 
-// run puts f into the lane of a key. A lane has a goroutine while there is something
-// in it.
+// run adds f to the lane of a key. A lane has a goroutine while it has jobs.
 func (l *lanes) run(key string, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

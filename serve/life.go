@@ -10,9 +10,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// boundaryCall is a moment of a session's life. Without a conversation it uses the messages that
-// were planned or observed. A session without a record is refused as NO_SESSION, except by
-// start_session and if a conversation or updates are handed in.
+// boundaryCall has the parameters of a call at a boundary of a session, such as its start or its
+// end. Without a conversation the call uses the messages that were planned or observed. A session
+// without a record is refused as NO_SESSION, unless the method is start_session or a conversation
+// or updates are handed in.
 type boundaryCall struct {
 	sessionCall
 	sourceCall
@@ -33,10 +34,10 @@ type passed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-// pass is a way of the kernel to pass a boundary.
+// pass is a function of the kernel that passes a boundary.
 type pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
 
-// passing is the handler of a boundary that the kernel passes as it is.
+// passing returns the handler of a boundary that needs only the kernel's function.
 func passing(do pass) handler[*boundaryCall, *passed] {
 	return func(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
 		return passBoundary(ctx, d, c, p, nil, do)
@@ -82,14 +83,15 @@ func boundaryOf(d *desk, c *call, p *boundaryCall) (api.Boundary, *held, error) 
 
 type compactCall struct {
 	boundaryCall
-	// TargetTokens and TargetShare are the size to which the prompt should shrink, in tokens or
-	// as a share of the window; the smaller one counts.
-	TargetTokens int     `json:"target_tokens"`
-	TargetShare  float64 `json:"target_share"`
-	// Force cuts inside an open tool loop, too. Without it a loop is only cut when the cache is
-	// cold.
+	// TargetTokens is the size to which the prompt should shrink, in tokens. If TargetShare is
+	// also set, the smaller size counts.
+	TargetTokens int `json:"target_tokens"`
+	// TargetShare is the size to which the prompt should shrink, as a share of the window.
+	TargetShare float64 `json:"target_share"`
+	// Force also cuts inside an open tool loop. Without Force an open tool loop is cut only when
+	// the cache is cold.
 	Force bool `json:"force"`
-	// Call has the settings of the next call. Missing ones are taken from the last plan.
+	// Call has the settings of the next call. Missing settings are taken from the last plan.
 	Call *callSettings `json:"call"`
 }
 
@@ -118,7 +120,7 @@ type checkpointed struct {
 	// ID is the id of the newest checkpoint, "" if nothing was captured.
 	ID string `json:"id"`
 	// Text is YAML. Its meta names the session's source. Its token_usage is the provider's bill
-	// for the newest call that was observed, or without one the kernel's estimate.
+	// for the newest observed call. Without a bill it is the kernel's estimate.
 	Text         string `json:"text"`
 	Conversation *mark  `json:"conversation,omitempty"`
 }
@@ -148,10 +150,10 @@ func doCheckpoint(ctx context.Context, d *desk, cl *call, p *boundaryCall) (*che
 
 type restoreCall struct {
 	sessionCall
-	// Occasion is compaction, resume or new, which it is without.
+	// Occasion is compaction, resume or new. Default: new.
 	Occasion string `json:"occasion"`
-	// Resolver is the tool or command by which the reader gets the content of an id; without it
-	// the text names no ids.
+	// Resolver is the tool or command by which the reader gets the content of an id. Without a
+	// resolver the text names no ids.
 	Resolver string `json:"resolver"`
 }
 
@@ -171,17 +173,18 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 	return &doc, nil
 }
 
-// flushTurnCall asks for the prompts of a silent turn in which the host's model writes down the
-// facts that should outlive a compaction. With a session the prompt shows the messages since the
-// last such turn, with secrets masked and at most about 20,000 tokens, so that one completion
-// without tools is enough. An empty prompt in the answer means that there is nothing to ask.
+// flushTurnCall requests the prompts of a silent turn in which the host's model writes down the
+// facts that should outlive a compaction. For a session, the prompt shows the messages since the
+// last silent turn. Their secrets are masked and the prompt has at most about 20,000 tokens, so
+// that one completion without tools is enough. An empty prompt in the answer means that there is
+// nothing to ask.
 type flushTurnCall struct {
 	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
 	talkCall
-	// System and Prompt are prompts of the host's own.
+	// System and Prompt are the host's own prompts.
 	System string `json:"system"`
 	Prompt string `json:"prompt"`
 }
@@ -215,8 +218,8 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 type observeFlushCall struct {
 	sessionCall
 	Text string `json:"text" rpc:"required"`
-	// Section: the text is a longer one, in which memories are between a line <memory> and
-	// a line </memory>.
+	// Section means that Text is longer than the memories. The memories are between a line
+	// <memory> and a line </memory>.
 	Section bool `json:"section"`
 }
 

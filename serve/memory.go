@@ -17,7 +17,7 @@ type rememberCall struct {
 	sessionCall
 	// Text is Markdown.
 	Text string `json:"text" rpc:"required"`
-	// Path is a file of memory; by default today's log.
+	// Path is a file of memory. Default: today's log.
 	Path string `json:"path"`
 	// ID makes the call idempotent.
 	ID string `json:"id"`
@@ -44,11 +44,12 @@ func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*rememb
 
 type forgetCall struct {
 	sessionCall
-	// IDs are pages, spans and blobs; All is the whole session.
-	IDs    []string `json:"ids"`
-	All    bool     `json:"all"`
-	Reason string   `json:"reason"`
-	// Apply carries it out. Without it the answer lists the data that would be removed.
+	// IDs name the pages, spans and blobs to forget.
+	IDs []string `json:"ids"`
+	// All forgets the whole session.
+	All    bool   `json:"all"`
+	Reason string `json:"reason"`
+	// Apply removes the data. Without Apply the answer only lists the data that would be removed.
 	Apply bool `json:"apply"`
 }
 
@@ -64,18 +65,19 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.F
 	return &doc, nil
 }
 
-// searchCall searches memory. The first search makes the index and waits up to two seconds for
-// it; past that the reason is INDEXING, and asking again finds more.
+// searchCall searches memory. The first search builds the index and waits up to two seconds for
+// it. If the index is not complete after that time, the reason is INDEXING, and a later search
+// finds more.
 type searchCall struct {
 	caller
-	// SessionKey is whose past sessions are searched, too; "" searches files only.
+	// SessionKey is the session whose past sessions are also searched. "" searches only files.
 	SessionKey string `json:"session_key"`
 	Private    bool   `json:"private"`
 	// Query is the question in the user's words.
 	Query      string  `json:"query" rpc:"required"`
 	MaxResults int     `json:"max_results"`
 	MinScore   float64 `json:"min_score"`
-	// Lines has a result for each passage, not one for each place.
+	// Lines returns a result for each passage, instead of one result for each place.
 	Lines bool      `json:"lines"`
 	Now   time.Time `json:"now"`
 }
@@ -97,14 +99,14 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.S
 
 type readCall struct {
 	caller
-	// SessionKey is whose past sessions may be read.
+	// SessionKey is the session whose past sessions may be read.
 	SessionKey string `json:"session_key"`
 	Private    bool   `json:"private"`
-	// Path is a file of memory, or a past session of the session's agent; From counts lines
-	// from 1.
-	Path  string `json:"path" rpc:"required"`
-	From  int    `json:"from"`
-	Lines int    `json:"lines"`
+	// Path is a file of memory, or a past session of the session's agent.
+	Path string `json:"path" rpc:"required"`
+	// From is the first line to read, counted from 1.
+	From  int `json:"from"`
+	Lines int `json:"lines"`
 }
 
 func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, error) {
@@ -150,7 +152,7 @@ type writeCall struct {
 	Point   string `json:"point"`
 	By      string `json:"by"`
 	Project bool   `json:"project"`
-	// AllOrNothing commits no update if one is rejected.
+	// AllOrNothing commits no update if any update is rejected.
 	AllOrNothing bool             `json:"all_or_nothing"`
 	Updates      []journal.Update `json:"updates" rpc:"required"`
 }
@@ -187,12 +189,12 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
 }
 
-// toolsListCall asks for memory as tools for a model. It is refused as DISABLED if
+// toolsListCall requests the memory tools for a model. It is refused as DISABLED if
 // capabilities.tools is false.
 type toolsListCall struct {
 	sessionCall
 	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`
-	// All lists the tools and arguments that few conversations need, too.
+	// All also lists the tools and arguments that few conversations need.
 	All bool `json:"all"`
 }
 

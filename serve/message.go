@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// protocol is the version of the protocol that doc/rpc.md describes. A change that an
-// older client would misread makes it greater.
+// protocol is the version of the protocol that doc/rpc.md describes. It rises with a change that
+// an older client would misread.
 const protocol = 1
 
 // request is a call or, without an id, a notification.
@@ -19,7 +19,7 @@ type request struct {
 	id     string
 	method string
 	params json.RawMessage
-	// lists are those that were cut out of params, see [Message].
+	// lists are the lists that were cut out of params, see [Message].
 	lists [][]string
 }
 
@@ -49,8 +49,8 @@ func answer(id string, result any, err *Error) *response {
 	return r
 }
 
-// parse takes a message apart, or a batch of them. The error of an invalid message takes the
-// place of its answer.
+// parse parses a message or a batch of messages. If a message is invalid, its error is the answer
+// to the message.
 func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
 	text := bytes.TrimSpace(m.text)
 	if m.err != nil {
@@ -75,7 +75,7 @@ func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
 	return msgs, batch, nil
 }
 
-// parsed is a request, or why there is none.
+// parsed is a request, or the error of an invalid request.
 type parsed struct {
 	request
 	err *Error
@@ -117,7 +117,7 @@ func parseRequest(raw json.RawMessage) parsed {
 	return p
 }
 
-// validID gives an id in the form under which it is known.
+// validID returns an id in its canonical form.
 func validID(raw json.RawMessage) (string, bool) {
 	s := strings.TrimSpace(string(raw))
 	switch {

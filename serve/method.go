@@ -15,15 +15,15 @@ type desk struct {
 	k    *kernel.Kernel
 	opt  *Options
 	held *shelf
-	// shutdown asks whoever runs the server to end it.
+	// shutdown requests the end of the server.
 	shutdown func()
 }
 
-// handler answers a call with parameters and an answer of its own.
+// handler answers a call. Each handler has its own type of parameters and its own type of answer.
 type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, error)
 
-// method is a name that can be called, with a short description, its parameters, and the function
-// that answers.
+// method is a method of the protocol, with its name, a short description, its parameters, and the
+// function that answers.
 type method struct {
 	name, doc string
 	params    func() params
@@ -31,7 +31,7 @@ type method struct {
 	run       handler[params, any]
 }
 
-// define makes a row of the table.
+// define returns a row of the table.
 func define[P, R any, PP interface {
 	*P
 	params
@@ -40,7 +40,7 @@ func define[P, R any, PP interface {
 		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
 
-// table returns every method but $/cancelRequest, which is no call.
+// table returns every method except $/cancelRequest, which is not a call.
 func table() []method {
 	return []method{
 		define("initialize", "which protocol, workspace and bounds the server has", doInitialize),
@@ -82,8 +82,8 @@ func table() []method {
 // mostSmall bounds a call that hands in no text, in bytes: 64 KiB.
 const mostSmall = 64 << 10
 
-// mostOf bounds calls of methods that take neither conversations nor texts to keep, in bytes. All
-// others may have [MaxText].
+// mostOf bounds calls of methods that take neither conversations nor texts to keep, in bytes. The
+// bound of all other methods is [MaxText].
 var mostOf = map[string]int{
 	"search":     api.MaxQuestion + mostSmall,
 	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "retain": mostSmall,
@@ -91,8 +91,8 @@ var mostOf = map[string]int{
 	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
 }
 
-// Method is a method that can be called, with a short description and the structs for its
-// parameters and its answer.
+// Method is a method of the protocol, with a short description and the structs for its parameters
+// and its answer.
 type Method struct {
 	Name, Doc      string
 	Params, Result reflect.Type
@@ -107,7 +107,7 @@ func Methods() []Method {
 	return out
 }
 
-// IsMethod reports whether a method has a name.
+// IsMethod reports whether there is a method of that name.
 func IsMethod(name string) bool {
 	_, ok := needs[name]
 	return ok
@@ -125,7 +125,7 @@ func methodNames() []string {
 
 type initializeCall struct {
 	caller
-	// Protocol is the version that the client speaks; 0 doesn't say.
+	// Protocol is the version that the client speaks. It is 0 if the client does not say.
 	Protocol int        `json:"protocol"`
 	Client   clientInfo `json:"client"`
 }
@@ -152,7 +152,8 @@ type capabilities struct {
 	Methods  []string `json:"methods"`
 	Dialects []string `json:"dialects"`
 	Forms    []string `json:"forms"`
-	// Private: a call may say that its session is private. Without it all are shared.
+	// Private means that a call may say that its session is private. Without Private all sessions
+	// are shared.
 	Private      bool `json:"private"`
 	Tools        bool `json:"tools"`
 	MaxLineBytes int  `json:"max_line_bytes"`
@@ -172,13 +173,13 @@ func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*init
 // stopping is the answer to shutdown.
 type stopping struct{}
 
-// doShutdown asks whoever runs the server to end it. The answer is out before it ends.
+// doShutdown requests the end of the server. The server sends the answer before it ends.
 func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (*stopping, error) {
 	d.shutdown()
 	return &stopping{}, nil
 }
 
-// private reports whether a call's session is one person's own.
+// private reports whether a call's session belongs to one person.
 func (o *Options) private(said bool) bool { return said && o.Private }
 
 func orDefault(key string) string {
@@ -188,7 +189,8 @@ func orDefault(key string) string {
 	return key
 }
 
-// list is s, or the empty list: a document has no null where a list belongs.
+// list returns s, or the empty list if s is nil, so that a document has no null in the place of a
+// list.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}

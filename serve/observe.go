@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// turnCall hands in the conversation up to the end of a turn. It is one atomic commit, which is
-// idempotent. observe_tool_result commits the messages in the middle of a turn.
+// turnCall hands in the conversation up to the end of a turn. The call is one atomic, idempotent
+// commit. observe_tool_result commits the messages in the middle of a turn.
 type turnCall struct {
 	sessionCall
 	sourceCall
@@ -21,18 +21,18 @@ type turnCall struct {
 	// Usage is the bill: the object of the provider's answer (Messages API, chat completions,
 	// Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
 	// cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and
-	// output_tokens. Without it the newest message's own counts are taken. Other members are
-	// ignored here; figures that contradict each other are refused.
+	// output_tokens. Without Usage the newest message's own counts are taken. Other members are
+	// ignored. Figures that contradict each other are refused.
 	Usage *memkernel.Usage `json:"usage"`
-	// AdvancementKey makes the delivery idempotent; by default a hash of session and last
+	// AdvancementKey makes the delivery idempotent. Default: a hash of the session and the last
 	// message.
 	AdvancementKey string `json:"advancement_key"`
-	// input_transformations, diagnostics and prompt_cache_diagnostics are the members of the
-	// provider's answer, as they came.
+	// input_transformations, diagnostics and prompt_cache_diagnostics are members of the
+	// provider's answer, unchanged.
 	memkernel.ReportMembers
-	// Updates are as those of write.
+	// Updates have the form of the updates of write.
 	Updates []journal.Update `json:"updates"`
-	// More: another turn follows at once.
+	// More means that another turn follows at once.
 	More bool `json:"more"`
 }
 
@@ -69,7 +69,7 @@ func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe fun
 	return &observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 }
 
-// billed returns the usage, or the newest message's own.
+// billed returns the usage u, or the newest message's own usage if u is nil.
 func billed(u *memkernel.Usage, msgs []memkernel.Message) *memkernel.Usage {
 	if u != nil && *u != (memkernel.Usage{}) {
 		return u

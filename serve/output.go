@@ -12,15 +12,15 @@ import (
 // writePiece bounds one write, so that a wait for a slow reader can see progress.
 const writePiece = 64 << 10 // 64 KiB
 
-// output is JSON that is written in pieces: text that was encoded for it, and between that
-// existing JSON, which is not copied.
+// output is JSON that is written in pieces. A piece is newly encoded text, or existing JSON that
+// is not copied.
 type output struct {
 	pieces []piece
 	last   bytes.Buffer // the piece that is being encoded
 }
 
-// piece is JSON, or a part of it that ends outside of strings, by one or the other. There may
-// be space in it that is not written.
+// piece is JSON, or a part of JSON that ends outside of strings. Its content is in one of the two
+// fields. Space outside of strings is not written.
 type piece struct {
 	text  string
 	bytes []byte
@@ -42,7 +42,8 @@ func (d *output) value(v any) error {
 	return nil
 }
 
-// members encodes the members of a struct, which has some, into an object that is open.
+// members encodes the members of a struct into an object that is open. The struct must have
+// members.
 func (d *output) members(v any) error {
 	at := d.last.Len()
 	if err := d.value(v); err != nil {
@@ -57,7 +58,7 @@ func (d *output) members(v any) error {
 // text adds a copy of s.
 func (d *output) text(s string) { d.last.WriteString(s) }
 
-// verbatim adds a value that is JSON.
+// verbatim adds a JSON value without a copy.
 func (d *output) verbatim(p piece) error {
 	if !json.Valid(p.bytes) && !json.Valid([]byte(p.text)) { // neither is copied
 		return errNoJSON
@@ -83,7 +84,7 @@ func (d *output) add(of *output) {
 	d.last.Write(of.last.Bytes())
 }
 
-// size returns the length including the final line break, -1 if it is unknown.
+// size returns the length including the final line break. It returns -1 if the length is unknown.
 func (d *output) size() int {
 	if len(d.pieces) > 0 {
 		return -1
@@ -91,7 +92,7 @@ func (d *output) size() int {
 	return d.last.Len() + 1
 }
 
-// WriteTo writes it on a line of its own.
+// WriteTo writes the JSON on a line of its own.
 func (d *output) WriteTo(w io.Writer) (int64, error) {
 	to := &counted{w: w}
 	b := bufio.NewWriterSize(to, writePiece)
@@ -119,7 +120,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// cutUp writes a text in parts, each of which goes into the buffer.
+// cutUp writes a text in parts that fit into the buffer.
 func cutUp[T string | []byte](s T, write func(T) (int, error)) {
 	for len(s) > 0 {
 		n := min(len(s), writePiece/2)
@@ -130,7 +131,7 @@ func cutUp[T string | []byte](s T, write func(T) (int, error)) {
 	}
 }
 
-// spaceless calls run with the parts of JSON between the space outside of strings.
+// spaceless calls run with each part of JSON text, without the space outside of strings.
 func spaceless[T string | []byte](s T, run func(T)) {
 	from, quoted := 0, false
 	for i := 0; i < len(s); i++ {
@@ -147,7 +148,7 @@ func spaceless[T string | []byte](s T, run func(T)) {
 	run(s[from:])
 }
 
-// encode returns a message: a response, a list of them, or a notification.
+// encode encodes a message, which is a response, a list of responses, or a notification.
 func encode(v any) *output {
 	d := &output{}
 	switch v := v.(type) {
@@ -168,7 +169,8 @@ func encode(v any) *output {
 	return d
 }
 
-// output encodes a response, or that it can't be.
+// output encodes a response. If the encoding fails, it encodes an error in the place of the
+// response.
 func (r *response) output() *output {
 	d := &output{}
 	var err error
@@ -186,7 +188,7 @@ func (r *response) output() *output {
 	return d
 }
 
-// write writes a plan: its messages are not copied for it.
+// write writes a plan without a copy of its messages.
 func (p *planned) write(d *output) error {
 	if err := d.value(&p.plannedHead); err != nil {
 		return err

@@ -18,8 +18,7 @@ import (
 
 // caller has the parameters that every call may have.
 type caller struct {
-	// DeadlineMS is how long the call may take, in milliseconds; 0 is the server's
-	// default.
+	// DeadlineMS is how long the call may take, in milliseconds. 0 is the server's default.
 	DeadlineMS int64 `json:"deadline_ms"`
 }
 
@@ -31,11 +30,12 @@ func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) *
 
 // params are the parameters of a method.
 type params interface {
-	// lane returns the session whose earlier calls this call must wait for, "" for none.
+	// lane returns the session whose earlier calls this call must wait for. "" means that the
+	// call waits for no other call.
 	lane() string
-	// deadline returns how long the call may take, 0 if it doesn't say.
+	// deadline returns how long the call may take. It returns 0 if the call has no deadline.
 	deadline() time.Duration
-	// handed returns the conversation that is handed in, nil if there is none.
+	// handed returns the conversation that is handed in, or nil if the call has no conversation.
 	handed() *conversation
 	// said describes the data that the call reaches.
 	said() said
@@ -67,8 +67,8 @@ func decode(p *request, into params) *Error {
 	return nil
 }
 
-// decodeStrict decodes the members that the type has, and refuses others. Whole numbers may be
-// written as JSON allows, 1e3 and 1000.0.
+// decodeStrict decodes the members that the type has, and refuses others. Whole numbers may have
+// any JSON form, such as 1e3 and 1000.0.
 func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	for {
 		d := json.NewDecoder(bytes.NewReader(raw))
@@ -89,7 +89,7 @@ func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	}
 }
 
-// memberNames returns the JSON members of a struct, those of embedded ones too.
+// memberNames returns the JSON members of a struct, including the members of embedded structs.
 func memberNames(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -109,18 +109,19 @@ func memberNames(t reflect.Type) []string {
 // sessionCall has the common parameters of the calls of a session.
 type sessionCall struct {
 	caller
-	// SessionKey names the session; "" is "default".
+	// SessionKey names the session. "" is the session "default".
 	SessionKey string `json:"session_key"`
-	// Now is the time of the call; by default the server's.
+	// Now is the time of the call. Default: the server's time.
 	Now time.Time `json:"now"`
-	// Private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// Private means that the session belongs to one person, so that MEMORY.md and USER.md may be
+	// shown.
 	Private bool `json:"private"`
 }
 
 // sourceCall has the parameters that name a session's source.
 type sourceCall struct {
-	// SessionFile, Channel and AgentID are where the conversation comes from; checkpoints
-	// of the session name it from then on.
+	// SessionFile, Channel and AgentID say where the conversation comes from. Later checkpoints
+	// of the session name this source.
 	SessionFile string `json:"session_file"`
 	Channel     string `json:"channel"`
 	AgentID     string `json:"agent_id"`
@@ -132,7 +133,7 @@ func (s *sourceCall) source() checkpoint.Source {
 
 func (s *sessionCall) lane() string { return "session " + s.key() }
 
-// key returns the session's key, by the name that the kernel gives to one without.
+// key returns the session's key. Without a key it returns the kernel's default key.
 func (s *sessionCall) key() string { return orDefault(s.SessionKey) }
 
 // seconds returns a whole number of seconds as a duration.
@@ -144,7 +145,7 @@ func seconds(name string, n int64) (time.Duration, *Error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// texts reads a list of blocks, or a text in place of one.
+// texts reads a list of blocks, or a text in the place of the list.
 func texts(name string, raw json.RawMessage) ([]json.RawMessage, string, *Error) {
 	raw = bytes.TrimSpace(raw)
 	var text string

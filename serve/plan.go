@@ -18,9 +18,10 @@ var forms = []string{formItems, formBody, formNone}
 
 // The forms in which a plan's messages are handed out.
 const (
-	// formItems gives the places of the host's messages that are kept, and spells the others.
+	// formItems gives the places of the host's messages that are kept, and writes out all other
+	// messages.
 	formItems = "items"
-	// formBody is the whole request body, as the provider takes it.
+	// formBody is the whole request body in the provider's format.
 	formBody = "body"
 	// formNone has the figures alone.
 	formNone = "none"
@@ -28,21 +29,22 @@ const (
 
 // callSettings are the settings of a model call.
 type callSettings struct {
-	// Branch is the id of a sidechain; "" is the main line.
+	// Branch is the id of a sidechain. "" is the main line.
 	Branch string `json:"branch"`
 	// Model is the provider's id of the model.
 	Model string `json:"model"`
-	// ContextWindow is in tokens; 0 takes the price book's.
+	// ContextWindow is the size of the window in tokens. 0 takes the price book's window.
 	ContextWindow int `json:"context_window"`
-	// Reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
+	// Reserve is the room for the answer, in tokens. 0 takes a fifth of the window, but at least
+	// 8k and at most 40k.
 	Reserve int `json:"reserve"`
 	// FixedTokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int `json:"fixed_tokens"`
-	// System is the system prompt. Tools are the definitions in any provider's shape. The host
-	// sends its own in either case.
+	// System is the system prompt. Tools are the tool definitions in any provider's shape. The
+	// host must send both to the provider itself.
 	System json.RawMessage `json:"system" rpc:"texts"`
 	Tools  json.RawMessage `json:"tools" rpc:"objects"`
-	// Resolver is the tool by which the model follows pointers; without one nothing is
+	// Resolver is the tool by which the model follows pointers. Without a resolver nothing is
 	// shown as a pointer.
 	Resolver string `json:"resolver"`
 	// ToolChoice, Thinking, Effort and DropOption are settings that the provider's cache
@@ -51,16 +53,17 @@ type callSettings struct {
 	Thinking   string `json:"thinking"`
 	Effort     string `json:"effort"`
 	DropOption bool   `json:"drop_option"`
-	// Format is the format of the form body; by default the dialect's, for pi the model's.
+	// Format is the format of the form body. By default it is the dialect's format, or for the
+	// dialect pi the model's format.
 	Format   string    `json:"format" rpc:"anthropic|openai|responses"`
 	Overflow *overflow `json:"overflow"`
-	// Economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by
-	// default the setting.
+	// Economy decides between memory and cost. It is a word, or a number from 0 (save) to 1
+	// (keep). Default: the configured economy.
 	Economy cachelayout.Economy `json:"economy"`
 }
 
-// overflow is a provider's refusal of the last call as too long, or for thinking of another
-// conversation.
+// overflow is a provider's refusal of the last call, because the prompt was too long or contained
+// thinking of another conversation.
 type overflow struct {
 	Text   string `json:"text"`
 	Input  int    `json:"input_tokens"`
@@ -75,7 +78,7 @@ func (o *overflow) refusal() *api.Overflow {
 	return &api.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
 }
 
-// planCall asks for the messages to send with a model call. plan commits the new messages and
+// planCall requests the messages to send with a model call. plan commits the new messages and
 // records the plan. peek records nothing, and its pointers do not resolve. The conversation must
 // end with a user message or tool results, unless there is a prompt.
 type planCall struct {
@@ -83,22 +86,22 @@ type planCall struct {
 	sourceCall
 	callSettings
 	talkCall
-	// Prompt is a user prompt that is not in the conversation yet. Turn is its id, by which the
-	// later message is recognised.
+	// Prompt is a user prompt that is not in the conversation yet. Turn is the id of the prompt.
+	// By this id the server recognises the later message.
 	Prompt string `json:"prompt"`
 	Turn   string `json:"turn"`
-	// TTLSeconds is the cache lifetime that the host asks for; 0 is the one that was seen
-	// before, -1 lets the kernel choose.
+	// TTLSeconds is the cache lifetime that the host requests. 0 is the lifetime that was seen
+	// before. -1 lets the kernel choose.
 	TTLSeconds int64 `json:"ttl_seconds"`
 	// Memories are the results of the host's own memory.
 	Memories []memories `json:"memories"`
-	// Loaded are files that the host shows its model by itself, by their names.
+	// Loaded are the names of files that the host itself shows to its model.
 	Loaded []string `json:"loaded"`
-	// Form is how messages are handed out; items by default.
+	// Form is the form in which messages are handed out. Default: items.
 	Form string `json:"form" rpc:"items|body|none"`
 	// Explain adds layout, debug and deferred to the answer.
 	Explain bool `json:"explain"`
-	// MaxTokens is that of the body.
+	// MaxTokens is the max_tokens of the body.
 	MaxTokens int `json:"max_tokens"`
 	// KnownPlan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan"`
@@ -198,7 +201,7 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 	return req, nil
 }
 
-// request returns the request of a call, of no session.
+// request returns the request of a call, without a session.
 func (c *callSettings) request() (*api.PlanRequest, error) {
 	req := &api.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
@@ -272,8 +275,7 @@ func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
 	return tools, nil
 }
 
-// names are words of a type of their own as strings.
-// names are words of a type of their own.
+// names returns words of a named string type as plain strings.
 func names[S ~string](words []S) (out []string) {
 	for _, w := range words {
 		out = append(out, string(w))
@@ -281,7 +283,7 @@ func names[S ~string](words []S) (out []string) {
 	return out
 }
 
-// anyOf returns a list of names in words.
+// anyOf returns a list of names as a phrase.
 func anyOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -296,7 +298,7 @@ func oneOf(name, value string, of []string) error {
 	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
 }
 
-// outputTokens bounds an answer that a request body has to bound.
+// outputTokens returns the bound of the answer for a request body that must have one.
 func outputTokens(prices *cachelayout.Book, p *planCall, made *api.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens

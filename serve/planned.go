@@ -10,8 +10,9 @@ import (
 // planned is the answer to plan and peek.
 type planned struct {
 	plannedHead
-	// Items are the messages to send in the form "items"; a message that none covers is left out.
-	// A host whose provider does not merge messages of one role that follow each other does so.
+	// Items are the messages to send in the form "items". A message that no item covers is left
+	// out. If the provider does not merge consecutive messages of one role, the host must merge
+	// them.
 	Items []item `json:"items,omitempty"`
 	plannedCount
 	// Body is the request in the form "body".
@@ -23,9 +24,9 @@ type planned struct {
 type plannedHead struct {
 	Schema string `json:"schema" rpc:"memkernel/rpc_plan/v1"`
 	api.Outline
-	// Cut reports whether this plan removed older messages. Cold reports whether the provider's
-	// cache is assumed to be empty.
-	Cut  bool `json:"cut"`
+	// Cut reports whether this plan removed older messages.
+	Cut bool `json:"cut"`
+	// Cold reports whether the provider's cache is assumed to be empty.
 	Cold bool `json:"cold"`
 }
 
@@ -44,17 +45,17 @@ type plannedRest struct {
 	*api.Details `json:",omitempty"`
 }
 
-// item is a run of messages: unchanged ones of the host, or one message that is new or replaces
-// the host's.
+// item is a run of unchanged messages of the host, or one message that is new or replaces
+// messages of the host.
 type item struct {
-	// Host are the messages from one index to before the other, byte for byte as the host
-	// has them.
+	// Host is a range of the host's messages, which stay byte for byte unchanged. The first index
+	// is included, the second is not.
 	Host    *[2]int  `json:"host,omitempty"`
 	Message verbatim `json:"message,omitempty"`
-	// Known is an item of the plan that the caller said to have, in the place of the
-	// message that it spells.
+	// Known is an item of the plan that the caller named in known_plan. It replaces the message
+	// that this item contains.
 	Known *int `json:"known,omitempty"`
-	// Replaces are the host's messages in whose place the message is.
+	// Replaces is the range of the host's messages that the message replaces.
 	Replaces *[2]int `json:"replaces,omitempty"`
 }
 
@@ -63,8 +64,8 @@ type verbatim string
 
 func (v verbatim) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 
-// marker is a cache breakpoint after a message of the list that the items expand to; -1 is the
-// system prompt, -2 the tools.
+// marker is a cache breakpoint after a message of the list that the items expand to. -1 is a
+// breakpoint after the system prompt, -2 a breakpoint after the tools.
 type marker struct {
 	Message int `json:"message"`
 	// TTL is 5m, 1h or "".
@@ -86,7 +87,7 @@ func plannedOf(p *api.ContextPlan, explain bool) *planned {
 	return out
 }
 
-// spell hands the messages out in the form that was asked for.
+// spell hands out the messages in the requested form.
 func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held) error {
 	switch p.Form {
 	case formItems:
@@ -97,8 +98,8 @@ func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held
 	return nil
 }
 
-// spellItems spells the messages in the host's dialect, or, where it handed in none, in that
-// of the format.
+// spellItems writes the messages in the host's dialect. If the host handed in no conversation, it
+// writes them in the dialect of the format.
 func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) error {
 	var in *transcript.Intake
 	if h != nil {
@@ -121,7 +122,8 @@ func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) err
 	return nil
 }
 
-// rowOf returns an item as it is sent. has are the items that the caller has, by their JSON.
+// rowOf returns an item as it is sent. The map has contains the items that the caller has, by
+// their JSON.
 func rowOf(it transcript.Item, has map[string]int) item {
 	span := [2]int{it.From, it.To}
 	if it.JSON == "" {

@@ -9,20 +9,22 @@ import (
 	"strings"
 )
 
-// Message is a message, or a batch of them, as it was read: its text, in which each list of a
-// conversation's messages is one number, and these lists. So the messages are held once, each as
-// the string that an intake keeps, and the text that is parsed as a whole is small.
+// Message is a message or a batch of messages, as it was read. It has a text and the lists of the
+// conversations' messages. In the text each list is replaced by one number. So each message of a
+// conversation is held once, as the string that an intake keeps, and the text that is parsed as a
+// whole is small.
 type Message struct {
 	text  []byte
 	lists [][]string
-	// err refuses the message, because it is no JSON or too long. The text and the lists are empty then.
+	// err refuses the message, because it is not JSON or is too long. If err is set, the text and
+	// the lists are empty.
 	err *Error
 }
 
-// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText], where values are
-// too deep in each other, and at the bound of the called method once it has read the method's name, and
-// returns an [Error] then. size is how long the client says that the message is, -1 if it does not say. All
-// other errors are r's.
+// ReadMessage reads a message to its end, and carries nothing out. It returns an [Error] if the
+// text exceeds [MaxText], if values are nested too deep, or if the text exceeds the bound of the
+// called method. The parameter size is the length of the message according to the client, -1 if
+// the client does not say. All other errors come from r.
 func ReadMessage(r io.Reader, size int64) (*Message, error) {
 	c := cutter{size: size}
 	if _, err := io.Copy(&c, r); err != nil {
@@ -31,7 +33,7 @@ func ReadMessage(r io.Reader, size int64) (*Message, error) {
 	return c.end(), nil
 }
 
-// Text is a message that is held already.
+// Text returns a message whose bytes are already in memory.
 func Text(message []byte) *Message {
 	var c cutter
 	_, _ = c.Write(message) // it takes everything
@@ -39,9 +41,9 @@ func Text(message []byte) *Message {
 }
 
 const (
-	// maxDepth is how deep values may be in each other, as encoding/json has it.
+	// maxDepth is how deep values may be nested. It is the bound of encoding/json.
 	maxDepth = 10000
-	// cutChunk is how much of a list's element is held in one piece before it is whole.
+	// cutChunk is the size of the pieces in which an incomplete element of a list is held.
 	cutChunk = 64 << 10 // 64 KiB
 )
 
@@ -52,30 +54,34 @@ const (
 // at the right places.
 type cutter struct {
 	m Message
-	// depth is how many brackets are open, base how many of them are a batch's.
+	// depth is the number of open brackets. base is how many of these brackets belong to a batch.
 	depth, base int
 	begun       bool
-	// quoted: within a string; escaped: after a backslash in it.
+	// quoted means that the position is within a string. escaped means that it is after a
+	// backslash in the string.
 	quoted, escaped bool
-	// on is how far down the way to a list the open brackets are: 1 in a message, 2 in its
-	// params, 3 in the conversation, 4 in the list.
+	// on is the number of open brackets on the way to a list. It is 1 in a message, 2 in its
+	// params, 3 in the conversation and 4 in the list.
 	on int
-	// key is where the name of the last member begins in the text, valued whether its colon
-	// has come; both are of the innermost object that is on the way.
+	// key is the offset in the text at which the name of the last member begins. The member
+	// belongs to the innermost object on the way to a list.
 	key, keyEnd int
-	valued      bool
-	// method is the method that the innermost message calls, "" before it is read. methodAt is where
-	// its value begins in the text, 0 outside of that value; messageAt where the message begins.
-	method              string
+	// valued reports whether the colon of that member was read.
+	valued bool
+	// method is the method that the innermost message calls. It is "" before the name is read.
+	method string
+	// methodAt is the offset of the method's value in the text. It is 0 outside of that value.
+	// messageAt is the offset of the message.
 	methodAt, messageAt int
-	// size is how long the client says that everything is, or at most 0.
+	// size is the length of the whole input according to the client. It is 0 or negative if the
+	// client does not say.
 	size int64
 	// element is the element of a list that is being read.
 	element fragments
 }
 
-// way are the names of members that lead to a list. Those of structs are found in any case,
-// as encoding/json does.
+// way are the names of the members that lead to a list. The members of structs match in upper and
+// lower case, as in encoding/json.
 var way = [...]func(name string) bool{
 	1: func(name string) bool { return name == "params" },
 	2: func(name string) bool { return strings.EqualFold(name, "conversation") },
@@ -175,13 +181,14 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tracked reports whether the innermost open bracket is one on the way.
+// tracked reports whether the innermost open bracket is on the way to a list.
 func (c *cutter) tracked() bool { return c.on > 0 && c.depth == c.base+c.on }
 
-// naming reports whether a string that is met names a member that may lead on.
+// naming reports whether a string at this position is the name of a member that may lead to a
+// list.
 func (c *cutter) naming() bool { return c.tracked() && c.on < inList && !c.valued }
 
-// keep keeps a piece where it belongs.
+// keep adds a piece to the text or to the element that is being read.
 func (c *cutter) keep(p []byte) {
 	if c.on == inList {
 		c.element.add(p)
@@ -193,7 +200,8 @@ func (c *cutter) keep(p []byte) {
 	}
 }
 
-// fits refuses a text of a length if it is over the bound of the called method, or of all messages.
+// fits returns an error if a length is over the bound of the called method or over the bound of
+// all messages.
 func (c *cutter) fits(length int) *Error {
 	if most, ok := mostOf[c.method]; ok && length-c.messageAt > most {
 		return errTooMuchFor(c.method, most)
@@ -204,8 +212,8 @@ func (c *cutter) fits(length int) *Error {
 	return nil
 }
 
-// calls keeps the rest of a method's name if one ends here, and refuses the message if the client says
-// that it is longer than the method may have. It returns how many bytes it kept.
+// calls keeps the rest of a method's name if a name ends here. It refuses the message if its
+// length according to the client is over the method's bound. It returns how many bytes it kept.
 func (c *cutter) calls(rest []byte) int {
 	if c.on != 1 || c.methodAt == 0 {
 		return 0
@@ -222,7 +230,7 @@ func (c *cutter) calls(rest []byte) int {
 	return len(rest)
 }
 
-// open enters a bracket, which has been kept.
+// open enters a bracket. The bracket has already been kept.
 func (c *cutter) open(b byte) {
 	if c.depth++; c.depth > maxDepth {
 		c.m.err = errNotJSON()
@@ -289,10 +297,10 @@ func (c *cutter) leaveList() {
 	}
 }
 
-// drop discards all that was kept of a text that is no message.
+// drop discards the kept text and lists of an invalid message.
 func (c *cutter) drop() { c.m.text, c.m.lists, c.element = nil, nil, fragments{} }
 
-// blank reports whether there is nothing but space so far.
+// blank reports whether the text so far is only space.
 func (c *cutter) blank() bool { return c.m.err == nil && len(bytes.TrimSpace(c.m.text)) == 0 }
 
 // end says that nothing follows.
@@ -311,8 +319,8 @@ func (c *cutter) end() *Message {
 // jsonSpace has the characters that may separate values.
 const jsonSpace = " \t\r\n"
 
-// fragments are a text that comes in pieces, without the space around it. Their memory is reused,
-// so that a long text needs at most twice its size.
+// fragments are a text that comes in pieces, without leading and trailing space. Their memory is
+// reused, so that a long text needs at most twice its size.
 type fragments struct {
 	full, spare [][]byte // of cutChunk bytes each
 	last        []byte
@@ -339,7 +347,7 @@ func (f *fragments) add(p []byte) {
 	}
 }
 
-// text returns the text, and begins another.
+// text returns the text, and begins the next text.
 func (f *fragments) text() string {
 	var b strings.Builder
 	b.Grow(len(f.full)*cutChunk + len(f.last))

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// The bounds of a server, where Options say none.
+// The bounds of a server whose Options have none.
 const (
 	// MaxMessage bounds a message in bytes: 64 MiB.
 	MaxMessage = 64 << 20
@@ -28,51 +28,54 @@ const (
 	maxBatch           = 1000
 	// writeWait is how long a client may keep the server from writing an answer.
 	writeWait = 30 * time.Second
-	// acceptWait is how long nobody is let in after the system refused a connection.
+	// acceptWait is the pause after the system refused a connection.
 	acceptWait = 100 * time.Millisecond
 )
 
 // Options are settings of a Server. Nil, or the zero value, means the defaults.
 type Options struct {
-	// Workspace is the folder that the kernel is of, and StateDir its state directory,
-	// for callers to see.
+	// Workspace is the folder of the kernel, and StateDir is its state directory. Both are only
+	// reported to callers.
 	Workspace, StateDir string
-	// Private: a caller may say that a session is private. Without it all are shared.
+	// Private means that a caller may say that a session is private. Without Private all sessions
+	// are shared.
 	Private bool
-	// Prices is the price book that the kernel has; nil is the embedded one.
+	// Prices is the price book of the kernel. If it is nil, the server uses the embedded price
+	// book.
 	Prices *cachelayout.Book
-	// Tools makes the tools of a session; nil has none.
+	// Tools makes the tools of a session. If it is nil, there are no tools.
 	Tools ToolMaker
-	// ToolWrites reports whether a tool changes anything; nil takes it of all.
+	// ToolWrites reports whether a tool changes anything. If it is nil, all tools count as
+	// writing.
 	ToolWrites func(name string) bool
 	// Retain has the ages after which a call of retain removes data. Apply and Now come from the
 	// call.
 	Retain api.RetainRequest
-	// Location is where days begin in a report of usage; nil is UTC.
+	// Location is the time zone of the days in a report of usage. A nil Location is UTC.
 	Location *time.Location
-	// LineBytes bounds a message. InFlight bounds the unanswered calls of a connection.
-	// Connections bounds the open connections. HeldBytes bounds the conversations that are held.
-	// Defaults: 64 MiB, 64, 256, 256 MiB.
+	// LineBytes bounds a message in bytes. Default: 64 MiB. InFlight bounds the unanswered calls
+	// of a connection. Default: 64. Connections bounds the open connections. Default: 256.
 	LineBytes, InFlight, Connections int
-	HeldBytes                        int64
+	// HeldBytes bounds the held conversations in bytes. Default: 256 MiB.
+	HeldBytes int64
 	// Version is the program's.
 	Version string
-	// Logger logs events that no caller is told of; nil discards them.
+	// Logger logs events that are not reported to a caller. A nil Logger discards them.
 	Logger *slog.Logger
-	// Watch is told of every call; nil tells nobody.
+	// Watch observes every call. It may be nil.
 	Watch Watcher
 }
 
-// Watcher is told of the calls of a server's methods. It must allow calls by several goroutines
-// at once, must be quick, and must change nothing.
+// Watcher observes the calls of a server's methods. It must allow calls by several goroutines at
+// once, must be quick, and must change nothing.
 type Watcher interface {
-	// Begin is called when a call is carried out. The context that it returns is the one of
-	// all that is done for it.
+	// Begin is called before a call is carried out. The call is carried out with the context that
+	// Begin returns.
 	Begin(ctx context.Context, method string) context.Context
-	// End is called when it was, with that context; code is that of its error, "" if it
-	// has none.
+	// End is called after a call was carried out, with the context that Begin returned. The
+	// argument code is the code of the call's error, "" if the call succeeded.
 	End(ctx context.Context, method, code string, began time.Time)
-	// Refused is called for a message that no method was called for.
+	// Refused is called for a message that is refused before a method is called.
 	Refused(code string)
 }
 
@@ -80,7 +83,7 @@ type Watcher interface {
 type Toolset interface {
 	// Definitions returns a JSON list in a provider's format.
 	Definitions(format string, all bool) (json.RawMessage, error)
-	// Call answers a call. An argument that is wrong is an error.
+	// Call answers a call. A wrong argument is an error.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
 	// Memory answers a call of Anthropic's memory tool, and reports whether the call
 	// failed.
@@ -117,10 +120,10 @@ type Server struct {
 	desk    *desk
 	methods map[string]method
 	lanes   *lanes
-	// base is the context of all calls; it ends when a stop does not wait any longer.
+	// base is the context of all calls. It ends when a stop does not wait any longer.
 	base   context.Context
 	cancel context.CancelFunc
-	// shutdown is closed when a caller asks for the end.
+	// shutdown is closed when a caller requests the end of the server.
 	shutdown chan struct{}
 
 	mu       sync.Mutex
@@ -128,9 +131,10 @@ type Server struct {
 	active   int           // calls that run or wait
 	quiet    chan struct{} // closed when stopping and active is 0
 	conns    map[*conn]struct{}
-	// rooms are those of callers without a connection, by their names, while they have calls.
+	// rooms are the counters of callers without a connection, by the caller's name. A caller has
+	// a counter while it has calls.
 	rooms map[string]*room
-	// last is when there was last a connection or a call.
+	// last is the last time at which there was a connection or a call.
 	last time.Time
 }
 
@@ -161,7 +165,7 @@ func (s *Server) ServeStream(r io.Reader, w io.Writer) error {
 	return c.serve()
 }
 
-// accept answers the calls of all who connect, until Stop. It closes the listener.
+// accept answers the calls of all connections, until Stop. It closes the listener.
 func (s *Server) accept(l net.Listener) error {
 	stop := context.AfterFunc(s.base, func() { l.Close() })
 	defer stop()
@@ -171,8 +175,8 @@ func (s *Server) accept(l net.Listener) error {
 			if s.ending() || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
-			// Too many open files, as a rule: other connections continue, and accepting continues
-			// after a pause.
+			// The usual cause is too many open files. Other connections continue, and accepting
+			// continues after a pause.
 			s.opt.Logger.Warn("accept", "error", err)
 			select {
 			case <-s.base.Done():
@@ -190,8 +194,8 @@ func (s *Server) accept(l net.Listener) error {
 	}
 }
 
-// Stop takes no further calls, waits for those that were taken, or for the end of ctx,
-// and closes the connections.
+// Stop refuses further calls, waits until the accepted calls or ctx end, and closes the
+// connections.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.stopping {
@@ -216,8 +220,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// idleSince is since when there is neither a connection nor a call; false if there is
-// one.
+// idleSince returns the time since which there is neither a connection nor a call. It returns
+// false if there is a connection or a call.
 func (s *Server) idleSince() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +254,7 @@ func (s *Server) leave(c *conn) {
 	s.last = time.Now()
 }
 
-// begin counts a call, false if none is taken any more.
+// begin counts a call. It returns false if the server takes no more calls.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// listen listens at the socket of a state directory whose lock the caller must hold, so that
-// whatever is there is nobody's. The socket appears at its place when it can be connected to and
-// nobody else can open it: it is made in a folder that is the user's alone, and moved.
+// listen listens at the socket of a state directory. The caller must hold the directory's lock,
+// so that no other daemon owns an existing socket. listen makes the socket in a folder that only
+// the user can open, and moves it to its place when it accepts connections.
 func listen(stateDir string) (net.Listener, string, error) {
 	path, err := rendezvous.Path(stateDir)
 	if err != nil {
@@ -50,7 +50,7 @@ func clearAside(stateDir string) {
 }
 
 func listenAside(dir, path string) (net.Listener, error) {
-	// A name of its own length would make the path too long.
+	// A longer name would make the path too long.
 	aside, err := os.MkdirTemp(dir, asideName)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func listenAside(dir, path string) (net.Listener, error) {
 }
 
 // shorten returns a path of a folder that has room for a socket's name. If the folder's own path
-// is too long, it is a link to the folder among the temporary files.
+// is too long, the returned path is a link to the folder among the temporary files.
 func shorten(dir string) (short string, done func(), err error) {
 	if len(dir)+len("/s") <= rendezvous.MaxSocketPath {
 		return dir, func() {}, nil

@@ -44,8 +44,8 @@ func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Sta
 
 type retainCall struct {
 	caller
-	// Apply removes data that is older than the configuration keeps. Without it the answer lists
-	// the data that would be removed.
+	// Apply removes data that is older than the configuration keeps. Without Apply the answer
+	// lists the data that would be removed.
 	Apply bool      `json:"apply"`
 	Now   time.Time `json:"now"`
 }
@@ -68,8 +68,8 @@ type reindexCall struct {
 	Full bool `json:"full"`
 	// WaitMS is how long to wait for another process that is indexing.
 	WaitMS int64 `json:"wait_ms"`
-	// Progress asks for notifications $/progress before the answer: id, stage (index or embed),
-	// done, total, files and chunks.
+	// Progress requests $/progress notifications before the answer. They have the members id,
+	// stage (index or embed), done, total, files and chunks.
 	Progress bool `json:"progress"`
 }
 
@@ -87,7 +87,7 @@ type rawID string
 
 func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// progressEvery keeps a client from being flooded.
+// progressEvery is the shortest time between two notifications of a call.
 const progressEvery = 100 * time.Millisecond
 
 func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (*document.Reindex, error) {

@@ -3,9 +3,9 @@
 //
 //	client := &http.Client{Transport: &transport.Transport{Kernel: k}}
 //
-// It plans requests to the Messages API, chat completions, responses and Gemini's
-// generateContent as the proxy does, by the proxy's own code, but it listens nowhere. Every
-// other request passes unchanged. It decides nothing itself.
+// The Transport plans requests to the Messages API, chat completions, responses and Gemini's
+// generateContent with the proxy's own code. It opens no port. Every other request passes
+// unchanged.
 package transport
 
 import (
@@ -26,21 +26,23 @@ import (
 type Transport struct {
 	// Kernel plans the requests. It stays open when the Transport is closed.
 	Kernel *kernel.Kernel
-	// Private: the conversations are one person's own, and may show and fill their memory.
+	// Private means that the conversations belong to one person, and may show and fill that
+	// person's memory.
 	Private bool
 	// ContextWindow and Reserve are as in [api.PlanRequest].
 	ContextWindow, Reserve int
 	// Resolver is the tool by which the model can follow pointers, if a request has it. If it
 	// is empty, nothing is shown as a pointer.
 	Resolver string
-	// Deadline is how long a request waits for its plan. Default: [proxy.DefaultDeadline].
-	// Without a plan in time it goes out as the one before, with the new messages after it.
+	// Deadline is how long a request waits for its plan. Default: [proxy.DefaultDeadline]. If the
+	// plan is not ready in time, the previous request goes out with the new messages after it.
 	Deadline time.Duration
 	// ProviderCompaction is as in [proxy.Options].
 	ProviderCompaction bool
 	// Base sends the requests. Default: [http.DefaultTransport].
 	Base http.RoundTripper
-	// Logger gets a line per request that calls a model, without content. Nil discards.
+	// Logger gets a line per request that calls a model, without content. A nil Logger discards
+	// the lines.
 	Logger *slog.Logger
 
 	once   sync.Once
@@ -55,8 +57,8 @@ const headerSession = "X-Memkernel-Session"
 type sessionKey struct{}
 
 // WithSession returns a context whose requests belong to the session of that key. Without a key
-// the session is the one that the request names, else a hash of its system prompt and first
-// message. So callers must set a key if two conversations begin with the same words.
+// the request names the session, or else the session is a hash of the system prompt and the first
+// message. Callers must set a key if two conversations begin with the same words.
 func WithSession(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, sessionKey{}, key)
 }
@@ -106,8 +108,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 const closeTime = time.Minute
 
 // Close waits at most a minute until the kernel has observed every answer that was read to its
-// end. Callers must call it before they close the kernel: otherwise the last turns may be
-// missing. Requests after Close are planned as before it.
+// end. Callers must call Close before they close the kernel. Otherwise the last turns may be
+// missing. Requests after Close are planned as before.
 func (t *Transport) Close() error {
 	if t.open() != nil {
 		return nil // it was never used
