@@ -8,16 +8,17 @@ import (
 // answer is a hook's answer to its host: text for the model, or nothing.
 type answer struct {
 	// context is added to the model's input. summariser is added to the prompt of the host's
-	// summariser. A host that can't take one of them gets neither.
+	// summariser. A host gets only the texts that it can take.
 	context    string
 	summariser string
-	// message is shown to the person alone.
+	// message is shown only to the person.
 	message string
-	// output replaces the result of a tool, in the tool's own structure; nil leaves it.
+	// output replaces the result of a tool, in the tool's own structure. A nil output leaves the
+	// result.
 	output json.RawMessage
 }
 
-// render writes the answer as the host takes it at this event.
+// render returns the answer in the form that the host expects for this event.
 func (a answer) render(h Host, e *event) []byte {
 	text := h.row().text
 	if text && a.summariser != "" {
@@ -42,7 +43,7 @@ type specific struct {
 	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
 }
 
-// answerJSON has no members but those that the strictest host allows.
+// answerJSON returns an answer that has only the members that the strictest host allows.
 func answerJSON(told *specific, message string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -13,13 +13,14 @@ import (
 )
 
 // beginning is the text that a session gets at its start: a summary of memory, and the restore
-// text of the session From. From is "" if there is none.
+// text of the session From. From is "" if there is no such session.
 type beginning struct {
 	Memory bool   `json:"memory,omitempty"`
 	From   string `json:"from,omitempty"`
 	// Occasion decides how the restore text begins.
 	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
-	// Beside marks a new conversation. One line names the other session that was at work.
+	// Beside marks a new conversation. Its text names the other session that was at work in one
+	// line.
 	Beside bool `json:"beside,omitempty"`
 }
 
@@ -48,13 +49,13 @@ type brought struct {
 }
 
 // goneOn is the time after the last turn within which a resumed session counts as continued, with
-// a complete context: as long as the longest-lived prompt cache.
+// a complete context. It is the lifetime of the longest-lived prompt cache.
 const goneOn = time.Hour
 
 // start returns the restore text of a session and a summary of memory. A conversation under a new
-// id is a new one, after a clear too: its own task begins, and the session before it is only
-// named. Gemini CLI puts this text before the words of the first prompt, and forgets such a
-// prompt when it resumes the session. So it gets the text with its next prompt.
+// id is a new conversation, even after a clear. The text only names the previous session. Gemini
+// CLI puts the text before the words of the first prompt, and forgets such a prompt when it
+// resumes the session. So Gemini CLI gets the text with its next prompt.
 func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	cost := h.e.resumed.message()
 	if h.carried {
@@ -83,7 +84,7 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	}
 	text, err := h.begin(ctx, r, b)
 	if b.Occasion == checkpoint.OnResume && b.From == "" {
-		// The host's context can't have the outcome of a call that was cut off.
+		// The host's context can't have the result of a call that was interrupted.
 		open, oops := h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
 		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
 	}
@@ -120,8 +121,8 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 	return join(parts...), errors.Join(errs...)
 }
 
-// late returns the text of the beginning that is still to be brought: that of a start, of a
-// compaction that the transcript shows, and of an answer that the host never took.
+// late returns the text of a beginning that has not been sent yet. The beginning belongs to a
+// start, to a compaction that the transcript shows, or to an answer that the host never took.
 func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
 	if !h.Host.row().late || r.borrowed {
 		return "", nil

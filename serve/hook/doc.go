@@ -1,6 +1,6 @@
-// Package hook answers the commands that hosts run at moments of a session: Claude
-// Code, Codex and Gemini CLI hand one JSON document over on standard input and take
-// one answer from standard output.
+// Package hook answers the commands that hosts run at moments of a session. Claude Code, Codex
+// and Gemini CLI write one JSON document to the hook's standard input and read one answer from
+// its standard output.
 //
 //	host ── event ──► Run ──► workspace found ──► Setup opened ──► handled ──► answer ──► host
 //	                   │                                             │
@@ -22,37 +22,36 @@
 //	any other                    nothing                                  nothing
 //
 // A hook must never fail its host. After any failure the answer is valid and empty and the
-// process exits with 0. A line in hook.log of the state directory records the failure. That
-// includes panics, since the code that Go ends with then is the one by which hosts are told to
-// block.
+// process exits with 0. A line in hook.log of the state directory records the failure. Panics are
+// caught too, because the exit code of a Go panic tells hosts to block.
 //
 // # New messages
 //
-// The host's transcript is the source; an event only signals that it may have grown. A session's
-// record (hook/KEY.json in the state directory) has the offset in the transcript at which the
-// last committed turn begins, and the hash of the bytes before it. The next event reads from
-// there, so that it costs as much as two turns. If the hash differs, the whole transcript is
-// read. The turn at the seam is delivered twice, and the kernel answers the second delivery with
-// duplicate. A lost record only costs time. An event that comes more than once, as PreCompact
-// does, has nothing left to do.
+// The host's transcript is the source. An event only signals that the transcript may have grown.
+// A session's record (hook/KEY.json in the state directory) has the offset in the transcript at
+// which the last committed turn begins, and the hash of the bytes before that offset. The next
+// event reads from the offset, so that it costs as much as two turns. If the hash differs, the
+// whole transcript is read. The turn at the offset is delivered twice, and the kernel answers the
+// second delivery with duplicate. A lost record only costs time. The repetition of an event such
+// as PreCompact has no effect.
 //
-// A commit takes longer the larger the session is, because its journal is read first. No answer
-// depends on a turn's end, so Stop may be handed to a process of its own ([Options.Behind]); the
-// session's lock keeps it apart from the next event. If that process is killed, the next event
-// commits the turn.
+// A commit takes longer the larger the session is, because the commit reads the session's journal
+// first. No answer depends on a turn's end, so a process of its own may handle Stop
+// ([Options.Behind]). The session's lock keeps that process apart from the next event. If the
+// process is killed, the next event commits the turn.
 //
-// Gemini CLI writes its list of messages again as a whole, often under new ids; its dialect in
-// package transcript keeps the first version of each message. If the session file doesn't show an
-// answer of the hook, the host never took it, and the next answer brings the beginning again.
+// Gemini CLI rewrites its whole list of messages, often under new ids. Its dialect in package
+// transcript keeps the first version of each message. If the session file doesn't show an answer
+// of the hook, the host never took it, and the next answer brings the beginning again.
 //
 // # Whose memory it is
 //
-// A hook runs as the user, on the user's machine, in the user's project, and its text
-// goes to the user's own session: it is private. Keys of sessions are HOST:SESSION-ID.
+// A hook runs as the user, on the user's machine and in the user's project. Its text goes to the
+// user's own session. So the session is private. Keys of sessions are HOST:SESSION-ID.
 //
-// The workspace is the folder of the event, or the nearest one above it that has a
-// state directory. The home directory and the root of the file system are nobody's
-// project, unless they have one.
+// The workspace is the folder of the event, or the nearest folder above it that has a state
+// directory. The home directory and the root of the file system are a workspace only if they have
+// a state directory.
 //
 // The package plans no prompts and asks no model. The search for a prompt brings the index up to date,
 // for two seconds at most. Tokens are counted in the kernel's

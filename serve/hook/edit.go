@@ -13,14 +13,14 @@ import (
 // document is a settings file with hooks in it.
 type document struct{ *settings.JSON }
 
-// parseSettings reads a file. Comments are refused where the host doesn't read them,
-// since it would refuse the file, or have them lost by the next program that writes it.
+// parseSettings reads a file. It refuses comments if the host doesn't support them, because the
+// host would refuse the file or lose the comments.
 func parseSettings(h Host, path string, data []byte) (*document, error) {
 	d, err := settings.ParseJSON(path, data, h.row().comments)
 	return &document{d}, err
 }
 
-// entry is one hook in the tree: the group that it is in and where.
+// entry is the place of one hook in the tree.
 type entry struct {
 	group *hujson.Object
 	list  *hujson.Array
@@ -32,8 +32,8 @@ type hookValue struct {
 	Command string `json:"command"`
 }
 
-// ours returns the entries of a host's hooks in the groups of one event, last first, so
-// that each can be taken out without moving another.
+// ours returns the entries of a host's hooks in the groups of one event. The last entry comes
+// first, so that each entry can be removed without moving another.
 func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	for _, g := range slices.Backward(groups.Elements) {
 		group, ok := g.Value.(*hujson.Object)
@@ -57,7 +57,7 @@ func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	return out, nil
 }
 
-// has reports whether any hook of a host's is there.
+// has reports whether the document has any hook of a host.
 func (d *document) has(h Host) bool {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
@@ -94,7 +94,7 @@ func (d *document) install(h Host, command string) error {
 	return nil
 }
 
-// dropStale takes our hooks out of events that are not answered any more.
+// dropStale removes our hooks from events that are no longer answered.
 func (d *document) dropStale(h Host) error {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
@@ -126,7 +126,7 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 	if len(found) == 0 {
 		return d.Push(groups, hookGroup(h, event, command), 3)
 	}
-	// The first that is there stays, up to date.
+	// The first hook stays and is updated.
 	keep := found[len(found)-1]
 	for _, e := range found[:len(found)-1] {
 		d.remove(groups, e)
@@ -134,7 +134,7 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 	return d.refresh(keep, hookCommand(h, event, command))
 }
 
-// refresh brings a hook up to date, and leaves its bytes if it is.
+// refresh updates a hook. It does not change the bytes of a hook that is up to date.
 func (d *document) refresh(e entry, hook command) error {
 	want, err := json.Marshal(hook)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *document) refresh(e entry, hook command) error {
 	return nil
 }
 
-// uninstall removes the host's hooks and the members that become empty by it. With empties it
+// uninstall removes the host's hooks and the members that become empty. If empties is set, it
 // also removes members that were empty before.
 func (d *document) uninstall(h Host, empties bool) error {
 	hooks, err := d.Object(d.Top(), "hooks")
@@ -196,7 +196,7 @@ func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string, em
 	return len(found) > 0, nil
 }
 
-// remove takes out an entry, and its group if that is empty then.
+// remove removes an entry. It also removes the entry's group if the group is then empty.
 func (d *document) remove(groups *hujson.Array, e entry) {
 	settings.Remove(e.list, e.at)
 	if len(e.list.Elements) > 0 {

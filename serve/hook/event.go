@@ -10,8 +10,7 @@ import (
 // maxEvent bounds the size of an event in bytes. An event contains a whole prompt.
 const maxEvent = 32 << 20 // 32 MiB
 
-// event has the members of the hosts' events that are used here. Newer versions of a host may add
-// members, which are ignored.
+// event has the members of the hosts' events that the package uses. Other members are ignored.
 type event struct {
 	Name       string `json:"hook_event_name"`
 	SessionID  string `json:"session_id"`
@@ -22,21 +21,24 @@ type event struct {
 	Source string `json:"source"`
 	// Prompt is the user's prompt.
 	Prompt string `json:"prompt"`
-	// Trigger is why a compaction was begun, Reason why a session ended.
-	// AgentType is the agent that the session runs as, where the host has several kinds.
+	// AgentType is the agent that the session runs as, if the host has several kinds of agents.
 	AgentType string `json:"agent_type"`
-	Trigger   string `json:"trigger"`
-	Reason    string `json:"reason"`
+	// Trigger is the reason for which a compaction was begun.
+	Trigger string `json:"trigger"`
+	// Reason is the reason for which a session ended.
+	Reason string `json:"reason"`
 	// Summary is the text that the host's summariser wrote.
 	Summary string `json:"compact_summary"`
-	// Tool is the tool whose call has ended, with its Input and Response. Call is the call's id.
-	// AgentID is set where a subagent called it; Mode is the host's permission mode.
+	// Tool is the tool whose call has ended, with its Input and Response.
 	Tool     string          `json:"tool_name"`
 	Input    json.RawMessage `json:"tool_input"`
 	Response json.RawMessage `json:"tool_response"`
-	Call     string          `json:"tool_use_id"`
-	AgentID  string          `json:"agent_id"`
-	Mode     string          `json:"permission_mode"`
+	// Call is the id of the tool's call.
+	Call string `json:"tool_use_id"`
+	// AgentID is set if a subagent called the tool.
+	AgentID string `json:"agent_id"`
+	// Mode is the host's permission mode.
+	Mode string `json:"permission_mode"`
 
 	resumed resumed
 }
@@ -96,7 +98,7 @@ const (
 	sessionEnd
 )
 
-// Events returns the events of a host that are answered, in the order of a session.
+// Events returns the events of a host that the package answers, in the order of a session.
 func (h Host) Events() []string {
 	var out []string
 	for m := sessionStart; m <= sessionEnd; m++ {

@@ -18,12 +18,12 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// sameCompaction is for how long an announcement of a compaction, of a transcript
-// that has not grown, counts as the one before.
+// sameCompaction is the time within which a second announcement of a compaction counts as a
+// repetition of the first, if the transcript has not grown.
 const sameCompaction = 30 * time.Second
 
-// lockWait is how long a prompt waits for another hook of its session. After that it is answered
-// without the record, so that the model may see a note twice.
+// lockWait is how long a prompt waits for another hook of its session. After that time the prompt
+// is answered without the record, and the model may see a note twice.
 const lockWait = 200 * time.Millisecond
 
 // handle handles the event. It may return an answer together with an error.
@@ -79,16 +79,16 @@ func (s *Setup) close() error {
 	return err
 }
 
-// carries reports whether another door, such as the proxy, plans the calls of a session: it did
-// so since the user's last prompt. That door then plans the prompt and commits the turns, and
-// hooks add nothing.
+// carries reports whether another part of memkernel, such as the proxy, has planned calls of a
+// session since the user's last prompt. In that case the other part plans the prompt and commits
+// the turns, and hooks add nothing.
 func carries(k *kernel.Kernel, key string, prompted, now time.Time) bool {
 	at := kernel.PlannedAt(k, key)
 	return !at.IsZero() && !at.Before(prompted) && now.Sub(at) < goneOn
 }
 
-// record reads the session's record under its lock. A record that can't be read is
-// begun anew and reported.
+// record reads the session's record under its lock. If the record can't be read, it returns a new
+// record and reports the error.
 func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	if h.Host.row().moments[h.e.Name] == userPrompt {
 		var cancel context.CancelFunc
@@ -109,7 +109,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// restore returns the text from which a session continues, to follow the text shown.
+// restore returns the text from which a session continues. The host adds it after the text shown.
 func (h *handler) restore(ctx context.Context, b *beginning, shown string) (string, error) {
 	req := api.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
 	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
@@ -128,12 +128,12 @@ func (h *handler) restore(ctx context.Context, b *beginning, shown string) (stri
 	return got.Text, nil
 }
 
-// unsafeInShell reports whether a shell may take a character of a word for something else.
+// unsafeInShell reports whether a character of a word may have a special meaning in a shell.
 func unsafeInShell(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
 }
 
-// join puts texts one below the other.
+// join joins texts, one below the other.
 func join(parts ...string) string {
 	var out []string
 	for _, p := range parts {
@@ -179,8 +179,8 @@ func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
 	return got.Text, nil
 }
 
-// gauge returns the line that shows how full the context is, where a threshold was crossed
-// since it was last read. At the threshold for it a checkpoint is written before.
+// gauge returns the line that shows how full the context is, if a threshold was crossed since the
+// last reading. At the threshold for a checkpoint it first writes a checkpoint.
 func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, err error) {
 	if n == nil {
 		return "", nil
@@ -210,8 +210,8 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	return line, err
 }
 
-// askToWrite is told to a model once between two compactions, in a turn of its own that the user
-// gave it.
+// askToWrite is sent to a model at most once between two compactions, in a turn that a user's
+// prompt began.
 const askToWrite = "If you have the tool memory_append, call it once in this turn, beside the work at hand: a Markdown list of what must outlive " +
 	"this session and is not written down yet, one memory a line, each with why it matters in front: [decision], [surprise], [human], [lesson]. " +
 	"No passwords or keys. Don't speak of it. If there is nothing to keep, go on."
@@ -238,7 +238,7 @@ func (h *handler) summed(ctx context.Context) error {
 	return err
 }
 
-// window returns the size of a model's window, 0 if nobody knows it.
+// window returns the size of a model's window, 0 if it is unknown.
 func (h *handler) window(model string) int {
 	if h.setup.Window > 0 {
 		return h.setup.Window
@@ -247,7 +247,7 @@ func (h *handler) window(model string) int {
 	return m.ContextWindow
 }
 
-// known leaves out the error that there is nothing to read yet.
+// known returns err, or nil if err says that there is no transcript yet.
 func known(err error) error {
 	if errors.Is(err, errNoTranscript) {
 		return nil
@@ -255,7 +255,8 @@ func known(err error) error {
 	return err
 }
 
-// observe commits the transcript's new messages. The news are nil if there are none.
+// observe commits the transcript's new messages. It returns nil news if there are no new
+// messages.
 func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
 	if err != nil {
@@ -286,8 +287,9 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	return n, nil
 }
 
-// commit commits the turns in order, each with the conversation up to its end. With calls the
-// last may be between two calls. It calls tell with each thing that the kernel did not take.
+// commit commits the turns in order, each with the conversation up to the turn's end. If calls is
+// set, the last turn may be between two calls. It calls tell with an error for each part that the
+// kernel did not take.
 func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, calls bool, tell func(error)) error {
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
@@ -318,8 +320,9 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, call
 	return nil
 }
 
-// source returns where the session comes from, as the event and the transcript have it. A
-// compaction that the event announces counts: the next conversation follows it.
+// source returns where the session comes from, according to the event and the transcript. It
+// counts a compaction that the event announces, because the next conversation follows that
+// compaction.
 func (h *handler) source(n *news) checkpoint.Source {
 	out := checkpoint.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
 	if n == nil {
@@ -341,8 +344,8 @@ func (h *handler) boundary(r *record, n *news, reason string) api.Boundary {
 	return b
 }
 
-// compaction commits everything before the host forgets, and returns to its summariser the text
-// that says which facts to keep.
+// compaction commits all new messages before the host forgets them. It returns the text that
+// tells the host's summariser which facts to keep.
 func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	n, err := h.observe(ctx, r)
 	if err != nil || n == nil {
@@ -361,13 +364,13 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	return answer{summariser: join(summariserText(p.Checkpoint), section)}, err
 }
 
-// idle reports whether the event announces a compaction that is none: Gemini CLI makes one before
-// every call, and only then looks whether the context is full. Its next prompt shows in the
-// transcript whether it compacted.
+// idle reports whether the event announces a compaction that may not happen. Gemini CLI announces
+// a compaction before every call, and only then checks whether the context is full. At the next
+// prompt the transcript shows whether Gemini CLI compacted.
 func (h *handler) idle() bool { return h.Host.row().late && h.e.Trigger == "auto" }
 
-// announced reports whether the compaction at hand was announced before: hosts do so up
-// to four times.
+// announced reports whether the compaction of the event was announced before. Hosts announce a
+// compaction up to four times.
 func (h *handler) announced(r *record) bool {
 	c := r.Compaction
 	if c == nil || c.Path != h.e.Transcript || h.Now().Sub(c.At) >= sameCompaction {

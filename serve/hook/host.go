@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Host is a harness that runs commands at moments of its own.
+// Host is a harness that runs commands at moments of a session.
 type Host string
 
 // The hosts.
@@ -19,38 +19,42 @@ const (
 	Gemini Host = "gemini"
 )
 
-// host is all that the package must know of a host.
+// host has the facts that the package needs to know about a host.
 type host struct {
 	name  Host
 	title string // the host's own name for itself
-	// settings is the file of its hooks, in the folder of its name; it may have comments.
+	// settings is the file of the host's hooks, in the folder of the host's name.
 	settings string
+	// comments reports whether the file may have comments.
 	comments bool
 	// project is the variable that names the project's folder, "" if there is none.
 	project string
 	moments map[string]moment
-	// dialect is the dialect of its transcript, a file of one record a line that only grows. With
-	// whole, records may change earlier ones, and the file is read as a whole each time.
+	// dialect is the dialect of the host's transcript. The transcript is a file of one record per
+	// line that only grows.
 	dialect transcript.Dialect
-	whole   bool
-	// text: the summariser's instructions are plain text, and an empty answer is no text at all.
-	// Other hosts read JSON, and the empty object fits each of their schemas.
+	// whole means that records may change earlier records, so that the whole file is read each
+	// time.
+	whole bool
+	// text means that the summariser's instructions are plain text, and that an empty answer is
+	// no text at all. All other hosts read JSON, and the empty object fits each of their schemas.
 	text bool
-	// late: the host puts the text of the start before the words of the first prompt, so the hook
-	// sends it with the prompt. The host also announces compactions that may not come.
+	// late means that the host puts the text of the start before the words of the first prompt.
+	// The hook sends that text with the prompt. The host also announces compactions that may not
+	// come.
 	late bool
-	// tip tells the user which further step is needed before a hook runs, "" if there is none but
-	// the usual one.
+	// tip tells the user which further step is needed before a hook runs. It is "" if only the
+	// usual step is needed.
 	tip string
-	// loads are the files of instructions that it shows its model by itself.
+	// loads are the files of instructions that the host itself shows to its model.
 	loads []string
-	// tools are those of its tools whose large results are shaped before the model sees them.
+	// tools are the host's tools whose large results are shaped before the model sees them.
 	tools []tool
-	// named: it counts milliseconds, and shows hooks by a name.
+	// named means that the host counts timeouts in milliseconds, and shows hooks by a name.
 	named bool
 }
 
-// hosts has them all, in the order in which they are named.
+// hosts has the rows of all hosts, in the order in which messages list the hosts.
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
 		loads: []string{"CLAUDE.md", "CLAUDE.local.md"}, tools: claudeTools,
@@ -92,7 +96,7 @@ func HostNames() []string {
 	return out
 }
 
-// ParseHost reads a host's name, as people write it.
+// ParseHost returns the host of a name that a person wrote.
 func ParseHost(name string) (Host, error) {
 	if h := Host(textutil.MeantHost(name, HostNames())); h.row().name == h {
 		return h, nil
@@ -108,5 +112,5 @@ func (h Host) Tip() string {
 	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
 }
 
-// Key returns the key of a session of the host's.
+// Key returns the key of a session of the host.
 func (h Host) Key(sessionID string) string { return string(h) + ":" + sessionID }

@@ -2,7 +2,7 @@ package hook
 
 import "fmt"
 
-// command is a hook as the hosts' settings have it.
+// command is a hook in the form of the hosts' settings.
 type command struct {
 	Name    string `json:"name,omitempty"`
 	Type    string `json:"type"`
@@ -11,19 +11,19 @@ type command struct {
 	Timeout int `json:"timeout"`
 }
 
-// group is an element in the list of an event. Without a matcher it is for all sources and
+// group is an element in the list of an event. A group without a matcher is for all sources and
 // triggers.
 type group struct {
 	Matcher string    `json:"matcher,omitempty"`
 	Hooks   []command `json:"hooks"`
 }
 
-// hostWait is how long a host waits for a hook, in seconds: twice DefaultDeadline.
+// hostWait is how long a host waits for a hook, in seconds. It is twice DefaultDeadline.
 const hostWait = 10
 
-// onlyLarge precedes the command of a hook that runs after each call of a tool. The program
-// is started for a large event alone: to start it costs more than a small one is worth. An
-// event is one line, which the shell reads without a program of its own.
+// onlyLarge precedes the command of a hook that runs after each call of a tool. The shell starts
+// the program only for a large event, because the start costs more than a small event is worth.
+// An event is one line, which the shell reads without another program.
 var onlyLarge = fmt.Sprintf(`LC_ALL=C; IFS= read -r e; [ ${#e} -lt %d ] || printf %%s "$e" | `, smallEvent)
 
 // hookCommand returns the hook of a host's event.

@@ -13,15 +13,15 @@ import (
 // memories.
 const logFile = "hook.log"
 
-// maxLog is the size at which the log is put aside as hook.log.1, in bytes; so that
-// both together stay below twice of it and a line.
+// maxLog is the size in bytes at which the log is renamed to hook.log.1. Both files together stay
+// below twice maxLog and a line.
 const maxLog = 256 << 10 // 256 KiB
 
 // maxLogLine bounds a line, in bytes.
 const maxLogLine = 2 << 10 // 2 KiB
 
-// logLine appends a line to the log, secrets masked. A state directory that isn't there is not made
-// for it.
+// logLine appends a line to the log, with secrets masked. It does not create a missing state
+// directory.
 func logLine(stateDir string, now time.Time, text string) error {
 	dir := store.Files(stateDir)
 	if _, err := dir.Stat(""); err != nil {

@@ -22,36 +22,37 @@ import (
 type seam struct {
 	Path   string `json:"path,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
-	// Line is how many lines are before Offset.
+	// Line is the number of lines before Offset.
 	Line int `json:"line,omitempty"`
 	// Before is the hash of the bytes right before Offset.
 	Before string `json:"before,omitempty"`
 	// Compactions is the number of the host's compactions before Offset.
 	Compactions int `json:"compactions,omitempty"`
-	// Message is the key of the message that the turn begins with, for hosts that
-	// write the whole file anew.
+	// Message is the key of the first message of the turn, for hosts that rewrite the whole file.
 	Message string `json:"message,omitempty"`
 }
 
 // news is the end of a transcript: its new messages, and the turn before them.
 type news struct {
 	msgs []memkernel.Message
-	// model is the last that spoke, "" if none is named.
+	// model is the model of the last answer, "" if no message names a model.
 	model string
-	// size is the transcript's, next the seam for the next time, end that after all of it.
-	size      int64
+	// size is the size of the transcript in bytes.
+	size int64
+	// next is the seam for the next reading. end is the seam after the whole transcript.
 	next, end seam
-	// all are the messages from the beginning, where the whole file was read.
+	// all are the messages from the beginning, if the whole file was read.
 	all []memkernel.Message
 	// compactions is the number of the host's compactions in the whole transcript.
 	compactions int
-	// broken is the first line that could not be read and was left out, nil if there is
-	// none; lost has all of them.
+	// broken is the error of the first line that could not be read and was left out. It is nil if
+	// all lines were read.
 	broken error
-	lost   []error
+	// lost has the errors of all lines that could not be read.
+	lost []error
 }
 
-// errNoTranscript means that the host named no transcript, or one that isn't written
+// errNoTranscript means that the host named no transcript, or a transcript that isn't written
 // yet.
 var errNoTranscript = errors.New("there is no transcript yet")
 
@@ -90,7 +91,7 @@ func readNews(h Host, path string, from seam) (*news, error) {
 // maxWhole is the largest transcript that is read whole, in bytes.
 const maxWhole = 128 << 20 // 128 MiB
 
-// wholeNews reads a whole transcript and returns the messages from the seam's on.
+// wholeNews reads a whole transcript and returns the messages from the seam's message to the end.
 func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	if size > maxWhole {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxWhole)
@@ -129,7 +130,8 @@ func (n *news) missed(session *transcript.Session) {
 	}
 }
 
-// linesNews reads on in a transcript that only grows, a record a line.
+// linesNews reads a transcript of one record per line, which only grows, from the seam to the
+// end.
 func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	wide := textutil.IsUTF16(f)
 	if wide || from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
@@ -175,12 +177,12 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	return n, err
 }
 
-// randomID is how long ids of calls are that no server gives twice.
+// randomID is the shortest length of a call's id that no server gives twice.
 const randomID = 24
 
-// reuses reports whether the end of a transcript has a call with an id that is in the file
-// before it, too: some servers number the calls of each answer anew, and only the whole
-// conversation tells which is which.
+// reuses reports whether the end of a transcript has a call with an id that also occurs earlier
+// in the file. Some servers number the calls of each answer from the start, and only the whole
+// conversation shows which call is meant.
 func reuses(f io.ReaderAt, before int64, msgs []memkernel.Message) bool {
 	var ids [][]byte
 	for i := range msgs {
@@ -197,14 +199,14 @@ func reuses(f io.ReaderAt, before int64, msgs []memkernel.Message) bool {
 	return err == nil && slices.ContainsFunc(ids, func(id []byte) bool { return bytes.Contains(past, id) })
 }
 
-// ended reports whether the last turn has.
+// ended reports whether the last turn has ended.
 func (n *news) ended() bool {
 	ends := transcript.TurnEnds(n.msgs)
 	return len(ends) > 0 && ends[len(ends)-1] == len(n.msgs)
 }
 
-// lastTurn returns where the last message is that opens a turn of the main line, and how many
-// lines are before it.
+// lastTurn returns the offset of the last message that opens a turn of the main line, and the
+// number of lines before that message.
 func lastTurn(r io.Reader, opt *transcript.Options) (at int64, line int, ok bool, err error) {
 	for rec, err := range transcript.Stream(r, opt) {
 		if err != nil {
@@ -222,7 +224,7 @@ func opensTurn(m *memkernel.Message) bool {
 	return m.Origin == memkernel.OriginHost && transcript.PlainUser(*m)
 }
 
-// seamBytes is how much before a seam is hashed.
+// seamBytes is the number of bytes before a seam that are hashed.
 const seamBytes = 4 << 10 // 4 KiB
 
 // hashBefore returns the hash of the bytes right before an offset, "" if they can't be read.
@@ -235,8 +237,8 @@ func hashBefore(f io.ReaderAt, offset int64) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// nameMessages gives keys to messages whose host gave none, by time and content: the
-// kernel's own would depend on all that precedes, of which only the end is read.
+// nameMessages gives keys to messages without a key, by their time and content. The kernel's own
+// keys would depend on all earlier messages, which were not read.
 func nameMessages(msgs []memkernel.Message) {
 	seen := map[string]int{}
 	for i := range msgs {
@@ -271,7 +273,7 @@ func writeParts(w io.Writer, parts []memkernel.Part) {
 	}
 }
 
-// used returns how many tokens the last call took that was billed, 0 if none was.
+// used returns the tokens of the last call with a bill, 0 if no call has a bill.
 func (n *news) used() int {
 	for i := len(n.msgs) - 1; i >= 0; i-- {
 		if u := n.msgs[i].Usage; u != nil {
@@ -281,7 +283,8 @@ func (n *news) used() int {
 	return 0
 }
 
-// since estimates the tokens that were added after that call, at three bytes each.
+// since estimates the tokens that were added after the last call with a bill, at three bytes
+// each.
 func (n *news) since() int {
 	size := 0
 	for i := len(n.msgs) - 1; i >= 0 && n.msgs[i].Usage == nil; i-- {

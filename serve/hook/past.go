@@ -19,10 +19,10 @@ import (
 )
 
 // TakeIn commits the new messages of a transcript that a host wrote without hooks. It uses the
-// key that hooks give the session, so that a resumed session continues from there. It reports
-// whether there was anything to read, and returns an error for each thing that the kernel did not
-// take; the kernel decides which other files are written. A host that runs no hooks goes by the
-// name that its plugin puts into keys.
+// key that hooks give the session, so that a resumed session continues from these messages. It
+// reports whether there was anything to read, and returns an error for each part that the kernel
+// did not take. For a host that runs no hooks, h is the name that the host's plugin puts into
+// keys.
 func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (read bool, lost []error, err error) {
 	id, err := sessionID(h, path)
 	if err != nil {
@@ -62,11 +62,11 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	return true, lost, r.write(stateDir)
 }
 
-// maxFirst is how long a first record may be, in bytes.
+// maxFirst bounds the first record of a transcript, in bytes.
 const maxFirst = 64 << 20
 
-// sessionID is the id that a host gave the session of a transcript: Claude Code names the
-// file by it, others write it into the first record.
+// sessionID returns the id that a host gave the session of a transcript. Claude Code uses the id
+// as the name of the file. Other hosts write it into the first record.
 func sessionID(h Host, path string) (string, error) {
 	if h == Claude {
 		return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), nil
@@ -94,7 +94,7 @@ func sessionID(h Host, path string) (string, error) {
 		return id != ""
 	}
 	if !jsonl.Find(textutil.UTF8Reader(f), maxFirst, 1, named) {
-		// It may be one document over many lines.
+		// The file may be one document over many lines.
 		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textutil.UTF8Reader(f)).Decode(&head) == nil {
 			id = cmp.Or(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
@@ -115,8 +115,8 @@ func Unread(stateDir string, h Host, path string, size int64) bool {
 	return r.Taken != size
 }
 
-// Look reads the messages that [TakeIn] would read, and changes nothing. It returns their number,
-// and an error for each line that can't be read.
+// Look reads the messages that [TakeIn] would read, and changes nothing. It returns the number of
+// messages, and an error for each line that can't be read.
 func Look(stateDir string, h Host, path string) (messages int, lost []error, err error) {
 	id, err := sessionID(h, path)
 	if err != nil {

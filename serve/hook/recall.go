@@ -16,11 +16,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// recallPool is how many hits are looked at for a prompt.
+// recallPool is the number of hits that are considered for a prompt.
 const recallPool = 24
 
-// recall returns the notes in memory about the user's words that were not shown since the last
-// compaction, as the fenced block that plans have.
+// recall searches memory for the user's words. It returns the notes that were not shown since the
+// last compaction, in the same fenced block as in plans.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
@@ -42,7 +42,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	return h.pack(r, strong(res.Hits)), err
 }
 
-// strong returns the hits that have a share of the best one's score.
+// strong returns the hits whose score is at least a certain share of the best score.
 func strong(hits []retrieval.Hit) []retrieval.Hit {
 	for i := range hits {
 		if hits[i].Score < kernel.DefaultRecallShare*hits[0].Score {
@@ -65,11 +65,11 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 // which facts to keep.
 const intro = `Memory of this project: MEMORY.md, memory/*.md. memory_search or "memkernel search QUESTION" searches it.`
 
-// memory returns the text about memory for a session that begins: that there is a memory, and the
-// files that represent it. It returns "" if there is none.
+// memory returns the text about memory for a session that begins. The text says that there is a
+// memory, and shows the files that represent it. If there is no memory, memory returns "".
 //
-// It leaves out a log that has nothing but entries of the session from, because the checkpoint of
-// from follows. So the newest entry of from counts as shown.
+// The text leaves out a log that has only entries of the session `from`, because the checkpoint
+// of that session follows. So the newest entry of that session counts as shown.
 func (h *handler) memory(ctx context.Context, r *record, from string) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
@@ -90,8 +90,8 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	return join(intro, retrieval.WithheldLine(kernel.Withheld(s.Kernel, s.Private)), retrieval.Render(packed.Items), missing), err
 }
 
-// startFiles returns the beginnings and the newest parts of curated memory, and the ends
-// of the newest logs. missing says which lines of memory are not among them.
+// startFiles returns the beginnings and the newest parts of curated memory, and the ends of the
+// newest logs. missing says which lines of memory hits does not have.
 func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval.Hit, missing string, err error) {
 	s := h.setup
 	var errs []error
@@ -151,7 +151,7 @@ func onlyOf(text, session string) bool {
 }
 
 // newestOf returns the lines of a log that the newest checkpoint of a session wrote, with the
-// day's heading if nothing else precedes them. It returns 0 for none.
+// day's heading if nothing else precedes them. It returns 0 if there are no such lines.
 func newestOf(text, session string) (first, last int) {
 	n, others := 0, false
 	for line := range strings.Lines(text) {

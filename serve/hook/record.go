@@ -15,46 +15,49 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// recordFormat is the version of a record. 1 is the first.
+// recordFormat is the version of a record.
 const recordFormat = 1
 
-// record is the hooks' state of a session between its events. It is derived: without it the
-// transcript is read from its beginning and a note may be shown again.
+// record is the hooks' state of a session between its events. The record is derived data. Without
+// it the transcript is read from its beginning and a note may be shown again.
 type record struct {
 	Format int    `json:"format"`
 	Key    string `json:"key"`
-	// Seam is where the last committed turn of the transcript begins.
+	// Seam is the place in the transcript at which the last committed turn begins.
 	Seam seam `json:"seam"`
-	// Model is the one that spoke last.
+	// Model is the model of the last answer.
 	Model string `json:"model,omitempty"`
-	// Level is the gauge's level that was reported.
+	// Level is the last reported level of the gauge.
 	Level int `json:"level,omitempty"`
 	// Shown has the ids of the notes that were recalled since the last compaction, the newest
-	// last. Lines has the lines that the session began with.
-	Shown []string    `json:"shown,omitempty"`
+	// last.
+	Shown []string `json:"shown,omitempty"`
+	// Lines has the lines of files that the session began with.
 	Lines []lineRange `json:"lines,omitempty"`
 	// Told is the reason of the last search.
 	Told string `json:"told,omitempty"`
-	// Compaction is the last one that was announced.
+	// Compaction is the last announced compaction.
 	Compaction *compaction `json:"compaction,omitempty"`
 	// Begin is the beginning to send with the next prompt, for hosts that lose the text of a
-	// session's start. Brought is the beginning that was sent with a prompt, until the transcript
-	// shows it.
-	Begin   *beginning `json:"begin,omitempty"`
-	Brought *brought   `json:"brought,omitempty"`
-	// Compactions is how many of them, as the transcript counts, were answered for.
+	// session's start.
+	Begin *beginning `json:"begin,omitempty"`
+	// Brought is the beginning that was sent with a prompt, until the transcript shows it.
+	Brought *brought `json:"brought,omitempty"`
+	// Compactions is the number of compactions in the transcript that have been answered.
 	Compactions int `json:"compactions,omitempty"`
-	// Worked is when the session was last at work, zero since a compaction was announced.
+	// Worked is the last time at which the session was at work. It is zero after a compaction was
+	// announced.
 	Worked time.Time `json:"worked,omitzero"`
-	// Prompted is when the user's last prompt came.
+	// Prompted is the time of the user's last prompt.
 	Prompted time.Time `json:"prompted,omitzero"`
-	// Broken is the line of the transcript that was reported last as unreadable.
+	// Broken is the transcript's line that was last reported as unreadable.
 	Broken string `json:"broken,omitempty"`
 
-	// Taken is how large the transcript was when it was read last, in bytes.
+	// Taken is the size of the transcript when it was last read, in bytes.
 	Taken int64 `json:"taken,omitempty"`
 
-	// borrowed: another hook holds the session's lock, and its version of the record counts.
+	// borrowed means that another hook holds the session's lock. The version of the record that
+	// the other hook writes counts.
 	borrowed bool
 }
 
@@ -90,7 +93,7 @@ func (r *record) show(ids []string) {
 	}
 }
 
-// cut forgets which notes the model has seen, after a compaction.
+// cut forgets the notes that the model has seen. It is called after a compaction.
 func (r *record) cut() {
 	r.Level, r.Shown, r.Lines = 0, nil, nil
 }
@@ -98,7 +101,7 @@ func (r *record) cut() {
 // folder returns where records are.
 func folder(stateDir string) store.Store { return store.Files(stateDir).In("hook") }
 
-// safeName makes a file's name of a key; different keys never share one.
+// safeName returns the file name of a key. Different keys never share a name.
 func safeName(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	b := []byte(key[:min(len(key), 80)])
@@ -110,9 +113,8 @@ func safeName(key string) string {
 	return string(b) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// readRecord reads a session's record. One that is missing, damaged, of another
-// version or of another session is begun anew; err reports it where it is no matter of
-// course.
+// readRecord reads a session's record. If the record is missing, damaged, of another version or
+// of another session, it returns a new record. The error is nil if the record was read or is missing.
 func readRecord(stateDir, key string) (*record, error) {
 	fresh := &record{Format: recordFormat, Key: key}
 	in, name := folder(stateDir), safeName(key)+".json"
@@ -141,8 +143,8 @@ func (r *record) write(stateDir string) error {
 	return writeJSON(folder(stateDir), safeName(r.Key)+".json", r)
 }
 
-// writeJSON replaces a file whole. It is not synced: after a power failure the transcript still
-// has the lost data.
+// writeJSON replaces a whole file. It does not sync the file, because after a power failure the
+// transcript still has the lost data.
 func writeJSON(dir store.Store, name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
@@ -151,15 +153,14 @@ func writeJSON(dir store.Store, name string, v any) error {
 	return err
 }
 
-// newest names the session of a host that was spoken of last.
+// newest names the session of a host's last event.
 type newest struct {
 	Key string `json:"key"`
 }
 
 func newestFile(h Host) string { return "newest-" + string(h) + ".json" }
 
-// Newest returns the key of the session of a host that its hooks spoke of last, "" if
-// they never did.
+// Newest returns the key of the session of the host's last event, "" if there was no event.
 func Newest(stateDir string, h Host) string {
 	data, err := folder(stateDir).Get(newestFile(h))
 	var n newest
@@ -169,8 +170,8 @@ func Newest(stateDir string, h Host) string {
 	return n.Key
 }
 
-// lockSession keeps events of one session apart, also those of several processes:
-// hosts run them side by side.
+// lockSession keeps the events of one session apart, also in several processes, because hosts run
+// hooks in parallel.
 func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
 	_ = store.KeepOutOfGit(store.Files(stateDir)) // where it can't be written nothing else depends on it
 	if unlock, err = store.Wait(ctx, folder(stateDir), safeName(key)+".lock", store.Alone); err != nil {

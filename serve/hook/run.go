@@ -19,45 +19,47 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// DefaultDeadline is how long a hook takes at most. Hosts wait for longer, but a
-// person waits with them.
+// DefaultDeadline is how long a hook takes at most. Hosts would wait longer, but a person waits
+// too.
 const DefaultDeadline = 5 * time.Second
 
 // Setup is a workspace opened with its settings.
 type Setup struct {
 	Kernel *kernel.Kernel
-	// Store is the workspace's Markdown as a private session sees it; nil if memory is
-	// off. Run closes both.
+	// Store is the workspace's Markdown as a private session sees it. It is nil if memory is off.
+	// Run closes the kernel and the store.
 	Store *markdownstore.Store
 	// Private: see [api.Turn.Private].
 	Private bool
-	// RecallTokens bounds the recalled text, 0 for the kernel's default, negative for none.
+	// RecallTokens bounds the recalled text. 0 is the kernel's default. A negative number recalls
+	// nothing.
 	RecallTokens int
-	// Prices know the models' windows; Window, if not 0, replaces all of them.
+	// Prices have the models' windows. Window, if not 0, replaces all of these windows.
 	Prices *cachelayout.Book
 	Window int
 	// Thresholds are the gauge's.
 	Thresholds checkpoint.Thresholds
-	// Mask takes the secrets out of the files that a session is shown when it starts.
+	// Mask masks secrets in the files that are shown when a session starts.
 	Mask *mask.Masker
 }
 
-// Options set for whom an event is answered.
+// Options are the settings of [Run].
 type Options struct {
 	Host Host
-	// Workspace and StateDir are the user's choice; "" finds them by the event.
+	// Workspace and StateDir are the user's choice. If they are "", the event decides.
 	Workspace, StateDir string
-	// Open opens a workspace. It is asked once, and only if the event needs it.
+	// Open opens a workspace. It is called at most once, and only if the event needs it.
 	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)
-	// Behind, if not nil, gets the end of a turn as an event of its own and must arrange that
-	// another process handles it, with Behind nil. The host need not wait for it: a commit takes
-	// longer the larger the session is. If Behind fails, the turn is committed at once.
+	// Behind, if not nil, gets the end of a turn as an event of its own. It must arrange that
+	// another process handles the event, with Behind nil. So the host need not wait for the
+	// commit, which takes longer the larger the session is. If Behind fails, the turn is
+	// committed at once.
 	Behind func(event []byte) error
 	// Deadline is DefaultDeadline by default.
 	Deadline time.Duration
 	Now      func() time.Time
 	Getenv   func(string) string
-	// Problems gets the lines that could not be written to the log; nil discards them.
+	// Problems gets the lines that could not be written to the log. A nil Problems discards them.
 	Problems io.Writer
 }
 
@@ -76,8 +78,9 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Run answers one event. Its error is only for an answer that could not be written:
-// any other error is a line in the log, and the host gets the part of the answer that is there, which may be empty.
+// Run answers one event. It returns an error only if the answer could not be written. Any other
+// error is a line in the log, and the host gets the part of the answer that was made, which may
+// be empty.
 func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	opts.setDefaults()
 	e, err := readEvent(in)
@@ -97,8 +100,8 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// handOver leaves a turn's end to Behind, and reports whether that worked. It passes on only the
-// members that the commit needs, which are small.
+// handOver hands a turn's end to Behind, and reports whether Behind succeeded. It passes on only
+// the members that the commit needs, which are small.
 func (h *handler) handOver() bool {
 	if h.Behind == nil || h.Host.row().moments[h.e.Name] != turnEnd {
 		return false
@@ -120,12 +123,12 @@ type handler struct {
 	e                   *event
 	workspace, stateDir string
 	key                 string
-	// carried: another door plans the session's calls.
+	// carried means that another part of memkernel plans the session's calls.
 	carried bool
 	setup   *Setup
 }
 
-// find settles which workspace the event is about.
+// find finds the workspace of the event.
 func (h *handler) find() {
 	h.workspace, h.stateDir = h.Workspace, h.StateDir
 	if h.workspace == "" {
@@ -138,10 +141,10 @@ func (h *handler) find() {
 	h.key = h.Host.Key(h.e.SessionID)
 }
 
-// logError puts an error in the log.
+// logError writes an error to the log.
 func (h *handler) logError(err error) { h.logText(err.Error()) }
 
-// logText puts a line in the log.
+// logText writes a line to the log.
 func (h *handler) logText(text string) {
 	text = fmt.Sprintf("%s %s %s: %s", h.Host, h.e.Name, h.e.SessionID, text)
 	lerr := errors.New("no workspace")
@@ -153,8 +156,8 @@ func (h *handler) logText(text string) {
 	}
 }
 
-// within handles the event and always returns before the deadline. Work that is half done then is
-// left as a kill would leave it, and the next event completes it.
+// within handles the event and always returns before the deadline. At the deadline it abandons
+// unfinished work as a kill would, and the next event completes that work.
 func (h *handler) within(ctx context.Context) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Deadline)
 	defer cancel()
@@ -167,7 +170,7 @@ func (h *handler) within(ctx context.Context) (answer, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				// Go would end with the code by which hosts are told to block.
+				// A panic would end the process with the exit code that tells hosts to block.
 				r = result{err: fmt.Errorf("panic: %v %s", p, bytes.ReplaceAll(debug.Stack(), []byte("\n"), []byte(" ")))}
 			}
 			done <- r

@@ -13,12 +13,12 @@ import (
 type Settings struct {
 	Host Host
 	Path string
-	// Program is memkernel as a shell finds it.
+	// Program is the memkernel program in the form that a shell can run.
 	Program string
 }
 
-// SettingsPath returns where a host keeps its hooks, below the user's home or a project's
-// folder.
+// SettingsPath returns the file in which a host keeps its hooks, below the user's home or a
+// project's folder.
 func SettingsPath(h Host, dir string) string {
 	return filepath.Join(dir, "."+string(h), h.row().settings)
 }
@@ -27,7 +27,7 @@ func SettingsPath(h Host, dir string) string {
 type Change struct {
 	// Path is the file, with links followed.
 	Path string
-	// Before and After are its bytes; nil where there is no file.
+	// Before and After are the bytes of the file. They are nil if there is no file.
 	Before, After []byte
 
 	backup            string
@@ -37,7 +37,7 @@ type Change struct {
 // backupSuffix ends the name of the copy of the previous file.
 const backupSuffix = ".before-memkernel"
 
-// Install adds the hooks, or brings those that are there up to date.
+// Install adds the hooks, or updates existing hooks.
 func (s Settings) Install() (*Change, error) {
 	c, err := s.read()
 	if err != nil {
@@ -53,8 +53,8 @@ func (s Settings) Install() (*Change, error) {
 	return c, err
 }
 
-// Uninstall removes the hooks. A file that differs from the kept copy by the hooks alone becomes
-// that copy, byte for byte. A file that held only the hooks is removed.
+// Uninstall removes the hooks. If a file differs from the kept copy only by the hooks, the copy
+// replaces it byte for byte. A file that held only the hooks is removed.
 func (s Settings) Uninstall() (*Change, error) {
 	c, err := s.read()
 	if err != nil || c.Before == nil {
@@ -75,7 +75,7 @@ func (s Settings) Uninstall() (*Change, error) {
 	return c, nil
 }
 
-// Has reports whether any hook of the host's is in a settings file's content.
+// Has reports whether a settings file's content has any hook of the host.
 func (s Settings) Has(data []byte) (bool, error) {
 	d, err := parseSettings(s.Host, s.Path, data)
 	return err == nil && d.has(s.Host), err
@@ -93,8 +93,8 @@ func (s Settings) Add(data []byte) ([]byte, error) {
 	return d.Bytes(), nil
 }
 
-// TakeOut returns a settings file's content without the hooks. That is the content that Install
-// kept if nothing else differs, and nil if the file held nothing else.
+// TakeOut returns a settings file's content without the hooks. If nothing else differs, it
+// returns the content that Install kept. If the file held nothing else, it returns nil.
 func (s Settings) TakeOut(data []byte) ([]byte, error) {
 	d, err := parseSettings(s.Host, s.Path, data)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s Settings) TakeOut(data []byte) ([]byte, error) {
 	return after, nil
 }
 
-// kept returns the content of the file before an Install, nil if no copy was kept.
+// kept returns the content of the file before an Install. It returns nil if no copy was kept.
 func (s Settings) kept() ([]byte, error) {
 	path, err := settings.Follow(s.Path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s Settings) DropKept() error {
 	return atomicfile.Remove(path + backupSuffix)
 }
 
-// without returns a file without the hooks and without the members that are empty then.
+// without returns a file without the hooks and without the members that the removal leaves empty.
 func without(h Host, data []byte) []byte {
 	d, err := parseSettings(h, "", data)
 	if err != nil || d.uninstall(h, true) != nil {
@@ -149,7 +149,8 @@ func without(h Host, data []byte) []byte {
 // command returns the command that the host runs.
 func (s Settings) command() string { return s.Program + suffix(s.Host) }
 
-// suffix returns the end of the commands of a host's hooks, by which they are recognised.
+// suffix returns the end of the commands of a host's hooks. The package recognises its hooks by
+// this suffix.
 func suffix(h Host) string { return " hook --host " + string(h) }
 
 func (s Settings) read() (*Change, error) {
@@ -165,8 +166,8 @@ func (s Settings) read() (*Change, error) {
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return !settings.Same(c.Before, c.After) }
 
-// Apply writes the change: first the copy of the previous content, then the file, each whole or
-// not at all.
+// Apply writes the change. It first writes the copy of the previous content, then the file. Each
+// file is written whole or not at all.
 func (c *Change) Apply() error {
 	if !c.Changed() {
 		return nil

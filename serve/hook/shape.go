@@ -21,7 +21,7 @@ import (
 // shaped.
 const smallEvent = 8000
 
-// shapeWait is how long a tool's result waits for the session at most.
+// shapeWait is how long a tool's result waits for the session's lock at most.
 const shapeWait = 2 * time.Second
 
 // tool describes how a host hands over a tool's result, and how it takes a replacement. Only
@@ -29,18 +29,19 @@ const shapeWait = 2 * time.Second
 type tool struct {
 	// name is the tool's name, or the prefix of the names of all such tools.
 	name string
-	// field is the member that holds the text, "" where the result is the text itself, or a
+	// field is the member that holds the text. It is "" if the result is the text itself, or a
 	// list of one block of text.
 	field string
-	// plain are members that have these values wherever they are there: with others the
-	// result is no plain text.
+	// plain are members that must have these values if they are present. With other values the
+	// result is not plain text.
 	plain map[string]string
-	// saved is the member that names a file of all the text where the field holds its
-	// beginning, of which the host shows the first preview bytes. A shaped result leaves it
-	// out, with the members in drop.
-	saved   string
+	// saved is the member that names a file with the whole text, if the field holds only the
+	// beginning of the text. A shaped result leaves this member out.
+	saved string
+	// preview is the number of bytes that the host shows of such a text.
 	preview int
-	drop    []string
+	// drop are further members that a shaped result leaves out.
+	drop []string
 }
 
 // claudeTools were tried with Claude Code 2.1.332. Read has no row, because the host numbers the
@@ -53,7 +54,7 @@ var claudeTools = []tool{
 	{name: "mcp__"},
 }
 
-// matcher returns the expression by which a host knows the tools.
+// matcher returns the expression by which a host recognises the tools.
 func matcher(tools []tool) string {
 	var names []string
 	for _, t := range tools {
@@ -66,8 +67,8 @@ func matcher(tools []tool) string {
 }
 
 // shape stores a large result that the model has not seen yet and returns its replacement. The
-// answer is empty if nothing changes: other hooks of the event may also replace the result, and
-// the last answer wins.
+// answer is empty if nothing changes, because other hooks of the event may also replace the
+// result, and the last answer wins.
 func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	text, shown, put := h.result()
 	if len(text) < smallEvent {
@@ -145,7 +146,7 @@ func block(raw json.RawMessage) (text string, put func(string) json.RawMessage) 
 	}
 }
 
-// unescaped marshals without the escapes for the sake of HTML.
+// unescaped marshals a value without HTML escapes.
 func unescaped(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -156,8 +157,8 @@ func unescaped(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// saved reads the file in which the host keeps a text of which it shows the beginning. The
-// file must be one of the session's own, and begin so.
+// saved reads the file in which the host keeps the whole of a long text. The file must belong to
+// the session, and must begin with begins.
 func (h *handler) saved(raw json.RawMessage, begins string) string {
 	var path string
 	if json.Unmarshal(raw, &path) != nil || filepath.Dir(path) != filepath.Join(strings.TrimSuffix(h.e.Transcript, ".jsonl"), "tool-results") {
@@ -174,8 +175,8 @@ func (h *handler) saved(raw json.RawMessage, begins string) string {
 	return string(data)
 }
 
-// resolver returns the command by which the model can read a page, "" if it can't be
-// relied on: the session must be able to run commands, and this one without being refused.
+// resolver returns the command by which the model can read a page. It returns "" unless the
+// session can run commands and the host permits this command.
 func (h *handler) resolver() string {
 	program := "memkernel"
 	if _, err := exec.LookPath(program); err != nil {
@@ -190,8 +191,8 @@ func (h *handler) resolver() string {
 	return command
 }
 
-// runsCommands reports whether the agent that made the call has the tool that runs commands:
-// it is the tool that was called, or the session called it before.
+// runsCommands reports whether the agent that made the call has the tool that runs commands. The
+// agent has it if this call is a call of that tool, or if the session called that tool before.
 func (h *handler) runsCommands() bool {
 	if h.e.Tool == "Bash" || h.e.AgentID != "" {
 		return h.e.Tool == "Bash"
@@ -217,8 +218,9 @@ func (h *handler) runsCommands() bool {
 	return false
 }
 
-// permitted reports whether the host lets the model run a command: it asks for nothing, a
-// person is there to be asked, or the user's or the project's settings allow it.
+// permitted reports whether the host lets the model run a command. The host does so if it needs
+// no permission, if it can ask a person, or if the user's or the project's settings allow the
+// command.
 func (h *handler) permitted(command string) bool {
 	switch h.e.Mode {
 	case "bypassPermissions":
@@ -249,8 +251,7 @@ func (h *handler) permitted(command string) bool {
 	return allowed
 }
 
-// covers reports whether a rule of Claude Code's permissions is for a command and whatever
-// follows it.
+// covers reports whether a rule of Claude Code's permissions covers a command with any arguments.
 func covers(rule, command string) bool {
 	of, ok := strings.CutPrefix(rule, "Bash(")
 	if !ok {

@@ -5,12 +5,13 @@ import (
 	"path/filepath"
 )
 
-// stateName is the state directory's name by which a workspace is known.
+// stateName is the name of the state directory. A workspace is recognised by it.
 const stateName = ".memkernel"
 
-// findWorkspace returns the folder whose memory an event is about, "" if there is none:
-// the nearest one from dir upwards that has a state directory, else project, which
-// the host names, else dir itself. home and the root are taken only if they have one.
+// findWorkspace returns the workspace of an event, "" if there is none. It is the nearest folder
+// that has a state directory, starting at dir and going up. Without such a folder it is project,
+// which the host names, or else dir itself. The home directory and the root count only if they
+// have a state directory.
 func findWorkspace(dir, project, home string) string {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return ""
@@ -36,7 +37,7 @@ func findWorkspace(dir, project, home string) string {
 	return project
 }
 
-// projectOf returns the folder that a host names as the project's by its environment.
+// projectOf returns the folder of the project that a host names in its environment.
 func projectOf(h Host, getenv func(string) string) string {
 	if name := h.row().project; name != "" {
 		return getenv(name)
