@@ -1,11 +1,12 @@
 // Package bench measures the cost of memkernel to its host: planning a prompt, counting tokens,
-// reading transcripts. It holds benchmarks only. The other packages of the module judge memkernel
-// (command cmd/mkbench, whose documents have no schema), make files and check releases.
+// reading transcripts. It holds only benchmarks. The other packages of the module judge
+// memkernel, make files and check releases. The command cmd/mkbench runs the judgements; its
+// documents have no schema.
 //
 //	go test -C bench -run '^$' -bench .
 //
-// A time alone means little on another machine, so every figure is compared
-// with that of a reference, measured in the same run:
+// A time alone means little on another machine, so every figure is compared with the figure of a
+// reference, measured in the same run:
 //
 //	BenchmarkPlan    a plan, as a share of the time that the reference tokenizer
 //	                 (tiktoken-go) takes to tokenise the same texts once
@@ -41,9 +42,8 @@
 //	x-json-any       throughput against encoding/json decoding the same lines
 //	x-json-struct    into any, and into a struct that leaves all content raw
 //
-// Nothing here reads the network. The conversation is the bundled sample, about
-// 200,000 tokens in 495 messages. The indexed notes are put together from real text
-// next to the repository. If that text is missing, the benchmarks that need it are
-// skipped. BenchmarkRecall, BenchmarkRetrieval and BenchmarkColdSearch use invented
-// words instead.
+// Nothing here reads the network. The conversation is the bundled sample, about 200,000 tokens in
+// 495 messages. The indexed notes are made from real text next to the repository. If that text is
+// missing, the benchmarks that need it are skipped. BenchmarkRecall, BenchmarkRetrieval and
+// BenchmarkColdSearch use invented words instead.
 package bench

@@ -4,7 +4,7 @@
 //
 //	go run -C bench ./clients ..
 //
-// names the checkout to write to. The same source gives the same bytes.
+// The argument is the checkout to write to. The same source gives the same bytes.
 package main
 
 import (

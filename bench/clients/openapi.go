@@ -81,7 +81,7 @@ func (o *object) schema(call bool) node {
 	return out
 }
 
-// refusals are the statuses of requests that are not answered with their result.
+// refusals holds the statuses of requests that were refused or failed.
 var refusals = []struct{ status, why string }{
 	{"400", "the body is no JSON, or no message"},
 	{"401", "there is no token, or it is unknown, revoked or expired"},

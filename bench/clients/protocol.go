@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A kind says how a value is written.
+// A kind is the form in which a value is written.
 type kind int
 
 const (
@@ -47,11 +47,11 @@ type field struct {
 	shape     *shape
 	// always is set if the member is in every answer, or must be in every call.
 	always bool
-	// told is set if the member is optional and leaving it out differs from an empty value.
+	// told is set if the member is optional and a missing member differs from an empty one.
 	told bool
 }
 
-// object is an object as one side writes it.
+// object is an object in the form in which one side writes it.
 type object struct {
 	name, doc string
 	fields    []field
@@ -94,7 +94,7 @@ func (d *definition) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	in := json.NewDecoder(bytes.NewReader(members.Properties))
-	in.Token() // it is an object, as it was read above
+	in.Token() // the opening brace: the text was read as an object above
 	for in.More() {
 		name, err := in.Token()
 		if err != nil {
@@ -130,7 +130,7 @@ func read(text string) (*protocol, error) {
 	return r.out, r.err
 }
 
-// object returns the object of a reference. It reads each object once.
+// object returns the object of a reference. It reads each referenced object only once.
 func (r *reader) object(ref *jsonschema.Schema, answer bool) *object {
 	name := ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
 	if o := r.known[name]; o != nil {
@@ -151,7 +151,7 @@ func (r *reader) object(ref *jsonschema.Schema, answer bool) *object {
 		f.shape = r.shape(s, answer)
 		f.told = !f.always && s.Default == nil
 		if f.doc = comment(s.Description); f.doc == last {
-			f.doc = "" // one comment tells of both
+			f.doc = "" // the member and its object have the same comment
 		} else {
 			last = f.doc
 		}

@@ -75,8 +75,8 @@ func (p *protocol) python() string {
 	return b.String()
 }
 
-// sameAsKeywords reports whether an object occurs only as parameters of methods, which Python
-// spells as keyword arguments.
+// sameAsKeywords reports whether an object occurs only as parameters of methods. Python passes
+// these as keyword arguments.
 func sameAsKeywords(p *protocol, o *object) bool {
 	return slices.ContainsFunc(p.methods, func(m method) bool { return m.params == o })
 }
@@ -130,14 +130,14 @@ def _said(params: Dict[str, Any]) -> Dict[str, Any]:
 		fmt.Fprintf(&b, "\n\nclass %s:\n    \"\"\"%s\"\"\"\n\n    %s call(self, method: str, params: Optional[Dict[str, Any]] = None, *, timeout: Optional[float] = None, on_progress: OnProgress = None) -> Any:\n        raise NotImplementedError\n", c.class, c.doc, c.def)
 		for _, m := range p.methods {
 			if m.name == "initialize" {
-				continue // connecting does it
+				continue // connecting calls this method
 			}
 			var signature, members []string
 			star := false
 			for _, f := range sorted(m.params.fields) {
 				switch {
 				case f.name == "deadline_ms":
-					continue // timeout says it
+					continue // the argument timeout holds this member
 				case f.always:
 					signature = append(signature, pyName(f.name)+": "+quotedTypes(f.shape.py()))
 				default:
@@ -185,7 +185,8 @@ func sorted(fields []field) []field {
 func quotedTypes(s string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(s, `"`) {
-		// Words of a Literal are in quotes, too; a type's name begins with a capital.
+		// Words of a Literal are in quotes too, but only a type's name begins with a capital
+		// letter.
 		switch {
 		case i%2 == 0:
 			out.WriteString(part)

@@ -14,11 +14,12 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// settings are the economies that are measured, from the cheapest.
+// settings lists the measured economies, the cheapest first.
 var settings = []cachelayout.Economy{cachelayout.Save, "0.25", cachelayout.Balanced, "0.75", cachelayout.Keep}
 
-// EconomyOptions returns the options of the runs for a [document.Economy]: the settings, with
-// append-late for comparison, in a window of today's size and in one that needs no cut.
+// EconomyOptions returns the options of the runs for a [document.Economy]. The runs cover all
+// settings, and append-late for comparison. They use a window of today's size and a window that
+// needs no cut.
 func EconomyOptions() Options {
 	o := Options{Rooms: []int{200_000, 1_000_000}, Regimes: Regimes()[:1], NoCurve: true, Policies: []string{replay.AppendLate}}
 	for _, e := range settings {
@@ -27,8 +28,7 @@ func EconomyOptions() Options {
 	return o
 }
 
-// Economy sums a report up by economy. The report must have been made with
-// [EconomyOptions].
+// Economy sums up a report by economy. The report must have been made with [EconomyOptions].
 func (r *Report) Economy(command string, now time.Time) (*document.Economy, error) {
 	e := &document.Economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
 	for _, c := range r.cells() {
@@ -66,7 +66,7 @@ func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
 	return row
 }
 
-// rounded rounds a figure to a precision that helps a reader.
+// rounded rounds a figure to a multiple of 1/parts.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // WriteEconomy writes a measurement into a folder.
@@ -100,7 +100,7 @@ func EconomyMarkdown(e *document.Economy) string {
 	return b.String()
 }
 
-// room prints a window.
+// room formats the size of a window.
 func room(tokens int) string {
 	if tokens%1_000_000 == 0 {
 		return fmt.Sprintf("%dM", tokens/1_000_000)

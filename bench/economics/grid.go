@@ -1,17 +1,16 @@
-// Package economics replays recorded sessions under every policy, window and price
-// regime of a grid. It writes a table of each window and regime, and a picture with the
-// curve of cost against recall over the one figure that each policy has.
+// Package economics replays recorded sessions under every policy, window and price regime of a
+// grid. It writes a table for each window and regime. It also draws the curve of cost against
+// recall for each policy, whose points differ in the policy's one figure.
 //
 //	sessions × regimes × rooms × policies ─► rows ─► tables
 //	sessions × policies with a figure     ─► points ─► curve (SVG)
 //
-// Everything is relative to append-late on the same session, window and prices, because
-// sessions differ in size by far more than policies do. A window is the model's own, or
-// the fixed part of the session plus a room, so that every session has the same room.
+// All results are relative to append-late on the same session, window and prices, because
+// sessions differ in size by far more than policies do. A window is either the model's own, or
+// the fixed part of the session plus a room. In the second case every session has the same room.
 //
-// The package sends nothing, and writes nothing but the files of [Report.Write] and
-// [WriteEconomy]. The same sessions give the same figures, whatever the order in
-// which they were run.
+// The package sends nothing, and writes only the files of [Report.Write] and [WriteEconomy]. The
+// same sessions give the same figures in any order of the runs.
 package economics
 
 import (
@@ -30,20 +29,21 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Regime is a way of being billed.
+// Regime is a set of prices and cache rules.
 type Regime struct {
 	Name  string
 	Model string
 	TTL   time.Duration
-	// Window is the whole context window, in tokens, for a regime that has one of its
-	// own; 0 has a window for each of the rooms.
+	// Window is the whole context window of the regime, in tokens. If Window is 0, the regime is
+	// run with a window for each of the rooms.
 	Window int
 }
 
-// Regimes lists the price regimes. A Claude model with short and with long cache entries and an
-// OpenAI model of the generation that bills cache writes are in windows of common sizes. The
-// newest models of both are in their own windows: a million tokens, and as many as cost the base
-// price. All are in the price book also for the days of older recordings.
+// Regimes lists the price regimes. The first regimes have windows of common sizes: a Claude model
+// with short and with long cache entries, and an OpenAI model that bills cache writes. The newest
+// models of both providers have windows of their own, of a million tokens or of the tokens that
+// cost the base price. The price book has prices of all these models for the days of older
+// recordings too.
 func Regimes() []Regime {
 	return []Regime{
 		{"claude-5m", "claude-opus-4-5", 5 * time.Minute, 0},
@@ -57,7 +57,7 @@ func Regimes() []Regime {
 // rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
-// rooms returns the rooms of a regime: its own window if it has one, else of.
+// rooms returns the regime's own window if it has one, and otherwise of.
 func (g *Regime) rooms(of []int) []int {
 	if g.Window > 0 {
 		return []int{g.Window}
@@ -71,7 +71,7 @@ type Session struct {
 	*transcript.Session
 }
 
-// Options say which runs to make. Zero values mean all runs.
+// Options selects the runs. Zero values mean all runs.
 type Options struct {
 	Sessions []Session
 	Rooms    []int
@@ -79,22 +79,21 @@ type Options struct {
 	Policies []string
 	// NoCurve leaves the curve out.
 	NoCurve bool
-	// Progress is called with how many of how many runs are done; it may be
-	// nil.
+	// Progress is called with the number of finished runs and of all runs. It may be nil.
 	Progress func(done, all int)
 }
 
-// Row is one session under one policy, window and regime.
+// Row is the result of one session under one policy, window and regime.
 type Row struct {
 	Session, Regime, Policy string
-	Room                    int // the whole window if the regime has one of its own
+	Room                    int // the whole window if the regime has its own window
 	FixedTokens             int
 	Totals                  replay.Totals
 
 	result *replay.Result // until all policies of its session are aligned
 }
 
-// Report is the outcome.
+// Report is the outcome of all runs.
 type Report struct {
 	Options Options
 	Rows    []Row // by regime, room, session, policy
@@ -104,8 +103,8 @@ type Report struct {
 // resolver is the tool that pointers name in a replay.
 const resolver = "memory_get"
 
-// job is a session under one window and regime: its policies are run one after the
-// other, since the oracle needs the kernel's run.
+// job is a session under one window and regime. Its policies are run one after the other, because
+// the oracle needs the result of the kernel's run.
 type job struct {
 	session  int
 	regime   Regime
@@ -140,14 +139,13 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 			r.Points = append(r.Points, rows[i]...)
 		}
 	}
-	for s := range opt.Sessions { // the curve's policies are run apart
+	for s := range opt.Sessions { // the policies of the curve are run separately
 		align(r.Points, opt.Sessions[s].Name)
 	}
 	return r, err
 }
 
-// align leaves the same calls out of all rows of a session that still have their
-// results.
+// align leaves the same calls out of all rows of a session that still have a result.
 func align(rows []Row, session string) {
 	var results []*replay.Result
 	for i := range rows {
@@ -175,8 +173,8 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// runAll runs jobs on all processors; rows are in the order of the jobs. Those of the
-// first whole jobs are aligned.
+// runAll runs jobs on all processors, and returns their rows in the order of the jobs. It aligns
+// the rows of the first whole jobs.
 func runAll(ctx context.Context, opt Options, grid []job, whole int) ([][]Row, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -245,7 +243,7 @@ func (j job) policy(ctx context.Context, s Session, policy string, ours *replay.
 	return replay.Run(ctx, s.Session, policy, opt)
 }
 
-// figures are the figures over which each policy's curve is drawn.
+// figures holds, for each policy, the figures at which the curve has points.
 var figures = []struct {
 	policy  string
 	figures []string
@@ -259,10 +257,10 @@ var figures = []struct {
 	{replay.Oracle, []string{"30", "50", "60", "70", "80", "90", "95", "99"}},
 }
 
-// curveRoom is the window of the curve; its regime is the first.
+// curveRoom is the room of the curve. The curve uses the first regime.
 const curveRoom = 128_000
 
-// curveJobs lists the runs of the curve, and append-late as their measure.
+// curveJobs lists the runs of the curve, and the runs of append-late that they are compared with.
 func (r *Report) curveJobs() []job {
 	names := []string{replay.AppendLate}
 	for _, f := range figures {
@@ -279,20 +277,20 @@ func (r *Report) curveJobs() []job {
 	return out
 }
 
-// curve is a policy's line in the picture.
+// curve is the line of a policy in the picture.
 type curve struct {
 	policy string
 	points []point
 }
 
-// point is a policy with one figure: its median cost over append-late, and the
-// median share of references that it shows.
+// point is the result of a policy with one figure. It has the median cost relative to append-late
+// and the median share of references shown.
 type point struct {
 	figure       string
 	cost, recall float64
 }
 
-// curves takes the points together by policy.
+// curves groups the points by policy.
 func (r *Report) curves() []curve {
 	late := map[string]*Row{}
 	by := map[string][]*Row{}

@@ -37,8 +37,9 @@ func (r *Report) curveTitle() string {
 	return fmt.Sprintf("Cost against recall, %d sessions, %s, fixed part + %dk", len(r.Options.Sessions), r.Options.Regimes[0].Name, curveRoom/1000)
 }
 
-// Markdown returns the report: a table of each window and regime, the calls that are in
-// no figure, and the points of the curve. doc/economics.md explains the columns.
+// Markdown returns the report as text. The report has a table for each window and regime, the
+// calls that no figure counts, and the points of the curve. doc/economics.md explains the
+// columns.
 func (r *Report) Markdown(command string, now time.Time) string {
 	var b strings.Builder
 	calls := r.sumOf(r.cells()[0], r.Options.Policies[0], func(t *replay.Totals) int { return t.Calls })
@@ -64,7 +65,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	return b.String()
 }
 
-// leftOut names the calls that some policy could not plan, which count for none.
+// leftOut names the calls that some policy could not plan. These calls count for no policy.
 func (r *Report) leftOut(c cell) string {
 	var b strings.Builder
 	of := r.of(c, r.Options.Policies[0])
@@ -141,8 +142,8 @@ func (r *Report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int 
 	return n
 }
 
-// sums are a policy's figures over all sessions of a cell together: the whole bill, the
-// share of actions that were ready, of edits that were blind, and of references shown.
+// sums are a policy's figures over all sessions of a cell together. bill is the whole bill. The
+// others are the shares of ready actions, of blind edits and of shown references.
 type sums struct{ bill, ready, blind, shown float64 }
 
 func (r *Report) sums(c cell, policy string) (s sums) {
@@ -162,12 +163,11 @@ func (r *Report) sums(c cell, policy string) (s sums) {
 	return sums{s.bill, over(s.ready, actions), over(s.blind, edits), over(s.shown, references)}
 }
 
-// The figures of a row. NaN is one that the session doesn't have: a price that
-// is unknown, or nothing to divide by.
+// The figures of a row. A figure is NaN if its price is unknown or its divisor is 0.
 
 func net(w *Row) float64 { return value(w.Totals.NetCostUSD) }
 
-// bill is the whole one: fixed part, input, summary calls and answers.
+// bill is the whole bill: fixed part, input, summary calls and answers.
 func bill(w *Row) float64              { return value(w.Totals.BillUSD()) }
 func billRatio(own, late *Row) float64 { return over(bill(own), bill(late)) }
 func references(own, _ *Row) float64   { return own.Totals.ReferenceRecall }
@@ -192,7 +192,7 @@ type spread struct {
 	n             int
 }
 
-// spreadOf takes the values that are numbers. high reports whether a high value is
+// spreadOf returns the spread of the values other than NaN. high reports whether a high value is
 // bad.
 func spreadOf(values []float64, high bool) spread {
 	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
@@ -214,7 +214,7 @@ func pair(s spread, f func(float64) string) string {
 	return f(s.median) + " (" + f(s.worst) + ")"
 }
 
-// signed prints a ratio as a change.
+// signed formats a ratio as a change in percent.
 func signed(ratio float64) string {
 	if math.IsNaN(ratio) {
 		return "–"

@@ -23,7 +23,8 @@ const (
 	svgInk, svgPale, svgLineGray = "#222", "#777", "#ddd"
 )
 
-// colors and dashes set policies apart, also without colour.
+// strokes holds the color and the dashes of each policy's line. The dashes distinguish the lines
+// without color too.
 var strokes = map[string][2]string{
 	replay.Memkernel:    {"#0b6e4f", ""},
 	replay.AppendLate:   {"#b23a48", ""},
@@ -34,8 +35,9 @@ var strokes = map[string][2]string{
 	replay.Oracle:       {"#111111", "9 3 2 3"},
 }
 
-// svg draws the curves: references shown to the right, cost upwards on a logarithmic scale, so
-// that low and right is good. Points outside the axes are drawn at their edge.
+// svg draws the curves. The x axis has the references shown, and the y axis the cost on a
+// logarithmic scale, so that low and right is good. Points outside the axes are drawn at their
+// edge.
 func svg(curves []curve, title string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s" %s>`+"\n", svgWidth, svgHeight, escape(title), svgFont)

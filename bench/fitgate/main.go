@@ -1,5 +1,6 @@
-// Command fitgate fits the weights of the chance that memory answers a prompt, which decides
-// whether the prompt gets recalled notes, and prints the losses and false recalls of the fit.
+// Command fitgate fits the weights for the chance that memory answers a prompt. This chance
+// decides whether the prompt gets recalled notes. The command prints the losses and the false
+// recalls of the fit.
 //
 //	go run -C bench ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
 //
@@ -12,10 +13,10 @@
 //   - prompts that people typed in the transcripts below the folder of -typed; every second
 //     one is fitted, and the others only judge the fit
 //
-// Some sets are also asked with only a handful of their notes, as a memory that has just
-// begun. Each transcript is asked with the log that its session kept. Large sets have equal
-// weight, small sets less. With -write the weights go to retrieval/weights.go; without it the
-// command writes only temporary folders.
+// Some sets are also asked with only a handful of their notes, like a memory that has just begun.
+// Each transcript is asked with the log that its session kept. Large sets have equal weight, and
+// small sets less. With -write the command writes the weights to retrieval/weights.go. Without
+// -write it writes only temporary folders.
 package main
 
 import (
@@ -38,7 +39,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// weightsFile is the file of the weights, seen from bench.
+// weightsFile is the file of the weights, relative to the folder bench.
 const weightsFile = "../retrieval/weights.go"
 
 func main() {
@@ -110,11 +111,11 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// source is a set before it is asked.
+// source is a set whose questions were not asked yet.
 type source struct {
 	relevance.Set
 	asked []string
-	// small: only a handful of the notes.
+	// small reports that the source has only a handful of the set's notes.
 	small bool
 }
 
@@ -160,10 +161,10 @@ func read(ctx context.Context, o options, dirs string) ([]source, error) {
 	return out, nil
 }
 
-// fewLines are how many lines a memory has that has just begun.
+// fewLines holds the numbers of lines that a memory has when it has just begun.
 var fewLines = []int{1, 8}
 
-// few makes a memory of the lines that answer a set's last questions, in the folder dir.
+// few makes a memory in the folder dir of the lines that answer a set's last questions.
 func few(set relevance.Set, lines int, dir string) (source, error) {
 	out := source{Set: relevance.Set{Name: fmt.Sprintf("all, begun with lines: %d", lines), Dir: dir}, small: true}
 	has := map[relevance.Evidence]bool{}
@@ -193,8 +194,8 @@ func few(set relevance.Set, lines int, dir string) (source, error) {
 	return out, os.WriteFile(filepath.Join(dir, "memory", "notes.md"), []byte(notes), 0o644)
 }
 
-// known returns prompts about the contents of a workspace, each as it is written there and as a
-// question.
+// known returns prompts about the contents of a workspace. Each prompt is there twice: in the
+// words of the workspace, and as a question.
 func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {
@@ -212,7 +213,7 @@ func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
 	return out, nil
 }
 
-// every takes n of some, spread evenly.
+// every returns n elements of a list, spread evenly.
 func every[T any](of []T, n int) []T {
 	var out []T
 	for i := range min(n, len(of)) {
@@ -221,7 +222,7 @@ func every[T any](of []T, n int) []T {
 	return out
 }
 
-// others are questions that a set does not answer.
+// others returns questions that set i does not answer.
 func others(all []source, i, n int) []string {
 	var from [][]string
 	for j := range all {
@@ -236,7 +237,7 @@ func others(all []source, i, n int) []string {
 	return out
 }
 
-// parallel reports whether two sets ask the same in two languages: of the same lines.
+// parallel reports whether two sets ask about the same lines, in two languages.
 func parallel(a, b []relevance.Question) bool {
 	n := min(len(a), len(b), 50)
 	for k := range n {
@@ -253,7 +254,8 @@ type sample struct {
 	grounds    retrieval.Grounds
 	answerable bool
 	prompt     bool
-	// typed: somebody typed it in a session about something else; kept: it is not fitted.
+	// typed reports that somebody typed the prompt in a session about something else. kept
+	// reports that the fit leaves the prompt out.
 	typed, kept bool
 }
 
@@ -326,7 +328,7 @@ func score(w []float64, g *retrieval.Grounds) float64 {
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// ridge keeps weights small that the sets don't ask for.
+// ridge keeps weights small that the sets do not determine.
 const ridge = 1e-4
 
 // halfSet is the number of answerable questions at which a set has half weight.
@@ -417,7 +419,7 @@ func solve(m [][]float64, v []float64) []float64 {
 	return v
 }
 
-// auc is the chance that an answerable question scores above one that is not.
+// auc returns the chance that an answerable question scores above one that is not answerable.
 func auc(samples []sample, w []float64) float64 {
 	var yes, no []float64
 	for i := range samples {
@@ -467,11 +469,12 @@ func typed(dir string, n int) ([]string, error) {
 	return every(slices.Sorted(maps.Keys(has)), 2*n), err
 }
 
-// mostTyped is how long, in bytes, a prompt is at most: longer ones are mostly pasted.
+// mostTyped bounds a typed prompt, in bytes. Longer prompts are mostly pasted.
 const mostTyped = 600
 
-// rates returns shares in %, NaN for groups without samples: the answerable questions below the
-// least chance, and the others' questions, prompts and kept typed prompts above it.
+// rates returns shares in percent, NaN for groups without samples. It counts the answerable
+// questions whose chance is below least. Of the questions of other sets, of the prompts and of
+// the kept typed prompts it counts those whose chance is not below least.
 func rates(samples []sample, w []float64, least float64) rate {
 	var n, hit rate
 	for i := range samples {

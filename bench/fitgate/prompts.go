@@ -23,7 +23,7 @@ type prompt struct {
 //go:embed prompts.jsonl
 var data []byte
 
-// prompts are all that have nothing to do with memory.
+// prompts returns all prompts that have nothing to do with memory.
 var prompts = sync.OnceValues(func() (out []prompt, err error) {
 	sc := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; sc.Scan(); n++ {
@@ -36,7 +36,7 @@ var prompts = sync.OnceValues(func() (out []prompt, err error) {
 	return out, sc.Err()
 })
 
-// promptsOf returns the sealed prompts, or the others.
+// promptsOf returns the sealed prompts, or the prompts that are not sealed.
 func promptsOf(sealed bool) ([]prompt, error) {
 	all, err := prompts()
 	var out []prompt
@@ -48,7 +48,8 @@ func promptsOf(sealed bool) ([]prompt, error) {
 	return out, err
 }
 
-// question asks for an item as somebody would who knows that a note has it.
+// question returns a question for an item, as asked by somebody who knows that a note has the
+// item.
 func question(it relevance.KnownItem) string {
 	for _, r := range it.Query {
 		if unicode.In(r, unicode.Han) {

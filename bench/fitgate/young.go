@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// youngName is the set of memories that have just begun.
+// youngName is the name of the set of memories that have just begun.
 const youngName = "young: a session's own log"
 
-// flushEvery is how many turns lie between two checkpoints of such a session.
+// flushEvery is the number of turns between two checkpoints of such a session.
 const flushEvery = 3
 
 // young makes a memory of each session in the transcripts below a folder. It holds only the lines
@@ -43,7 +43,7 @@ func young(ctx context.Context, from, dir string) (out []source, err error) {
 	return out, err
 }
 
-// keepLog runs a session through a kernel, and leaves the logs that it kept in dir.
+// keepLog runs a session through a kernel, and leaves the kernel's logs in dir.
 func keepLog(ctx context.Context, path, dir string) (err error) {
 	s, err := transcript.LoadFile(path, nil)
 	if err != nil {
@@ -71,8 +71,8 @@ func keepLog(ctx context.Context, path, dir string) (err error) {
 	return nil
 }
 
-// ofLog returns prompts about the entries of a memory's logs, made of words in them. Every second
-// prompt is a question.
+// ofLog returns prompts about the entries of a memory's logs, made of words in these entries.
+// Every second prompt is a question.
 func ofLog(dir string) ([]string, error) {
 	var out []string
 	files, err := filepath.Glob(filepath.Join(dir, "memory", "*.md"))

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// charTable maps the characters of two and three bytes to their tokens, in two
-// stages: the block number of each 64 code points below 0x10000, then blocks of
-// 64 ids. noID marks characters without a token.
+// charTable maps the characters of two and three bytes to their tokens, in two stages. index has
+// a block number for every 64 code points below 0x10000. blocks has 64 ids for each block. noID
+// marks characters without a token.
 func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	const noID = 1<<32 - 1
 	addBlock := func() {
@@ -34,9 +34,9 @@ func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	return index, blocks
 }
 
-// seamTable returns a set of byte pairs as bits. It has the pairs at which some token crosses
-// from one character to another without holding both entirely. If two characters meet in any
-// other pair, no merge takes bytes of one of them before that one is whole.
+// seamTable returns a set of byte pairs as bits. The set has the pairs at which some token
+// crosses from one character to another without holding both characters entirely. If two
+// characters meet in any other pair, no merge across the pair takes a part of a character.
 func seamTable(tokens []string) []byte {
 	table := make([]byte, 256*256/8)
 	set := func(a, b byte) {
@@ -53,7 +53,7 @@ func seamTable(tokens []string) []byte {
 				break
 			}
 		}
-		// It starts within one.
+		// The token starts within a character.
 		i := 0
 		for i < len(tok) && !utf8.RuneStart(tok[i]) {
 			i++

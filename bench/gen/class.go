@@ -6,7 +6,7 @@ import "unicode"
 const (
 	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
 	classLower               // may be in the lower run of a word: Ll Lm Lo M
-	classMark                // M, which is in both runs but is no letter
+	classMark                // M, which is in both runs but is not a letter
 	classNumber              // N
 	classSpace               // white space
 	classNewline             // \r and \n, which are white space too
@@ -35,8 +35,8 @@ func classTable() []byte {
 	return append(index, data...)
 }
 
-// classOf sorts a code point as the reference's regular expressions do, which
-// ask Go's unicode package.
+// classOf classifies a code point with Go's unicode package, as the reference's regular
+// expressions do.
 func classOf(r rune) byte {
 	switch {
 	case r == '\r' || r == '\n':

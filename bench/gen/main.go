@@ -1,10 +1,10 @@
-// Command gen writes the files in budget/tables: one lookup table per
-// vocabulary, made from the ranks that the reference tokenizer embeds, and the
-// character classes of its split patterns, made from Go's unicode package.
+// Command gen writes the files in budget/tables. It makes one lookup table per vocabulary from
+// the ranks that the reference tokenizer embeds. It makes the table of character classes for the
+// tokenizer's split patterns from Go's unicode package.
 //
-// Run it through "go generate ./budget", which names the folder to write to. It reads
-// no network; the same inputs give the same bytes. The formats are described in
-// budget/table.go and budget/class.go.
+// Run it through "go generate ./budget", which passes the folder to write to. It does not use the
+// network, and the same inputs give the same bytes. The formats are described in budget/table.go
+// and budget/class.go.
 package main
 
 import (

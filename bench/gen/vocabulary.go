@@ -13,13 +13,13 @@ const (
 	magic   = "MKBPE\x00\x00\x02"
 	hashMul = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio, as in budget/table.go
 	idBits  = 18
-	// slotsPer100 sizes the open-addressing tables: a lookup that misses then
-	// mostly ends within one cache line.
+	// slotsPer100 is the number of slots per 100 entries of the open-addressing tables. With this
+	// size a lookup that misses mostly ends within one cache line.
 	slotsPer100 = 160
 	noRank      = math.MaxInt
 )
 
-// vocabularyTable lays out ranks as budget/table.go reads them.
+// vocabularyTable lays out ranks in the form that budget/table.go reads.
 func vocabularyTable(ranks map[string]int) ([]byte, error) {
 	tokens := make([]string, 0, len(ranks))
 	for tok, rank := range ranks {
@@ -69,8 +69,8 @@ func vocabularyTable(ranks map[string]int) ([]byte, error) {
 }
 
 // pairTable maps each token's last merge (left, right) to the token. One pair per token is
-// enough: if the bytes of two neighbours spell a token, the merges inside those bytes were the
-// same as for the token alone, so the pair is the one found here.
+// enough. If the bytes of two neighbours spell a token, the merges inside these bytes were the
+// same as for the token alone, and so was the last pair.
 func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {
 	slots := make([]uint64, len(tokens)*slotsPer100/100)
 	for i := range slots {
@@ -97,8 +97,8 @@ func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {
 	return slots, nil
 }
 
-// lastMerge merges tok's bytes in rank order, lowest first and leftmost among
-// equals, and returns the two parts that would be merged last.
+// lastMerge merges tok's bytes in rank order, the lowest rank first and the leftmost pair among
+// equal ranks. It returns the two parts that would be merged last.
 func lastMerge(tok string, ranks map[string]int) (left, right string, ok bool) {
 	parts := make([]string, len(tok))
 	for i := range len(tok) {
@@ -120,9 +120,9 @@ func lastMerge(tok string, ranks map[string]int) (left, right string, ok bool) {
 	return parts[0], parts[1], true
 }
 
-// pieceTables holds the tokens that can be a whole piece of text, by length:
-// up to 7 bytes in one word, 8 to 15 in two, longer ones as offsets into text.
-// Tokens that are not valid UTF-8 never are a piece.
+// pieceTables returns the tokens that can be a whole piece of text, by length. Tokens of up to 7
+// bytes take one word, and tokens of 8 to 15 bytes take two words. Longer tokens are offsets into
+// text. A token that is not valid UTF-8 is never a piece.
 func pieceTables(tokens []string) (short, mid []uint64, long []uint32, text []byte) {
 	var byLen [3][]string
 	for _, tok := range tokens {
@@ -164,9 +164,9 @@ func pieceTables(tokens []string) (short, mid []uint64, long []uint32, text []by
 	return short, mid, long, text
 }
 
-// word packs up to 7 bytes, lowest first, below their number in the top byte.
-// The number keeps trailing zero bytes apart and a used word from being 0; a
-// tail of none keeps 8.
+// word packs up to 7 bytes, the first byte lowest, and puts their number into the top byte. With
+// the number, tokens with trailing zero bytes differ, and a used word is never 0. An empty tail
+// has the number 8.
 func word(tok string) uint64 {
 	w := uint64(len(tok)|8) << 56
 	for i := range len(tok) {

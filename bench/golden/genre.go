@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/bench/relevance"
 )
 
-// genre is a kind of notes, with questions on them.
+// genre is a kind of notes, with questions about the notes.
 type genre struct {
 	name string
 	make func(root string, n *notes) error
@@ -65,7 +65,7 @@ func (g genre) set(dir, root string, sealed bool) (relevance.Set, error) {
 	return set, nil
 }
 
-// notes are files that grow line by line, and questions on their lines.
+// notes holds files that grow line by line, and questions about their lines.
 type notes struct {
 	rng       *rand.Rand
 	files     map[string]*strings.Builder
@@ -73,7 +73,7 @@ type notes struct {
 	questions []relevance.Question
 }
 
-// add writes lines to a file and returns the number of the first.
+// add writes lines to a file and returns the number of the first line.
 func (n *notes) add(path string, text ...string) int {
 	if n.files[path] == nil {
 		n.files[path] = &strings.Builder{}

@@ -69,7 +69,7 @@ func row(name string, ours, plain []relevance.Answer) {
 	fmt.Println()
 }
 
-// ask puts the questions of a set to search and to bare FTS5.
+// ask asks the questions of a set with search and with bare FTS5.
 func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, err error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// chores are things to do with things, in a language. asked are the verbs as questions
-// have them.
+// chores holds the words of to-do items in a language. asked holds the verbs in the form that
+// questions use.
 type chores struct {
 	week                 string
 	verbs, asked, things []string
@@ -37,8 +37,8 @@ var itemsZH = chores{week: "# 第%d周",
 	people: []string{"小林", "老王", "阿梅", "志强", "晓东", "雨晴"}, days: []string{"周一", "周三", "周五", "三号", "十八号"},
 	item: "- [%[5]s] %[1]s：%[4]s之前%[2]s%[3]s", who: "谁负责%[3]s的%[2]s？", when: "%[2]s%[3]s的期限是什么时候？"}
 
-// items makes lists of things to do: two share the verb, the thing or the person with
-// nearly every other.
+// items makes lists of things to do. Nearly any two things to do share the verb, the object or
+// the person.
 func items(c chores) func(string, *notes) error {
 	return func(_ string, n *notes) error {
 		for i, p := range n.pairs(len(c.verbs), len(c.things)) {
@@ -58,11 +58,11 @@ func items(c chores) func(string, *notes) error {
 	}
 }
 
-// codeDirs are the folders of source that notes are made of: those that change least.
+// codeDirs lists the folders of source that notes are made of. These folders change least.
 var codeDirs = []string{"budget", "cachelayout", "index/analysis", "markdownstore"}
 
-// code makes a note of each source file. The comments above functions are left out of the note
-// and become the questions, which ask for the function.
+// code makes a note of each source file. It leaves the comments above functions out of the note,
+// and makes each comment a question that asks for its function.
 func code(root string, n *notes) error {
 	for _, dir := range codeDirs {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
@@ -114,7 +114,7 @@ func codeNote(n *notes, dir, file string) error {
 	return nil
 }
 
-// reports are the words of paragraphs about people, their subjects of study and the places.
+// reports holds the words of paragraphs about people, their subjects of study and the places.
 type reports struct {
 	people, subjects, places, findings []string
 	text                               string
@@ -157,8 +157,8 @@ var proseHI = reports{people: []string{"मीरा", "अर्जुन", "�
 	findings: []string{"सूखी गर्मियों में नुकसान दोगुना हुआ", "दस दिन बाद असर गायब हो गया", "पुराने नमूने अधिक स्थिर थे", "छोटे समूह बड़े समूहों से बेहतर रहे", "लागत एक तिहाई घट गई", "सर्दियों में कुछ भी दोहराया नहीं जा सका"},
 	text:     "%[1]s ने %[3]s में %[2]s पर %[5]d साल तक अध्ययन किया। मुख्य परिणाम यह था कि %[4]s।", asks: [2]string{"%[3]s में %[2]s के अध्ययन से क्या पता चला?", "%[3]s में %[2]s पर किसने और कितने समय तक काम किया?"}}
 
-// prose makes paragraphs that share each of their words with others, and their
-// combination with none.
+// prose makes paragraphs. Each word of a paragraph is in other paragraphs too, but no other
+// paragraph has the same combination of words.
 func prose(r reports) func(string, *notes) error {
 	return func(_ string, n *notes) error {
 		for i, p := range n.pairs(len(r.subjects), len(r.places)) {
@@ -176,12 +176,12 @@ func prose(r reports) func(string, *notes) error {
 	}
 }
 
-// filled is a question on a subject and a place.
+// filled returns a question about a subject and a place.
 func filled(ask string, subject, place any) string {
 	return strings.NewReplacer("%[2]s", fmt.Sprint(subject), "%[3]s", fmt.Sprint(place)).Replace(ask)
 }
 
-// logs makes lines as services write them.
+// logs makes log lines like those of services.
 func logs(_ string, n *notes) error {
 	services := []string{"ledger", "mailer", "search-api", "billing", "auth-gateway", "thumbnailer"}
 	events := [][2]string{{"ERROR timeout after %d ms calling the database", "time out on the database"}, {"WARN disk usage at %d %%", "run low on disk"}, {"ERROR certificate expired %d days ago", "have an expired certificate"},
@@ -206,7 +206,7 @@ func logs(_ string, n *notes) error {
 	return nil
 }
 
-// tables makes tables of parts. The answers are their rows.
+// tables makes tables of parts. Each answer is a row.
 func tables(_ string, n *notes) error {
 	parts := []string{"M6 bolt", "copper washer", "hose clamp", "ball bearing", "fuse 10 A", "rubber seal", "split pin", "cable tie"}
 	makers := []string{"Brandt", "Ibérica", "Hokuto", "Kessler", "Norvik", "Delta Parts"}
@@ -222,7 +222,7 @@ func tables(_ string, n *notes) error {
 	return nil
 }
 
-// templates makes days that have the same headings and phrases each.
+// templates makes daily notes that all have the same headings and phrases.
 func templates(_ string, n *notes) error {
 	blockers := []string{"the staging certificate", "a flaky importer test", "missing rights on the bucket", "the slow code review", "a broken build image", "the rate limit of the map service"}
 	done := []string{"moved the invoices to the new table", "wrote the guide for volunteers", "removed the old login page", "measured the start of the app", "updated the price list", "drew the floor plan"}

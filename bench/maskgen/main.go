@@ -49,7 +49,7 @@ func run(in, out string) error {
 	return os.WriteFile(out, data, 0o644)
 }
 
-// theirs is a gitleaks configuration, as far as it is used.
+// theirs holds the parts of a gitleaks configuration that are used.
 type theirs struct {
 	Allowlist allowlist
 	Rules     []theirRule
@@ -58,7 +58,7 @@ type theirs struct {
 type theirRule struct {
 	ID, Regex, Path string
 	Keywords        []string
-	Entropy         any // a whole number or not
+	Entropy         any // an integer or a floating-point number
 	SecretGroup     int
 	Allowlists      []allowlist
 }
@@ -73,7 +73,7 @@ type allowlist struct {
 type ours struct {
 	Source  string `json:"source"`
 	Licence string `json:"licence"`
-	// Allow are expressions and Stop words that make any find no secret.
+	// Allow holds expressions and Stop holds words. A match with one of them is not a secret.
 	Allow []string `json:"allow"`
 	Stop  []string `json:"stop"`
 	Rules []rule   `json:"rules"`
@@ -85,15 +85,15 @@ type rule struct {
 	Keywords []string `json:"keywords"`
 	Entropy  float64  `json:"entropy,omitempty"`
 	Group    int      `json:"group,omitempty"`
-	// Reach is how long a match can get in bytes, 0 if nothing bounds it.
+	// Reach is the greatest length of a match in bytes, 0 if nothing bounds the length.
 	Reach int `json:"reach,omitempty"`
-	// Named: the secret is known by the name before it, not by its own shape.
+	// Named reports that the secret is recognized by the name before it, not by its own shape.
 	Named bool     `json:"named,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	Stop  []string `json:"stop,omitempty"`
 }
 
-// Generate makes the embedded file of a gitleaks.toml.
+// Generate makes the embedded file from a gitleaks.toml.
 func Generate(raw []byte) ([]byte, error) {
 	var t theirs
 	if _, err := toml.Decode(string(raw), &t); err != nil {

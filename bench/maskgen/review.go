@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// left are the rules that are not taken over, and why.
+// left holds the rules that are left out, and why.
 var left = map[string]string{
 	"generic-api-key":        "any name with key, token or auth before any word: most of what it finds in tool results is code and hashes; our own rule for assignments stands in its place",
 	"private-key":            "ours also knows blocks whose end is cut off, and listings with line numbers",
@@ -26,7 +26,7 @@ var left = map[string]string{
 	"flutterwave-public-key": "public", "lob-pub-api-key": "public", "mailgun-pub-key": "public",
 }
 
-// change replaces parts of a rule; empty fields leave the rule's own.
+// change replaces parts of a rule. An empty field keeps the rule's part.
 type change struct {
 	regex    string
 	keywords []string
@@ -65,7 +65,7 @@ func eachBefore(heads, tail string) (out []string) {
 // sign is the expression that gitleaks uses between a name and its value.
 const sign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
-// reviewed is a rule as it is taken over; ok is false if it is not.
+// reviewed returns the reviewed form of a rule. ok is false if the rule is left out.
 func reviewed(r theirRule) (out rule, ok bool, err error) {
 	if left[r.ID] != "" {
 		return rule{}, false, nil
@@ -117,7 +117,8 @@ func number(v any) float64 {
 	return 0
 }
 
-// longest returns how many bytes a match can have; ok is false if nothing bounds it.
+// longest returns the greatest number of bytes in a match. ok is false if nothing bounds the
+// number.
 func longest(re *syntax.Regexp) (n int, ok bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

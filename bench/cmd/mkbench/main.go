@@ -1,10 +1,10 @@
-// Command mkbench measures memkernel: the cost of context policies and their recall over recorded
-// sessions, the quality of search, and the paging paper's workloads. It is built from the
+// Command mkbench measures the cost and the recall of context policies over recorded sessions,
+// and the quality of search. It also runs the paging paper's workloads. It is built from the
 // repository and never released:
 //
 //	go run -C bench ./cmd/mkbench --help
 //
-// Paths are relative to the folder bench under go run -C; `go build -C bench -o ../bin/
+// With go run -C, paths are relative to the folder bench. `go build -C bench -o ../bin/
 // ./cmd/mkbench` makes a program that can run anywhere.
 package main
 
