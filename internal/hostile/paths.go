@@ -11,8 +11,8 @@ import (
 // Outside is the content of the files outside of the workspace, which the attempts try to reach.
 const Outside = "outside-7c1f4e"
 
-// Paths returns hostile paths that need no files on disk: absolute ones, ones that climb, ones in
-// the spellings of other systems, and files in the workspace that a model must not reach.
+// Paths returns hostile paths that need no files on disk: absolute paths, paths that climb, paths
+// in the spellings of other systems, and files in the workspace that a model must not reach.
 func Paths() []string {
 	out := []string{
 		"", ".", "..", "/", "/etc/passwd", "//etc/passwd", "../outside.md", "../../etc/passwd", "memory/../../outside.md",

@@ -152,9 +152,9 @@ const partBytes = 512 << 10
 // Folder is the folder of memory that holds facts.
 const Folder = "memory/imported/"
 
-// Promise makes a batch of facts of one store and day, and saves it. Callers must call it before
-// they write the batch, so that a kill at any moment duplicates no fact. mask removes secrets
-// from a text.
+// Promise makes a batch of facts of one store and day, and saves it. Callers must call Promise
+// before they write the batch, so that a kill at any moment duplicates no fact. The parameter
+// mask removes secrets from a text.
 func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error) {
 	f := facts[0]
 	k, err := l.store(f.Format)

@@ -95,7 +95,7 @@ type Journal interface {
 	Cut(size int64) error
 	// Patch overwrites existing bytes in place and changes no other bytes. It is not atomic:
 	// readers must recognise a patch torn by a crash by its content. After a power cut, only the
-	// earlier ones of the patches without sync may be there, and the next patch may be torn.
+	// first few of the patches without sync may be there, and the patch after them may be torn.
 	Patch(off int64, data []byte, sync bool) error
 	// Current reports whether the name still refers to this journal. After a Put, a Move or a
 	// Remove of the name it returns false, and later appends to this journal are lost.

@@ -2,7 +2,7 @@
 // for no disk. `make test-long` runs every test in full. The package is for tests only. It makes
 // a test fail only if a variable of the environment can't be read.
 //
-// Parameters of the long suite are in the environment; doc/testing.md lists them.
+// The environment holds the parameters of the long suite. doc/testing.md lists the parameters.
 package suite
 
 import (

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Regexp is a [regexp.Regexp] that is compiled on first use, so that a program that answers one
-// question does not compile the patterns of all others. A wrong pattern panics on first use, and
-// in CompileAll, which a test of the program calls. Several goroutines may use it at once.
+// Regexp is a [regexp.Regexp] that is compiled on first use, so that the program does not compile
+// patterns that a run does not need. A wrong pattern panics on first use, and in CompileAll,
+// which a test of the program calls. Several goroutines may use it at once.
 type Regexp struct{ get func() *regexp.Regexp }
 
 var (

@@ -19,13 +19,13 @@ import (
 type Op string
 
 const (
-	Write  Op = "write"  // of a whole document that nobody sees yet, or of an append
+	Write  Op = "write"  // writes a whole document that nobody sees yet, or an append
 	Patch  Op = "patch"  // in place
 	Cut    Op = "cut"    // of a journal
-	Rename Op = "rename" // a name gets another content, or a content another name
+	Rename Op = "rename" // gives a name another content, or a content another name
 	Remove Op = "remove"
-	Sync   Op = "sync"      // of a content
-	Names  Op = "syncnames" // of the names in a folder
+	Sync   Op = "sync"      // syncs a content
+	Names  Op = "syncnames" // syncs the names in a folder
 )
 
 // fault is called before each step with the name that the step changes. An error makes the step
@@ -201,7 +201,7 @@ func (s *Store) Restart(pick func(n int) int) *Store {
 	}
 	names := maps.Clone(s.disk)
 	apply(names, s.changes[:pick(len(s.changes)+1)])
-	for _, n := range slices.Sorted(maps.Keys(names)) { // so that pick is asked in one order
+	for _, n := range slices.Sorted(maps.Keys(names)) { // so that the order of the calls of pick is always the same
 		data := names[n].afterCut(pick)
 		fresh := &node{data: data, time: names[n].time, firm: len(data)}
 		next.names[n], next.disk[n] = fresh, fresh
