@@ -12,20 +12,20 @@ import (
 
 // answer is the content of a copied answer.
 type answer struct {
-	// whole reports whether it came to its end as its API has it.
+	// whole reports whether the answer has the end that its API requires.
 	whole bool
 	// open reports whether the turn continues: tools are called, or the provider paused.
 	open bool
-	// message is the model's message; nil if the copy does not have it whole.
+	// message is the model's message. It is nil if the copy does not have the whole message.
 	message *memkernel.Message
 	usage   *memkernel.Usage
-	// reported is the provider's report on the request, nil for none.
+	// reported is the provider's report on the request. It is nil if there is no report.
 	reported *memkernel.Reported
-	// unread is why there is no usage where the provider wrote one.
+	// unread is the error for which the provider's usage could not be read.
 	unread error
 }
 
-// bill takes the answer's usage, which may be missing.
+// bill sets the answer's usage from JSON, which may be missing.
 func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadUsage(raw) }
 
 // final reports whether the answer ends its turn.
@@ -44,7 +44,7 @@ func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	return apiOf(f).answer(data)
 }
 
-// readCopy is readAnswer for a copy as it was sent, with the answer's headers.
+// readCopy is readAnswer for an encoded copy, with the answer's headers.
 func readCopy(f transcript.Format, h http.Header, copy []byte) (answer, error) {
 	data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
 	if err != nil {
@@ -73,8 +73,7 @@ func events(stream []byte, f func(data []byte)) {
 	}
 }
 
-// said reads a conversation of one answer in the form of a request, which hosts send
-// it back in.
+// said reads one answer in the form in which a host sends it back in a request.
 func said(f transcript.Format, list any) *memkernel.Message {
 	name := "messages"
 	switch f {
@@ -94,7 +93,7 @@ func said(f transcript.Format, list any) *memkernel.Message {
 	return &b.Messages[0]
 }
 
-// encode is JSON with the characters as they are.
+// encode returns JSON without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

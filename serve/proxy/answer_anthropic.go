@@ -89,7 +89,8 @@ func anthropicStream(data []byte) answer {
 	return a
 }
 
-// over returns the value of a later event of the stream in place of the one before.
+// over returns the value of a later event of the stream, which replaces the value of an earlier
+// event.
 func over(stands, later json.RawMessage) json.RawMessage {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(later, &is) != nil || len(is) == 0 {
@@ -110,7 +111,7 @@ func over(stands, later json.RawMessage) json.RawMessage {
 	return sum
 }
 
-// anthropicBlocks puts the blocks of a streamed answer together.
+// anthropicBlocks assembles the blocks of a streamed answer.
 type anthropicBlocks []*anthropicBlock
 
 type anthropicBlock struct {
@@ -131,7 +132,7 @@ func (l anthropicBlocks) add(e *anthropicEvent) {
 	b.input = append(b.input, e.Delta.Input...)
 }
 
-// all returns the blocks as a whole answer would have them.
+// all returns the blocks in the form of an answer that is not streamed.
 func (l anthropicBlocks) all() []json.RawMessage {
 	var out []json.RawMessage
 	for _, b := range l {

@@ -64,8 +64,7 @@ func (s *geminiSum) add(data []byte) {
 	}
 }
 
-// part adds a part. Words that came in pieces are one text, but for those with a signature,
-// which stays where it is.
+// part adds a part. It joins pieces of text to one text, except for pieces with a signature.
 func (s *geminiSum) part(raw json.RawMessage) {
 	s.calls = s.calls || bytes.Contains(raw, []byte(`"functionCall"`)) && geminiHolds(string(raw)) == "functionCall"
 	if n := len(s.parts); n > 0 {
@@ -101,8 +100,8 @@ func (s *geminiSum) answer() answer {
 	return a
 }
 
-// geminiAnswer reads an answer that came as JSON: one object, or where it was streamed
-// without server-sent events a list of its pieces.
+// geminiAnswer reads an answer in JSON. It is one object, or a list of pieces if the answer was
+// streamed without server-sent events.
 func geminiAnswer(data []byte) answer {
 	pieces := []json.RawMessage{data}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}) && json.Unmarshal(data, &pieces) != nil {
@@ -121,7 +120,8 @@ func geminiStream(data []byte) answer {
 	return s.answer()
 }
 
-// geminiHolds returns the kind of content that a part holds; "" for several kinds and for none.
+// geminiHolds returns the kind of content that a part holds. It returns "" for a part with
+// several kinds or without content.
 func geminiHolds(raw string) (what string) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &m) != nil {
@@ -139,7 +139,8 @@ func geminiHolds(raw string) (what string) {
 	return what
 }
 
-// geminiDoubt returns the reason why a request passes unplanned. It reads generationConfig.
+// geminiDoubt returns the reason why a request passes unplanned, "" if there is none. It reads
+// generationConfig.
 func geminiDoubt(b *transcript.Body) string {
 	var c struct {
 		Choices      int    `json:"candidateCount"`

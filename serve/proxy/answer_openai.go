@@ -121,8 +121,8 @@ func responsesAnswer(data []byte) answer {
 	return r.answer()
 }
 
-// responsesStream takes the whole answer from the last event. Hosts that keep
-// nothing with the provider get the output in events of its own, item by item.
+// responsesStream takes the whole answer from the last event. If the host stores nothing with the
+// provider, the output items come in events of their own.
 func responsesStream(data []byte) answer {
 	var last response
 	var items []json.RawMessage

@@ -14,18 +14,19 @@ import (
 type Billed struct {
 	// Conversation is the conversation's name in the log, "" for a request that passed.
 	Conversation string
-	// Model is the request's, "" if it was not read.
+	// Model is the model of the request, "" if the request was not read.
 	Model string
-	// Plan is the plan that was sent in its place, nil if none was made.
+	// Plan is the plan that was sent in the place of the request, nil if no plan was made.
 	Plan *api.ContextPlan
-	// Row is the call in the record of its session, nil if it is in none.
+	// Row is the call in the record of its session, nil if no session's record has the call.
 	Row *billing.Call
-	// Usage is the bill; Began is when the request came.
+	// Usage is the bill.
 	Usage memkernel.Usage
-	// WholeTokens estimates the tokens of the input as the client wrote it; 0 for a request that
-	// passed.
+	// WholeTokens estimates the tokens of the input as the client wrote it. It is 0 for a request
+	// that passed.
 	WholeTokens int
-	Began       time.Time
+	// Began is the time at which the request came.
+	Began time.Time
 }
 
 // bill reports a call, if its answer has a bill. Row is nil for a call that is in no session's

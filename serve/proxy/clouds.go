@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// cloudCall takes the path of a call of Anthropic's API at a cloud apart, where the path
-// names the model: Bedrock's …/model/M/invoke and invoke-with-response-stream, and Vertex's
+// cloudCall returns the model that is named in the path of a call of Anthropic's API at a cloud.
+// The paths are Bedrock's …/model/M/invoke and invoke-with-response-stream, and Vertex's
 // …/publishers/anthropic/models/M:rawPredict and streamRawPredict.
 func cloudCall(path string) (model string, ok bool) {
 	if _, rest, found := strings.Cut(path, "/publishers/anthropic/models/"); found {
@@ -30,13 +30,14 @@ func cloudCall(path string) (model string, ok bool) {
 	return "", false
 }
 
-// signed reports whether a request has a signature, which may be of its body.
+// signed reports whether a request has a signature. The signature may cover the body.
 func signed(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature")
 }
 
 // anthropicDoubt returns the reason why a request passes unplanned. A request with a container
-// lacks the container's files, and one whose path names the model may not be Anthropic's.
+// lacks the container's files. A request whose path names the model may not be for Anthropic's
+// API.
 func anthropicDoubt(b *transcript.Body) string {
 	var c struct {
 		ID string `json:"id"`
@@ -53,9 +54,9 @@ func anthropicDoubt(b *transcript.Body) string {
 
 const eventStreamType = "application/vnd.amazon.eventstream"
 
-// fromEventStream reads Bedrock's stream of messages, each a head, headers and a payload with
-// one event of the API, as server-sent events. Its checksums are not looked at: a message
-// that has no event ends it.
+// fromEventStream converts Bedrock's stream of messages to server-sent events. Each message has a
+// head, headers and a payload with one event of the API. It does not check the checksums. A
+// message without an event ends the stream.
 func fromEventStream(data []byte) (out []byte) {
 	const head, tail = 12, 4
 	for len(data) >= head+tail {

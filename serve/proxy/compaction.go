@@ -18,10 +18,10 @@ import (
 
 // When a cut is near, the proxy asks the provider to compact the conversation. It sends a request
 // of its own with the client's path, model and key. The conversation continues meanwhile. The
-// kernel replaces the covered messages by the compaction before the next plan. If none comes, the
-// kernel makes its own cut.
+// kernel replaces the covered messages by the compaction before the next plan. If no compaction
+// comes, the kernel makes its own cut.
 
-// compactor is a planner that takes a provider's compaction; a [kernel.Kernel] does.
+// compactor is a planner that takes a provider's compaction, such as a [kernel.Kernel].
 type compactor interface {
 	Compact(context.Context, api.Boundary) (*api.Passed, error)
 }
@@ -29,18 +29,19 @@ type compactor interface {
 const (
 	// compactTime is how long a provider may take for a compaction.
 	compactTime = 5 * time.Minute
-	// compactShare is the share of the window before the next cut at which a compaction is
-	// asked for, so that it arrives before the cut.
+	// compactShare is the share of the window that is left before the next cut when the proxy
+	// requests a compaction. So the compaction arrives before the cut.
 	compactShare = .1
 )
 
-// compaction is how a provider is asked for a compaction.
+// compaction describes how to request a compaction from a provider.
 type compaction struct {
-	// path is added to that of a call, beta to the client's Anthropic-Beta header.
+	// path is added to the path of a call. beta is added to the client's Anthropic-Beta header.
 	path, beta string
-	// edit makes a request for it of a call's members.
+	// edit turns the members of a call into the members of a request for a compaction.
 	edit func(map[string]json.RawMessage)
-	// blocks reads it from the answer; none if there is none.
+	// blocks reads the compaction from the answer. It returns no blocks if the answer has no
+	// compaction.
 	blocks func(answer []byte) []json.RawMessage
 }
 
@@ -129,8 +130,8 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	})
 }
 
-// compactOnce reports whether a compaction may be asked for, once for each cut of the
-// conversation.
+// compactOnce reports whether the proxy may request a compaction. It returns true once for each
+// cut of the conversation.
 func (ln *line) compactOnce(generation int) bool {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -141,8 +142,9 @@ func (ln *line) compactOnce(generation int) bool {
 	return true
 }
 
-// covered counts the messages that a compaction should cover: those before the user's newest
-// turn, or where that is most of the conversation, before the last quarter of its bytes.
+// covered returns the number of messages that a compaction should cover. They are the messages
+// before the user's newest turn. If that turn is most of the conversation, they are the messages
+// before the last quarter of the bytes.
 func covered(msgs []memkernel.Message) int {
 	size := func(from int) (n int) {
 		for i := from; i < len(msgs); i++ {
@@ -166,7 +168,8 @@ func covered(msgs []memkernel.Message) int {
 	return 0
 }
 
-// compactionBody is the request for a compaction of the first messages, as they went out.
+// compactionBody returns the request for a compaction of the first messages, in the form in which
+// they went out.
 func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
 	first := *e.body
 	first.Messages = first.Messages[:covers]
@@ -216,8 +219,8 @@ func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []str
 // errChanged is returned if the conversation no longer begins with the covered messages.
 var errChanged = errors.New("the client has changed the messages that it covers")
 
-// take has the kernel show the compaction, if the conversation still begins with the messages
-// that it covers.
+// take has the kernel show the compaction, if the conversation still begins with the covered
+// messages.
 func (c *compacting) take(ctx context.Context, k compactor, to api.Boundary) error {
 	c.line.slot <- struct{}{}
 	defer func() { <-c.line.slot }()

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Why a request passed as it is.
+// The reasons for which a request passes unchanged.
 const (
 	passUnreadable = "unreadable"     // no JSON, or none that can be read in one way
 	passEncoded    = "encoded"        // the body is compressed
@@ -34,7 +34,7 @@ const (
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )
 
-// doubt returns why a body is not planned, "" if it is.
+// doubt returns the reason why a body is not planned, "" if it is planned.
 func doubt(b *transcript.Body) string {
 	for _, name := range apiOf(b.Format).elsewhere {
 		if v := b.Member(name); v != "" && v != "null" {
@@ -74,12 +74,12 @@ func isSystem(m *memkernel.Message) bool {
 	return m.Role == memkernel.RoleSystem || m.Role == memkernel.RoleDeveloper
 }
 
-// oneShot reports whether a request belongs to no conversation: a program asks for a title, for a
-// topic, or whether the API is there. Such a request has one user's turn and no tools. It has
-// either no system prompt and no session, or the session of an agent, whose conversations have
-// tools. It must not see a person's memory, and nothing in it is worth keeping. If it was the
-// first question of a conversation after all, the conversation is planned from the next question
-// on.
+// oneShot reports whether a request belongs to no conversation. Programs send such a request to
+// get a title or a topic, or to check the API. Such a request has one user's turn and no tools.
+// Either it has no system prompt and no session, or it has the session of an agent, whose
+// conversations have tools. The request must not see a person's memory, and nothing in it is
+// worth keeping. If the request is in fact the first question of a conversation, the conversation
+// is planned from the next question on.
 func oneShot(b *transcript.Body, id identity) bool {
 	if len(b.Tools) > 0 {
 		return false
@@ -101,8 +101,8 @@ func number(b *transcript.Body, name string) (n float64, ok bool) {
 	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer
 }
 
-// isProbe reports whether a request asks whether the API is there, or warms a cache:
-// its answer has one token at most.
+// isProbe reports whether a request only checks the API or warms a cache. The answer to such a
+// request has one token at most.
 func isProbe(b *transcript.Body) bool {
 	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
 		if n, ok := number(b, name); ok && n <= 1 {

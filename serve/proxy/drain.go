@@ -13,18 +13,20 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Drain has the proxy prepare its clients for doing without it, for as long as it runs.
-// Requests are planned as before, so that none is refused; but the usage in answers is
-// that of the client's own conversation, and counts of tokens pass, so that clients which
-// compact by themselves do. [Proxy.Status] says which sessions still have to.
+// Drain prepares clients for working without the proxy. It takes effect until the proxy ends.
+// Requests are planned as before, so that the upstream refuses none of them. But the usage in
+// answers is the usage of the client's own conversation, and requests to count tokens pass
+// unchanged. So clients that compact by themselves do so. [Proxy.Status] says which sessions must
+// still compact.
 func (x *Proxy) Drain() {
 	if x.draining.CompareAndSwap(false, true) {
 		x.log.Info("draining", "sessions", len(x.lines.sessions()))
 	}
 }
 
-// told is where answers of an API have their usage, and which of its numbers count the
-// input: the first that is there, and the sum, "" if there is none.
+// told says where the answers of an API have their usage, and which numbers of the usage count
+// the input. The first present member of input counts the input. sum is the member that counts the
+// sum, "" if the API has no sum.
 type told struct {
 	paths [][]string
 	input []string
@@ -59,7 +61,7 @@ func tellWhole(e *exchange, res *http.Response) {
 	}
 }
 
-// edit returns a document with the usage of a request that is larger by a factor. All
+// edit returns a document in which the usage is that of a request that is larger by a factor. All
 // other bytes stay.
 func (t *told) edit(data []byte, by float64) []byte {
 	for _, path := range t.paths {
@@ -74,7 +76,7 @@ func (t *told) edit(data []byte, by float64) []byte {
 	return data
 }
 
-// usage returns a larger usage, nil for one without input.
+// usage returns a larger usage. It returns nil for a usage without input.
 func (t *told) usage(data []byte, by float64) []byte {
 	u, err := memkernel.ReadUsage(data)
 	if err != nil || u == nil || u.InputTotal() <= 0 {
@@ -94,7 +96,7 @@ func (t *told) usage(data []byte, by float64) []byte {
 	return nil
 }
 
-// added returns an object with a number of it made larger.
+// added returns an object in which one number is larger.
 func added(data []byte, name string, more int) ([]byte, bool) {
 	from, to, ok := spanOf(data, []string{name})
 	if !ok {
@@ -134,7 +136,7 @@ func spanOf(data []byte, path []string) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// edited is a stream of events of which some data is edited. It hands on whole lines.
+// edited is a stream of events in which some data is edited. It passes on whole lines.
 type edited struct {
 	io.ReadCloser
 	edit func([]byte) []byte
@@ -156,7 +158,8 @@ func (r *edited) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// maxUsageLine is how long a line with usage may be: Responses ends with all that was said.
+// maxUsageLine bounds a line with usage. A stream of the Responses API ends with a line that has
+// the whole answer.
 const maxUsageLine = maxAnswer
 
 func (r *edited) fill() {

@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// exchange is one request that is read, and its answer.
+// exchange is a request that the proxy reads, with its answer.
 type exchange struct {
 	format transcript.Format
 	model  string // where the path names it
@@ -36,35 +36,37 @@ type exchange struct {
 	client string        // the product that sent it, as it calls itself
 	grows  float64       // see [Proxy.growth]; 0 before
 	window int           // that the model's server lists, 0 if it was not asked or lists none
-	// draining is whether the answer tells the client its own size.
+	// draining reports whether the answer has the usage of the client's own request.
 	draining bool
-	// watched is nil where nobody watches.
+	// watched is nil if Options.Watch is nil.
 	watched *watched
 }
 
 // providerAPI is all that the proxy must know of a provider's API in addition to its format.
 type providerAPI struct {
 	format transcript.Format
-	// path and count are those of calls and of questions for a size, by how they end:
-	// gateways put paths of their own in front, and some providers other versions.
+	// path is the end of the path of a call. count is the end of the path of a request that
+	// counts tokens. Gateways and some providers put other text before these ends.
 	path, count string
-	// answer reads the copy of an answer, stream that of a streamed one.
+	// answer reads the copy of an answer. stream reads the copy of a streamed answer.
 	answer, stream func(data []byte) answer
-	// elsewhere are members by which a part of the conversation is with the provider, or
-	// by which it changes it.
+	// elsewhere are the members of a request that say that the provider stores or changes a part
+	// of the conversation.
 	elsewhere []string
-	// told is where an answer says how large the request was.
+	// told says where an answer has the size of the request.
 	told told
-	// doubt returns why a request passes that is as others are; it may be nil.
+	// doubt returns the API's own reason why a request passes, "" if there is none. It may be
+	// nil.
 	doubt func(*transcript.Body) string
-	// compaction is how the provider compacts on demand; nil if it does not.
+	// compaction describes how the provider compacts on demand. It is nil if the provider does
+	// not.
 	compaction *compaction
 }
 
 // apis has them all.
 var apis = []providerAPI{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
 
-// apiOf returns the API of a format; nothing of one that is not known.
+// apiOf returns the API of a format. For an unknown format it returns an empty API.
 func apiOf(f transcript.Format) *providerAPI {
 	for i := range apis {
 		if apis[i].format == f {
@@ -74,7 +76,7 @@ func apiOf(f transcript.Format) *providerAPI {
 	return &providerAPI{}
 }
 
-// route finds how a request is read; nil if it passes as it is.
+// route returns the exchange of a request. It returns nil if the request passes unchanged.
 func route(r *http.Request) *exchange {
 	if r.Method != http.MethodPost {
 		return nil
@@ -101,15 +103,15 @@ func route(r *http.Request) *exchange {
 	return nil
 }
 
-// socket reports whether a client tries to ask for responses over a WebSocket, where no
-// request could be planned. Codex asks by POST at its next try if the answer is 426, and
-// after six more tries if it is another one.
+// socket reports whether a client tries to open a WebSocket for responses. The proxy could plan
+// no request on it. Codex uses POST at its next try if the answer is 426, and after six more
+// tries if it gets another status.
 func socket(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
 		strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), responsesAPI.path)
 }
 
-// exchangeKey is where a request's context holds its exchange.
+// exchangeKey is the key of the exchange in a request's context.
 type exchangeKey struct{}
 
 func exchangeOf(ctx context.Context) *exchange {
@@ -163,8 +165,8 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// settle makes the request to send for one whose body is read. It returns nil if the client has
-// gone. The caller must call answeredAll once the answer has ended.
+// settle returns the request to send for a request whose body was read. It returns nil if the
+// client has gone. The caller must call answeredAll once the answer has ended.
 func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	e.to = to.to
 	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
@@ -181,7 +183,7 @@ func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 }
 
-// leads refuses a request that leads nowhere.
+// leads reports whether a request has an upstream. It refuses a request without one.
 func (x *Proxy) leads(w http.ResponseWriter, to *lead) bool {
 	if to == nil {
 		const why = "no --upstream is for this path"
@@ -192,7 +194,7 @@ func (x *Proxy) leads(w http.ResponseWriter, to *lead) bool {
 	return to != nil
 }
 
-// leadKey is where a request's context holds where it goes.
+// leadKey is the key of the lead in a request's context.
 type leadKey struct{}
 
 func withLead(ctx context.Context, l *lead) context.Context {
@@ -270,7 +272,7 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 	e.out = x.planned(r.Context(), e, nil)
 }
 
-// unread is why a body passes that could not be read.
+// unread returns the reason why a body that could not be read passes.
 func unread(e *exchange) string {
 	var m struct {
 		Input string `json:"input"`
@@ -281,7 +283,8 @@ func unread(e *exchange) string {
 	return passUnreadable
 }
 
-// lineOf finds the conversation that a request is planned in, or why it is in none.
+// lineOf returns the conversation in which a request is planned, or the reason why there is no
+// such conversation.
 func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool) (ln *line, reason string) {
 	switch {
 	case e.count:
@@ -301,8 +304,8 @@ func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool)
 	return ln, ""
 }
 
-// logDecision writes the line of a request. It holds no content and no key; the conversation is a
-// hash, because clients choose its name.
+// logDecision writes the line of a request. The line has no content and no key. It names the
+// conversation by a hash, because clients choose the name.
 func (x *Proxy) logDecision(e *exchange) {
 	level, msg := slog.LevelInfo, "planned"
 	attrs := []slog.Attr{slog.String("api", string(e.format)), slog.Bool("count", e.count), slog.Int("bytes_in", len(e.data)),
@@ -330,7 +333,8 @@ func (x *Proxy) logDecision(e *exchange) {
 	x.log.LogAttrs(context.Background(), level, msg, attrs...)
 }
 
-// logCache tells, before the call, of a cache that the host broke or a pause outlasted.
+// logCache logs, before the call, that the host broke the provider's cache or that the cache
+// expired in a pause.
 func (x *Proxy) logCache(e *exchange, p *api.ContextPlan) {
 	l := &p.Layout
 	if h := l.Change.Host; h != nil {
@@ -340,7 +344,7 @@ func (x *Proxy) logCache(e *exchange, p *api.ContextPlan) {
 	}
 }
 
-// known is an amount rounded for a log, "unknown" for none.
+// known returns an amount rounded for a log, "unknown" for nil.
 func known(usd *float64) string {
 	if usd == nil {
 		return "unknown"

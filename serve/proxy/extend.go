@@ -22,15 +22,15 @@ type planned struct {
 	model string
 	host  []uint64
 	shown []shown
-	// sure is where in shown the end begins of which it is certain which of the
-	// client's messages each is.
+	// sure is an index in shown. From sure on it is certain which of the client's messages each
+	// message is.
 	sure        int
 	markers     []transcript.Marker
 	thinkingOff bool
 }
 
-// shown is a message that went out: the client's own, by where it is in its request,
-// or with a host of -1 one that is kept.
+// shown is a message that went out. host is the index of the client's message in its request. If
+// host is -1, the message is kept here.
 type shown struct {
 	host int
 	kept *memkernel.Message
@@ -57,8 +57,8 @@ func newPlanned(b *transcript.Body, p *api.ContextPlan) *planned {
 	return s
 }
 
-// settle finds which of the client's messages are at the end of the plan. Before those, a message
-// that was said twice is ambiguous.
+// settle finds the client's messages at the end of the plan. Before these messages, a message
+// that occurs twice is ambiguous.
 func (s *planned) settle(b *transcript.Body) {
 	at := len(b.Messages) - 1
 	for s.sure = len(s.shown); s.sure > 0 && at >= 0; s.sure-- {
@@ -120,8 +120,8 @@ func (s *planned) upTo(n int) int {
 	return 0
 }
 
-// marks returns the plan's cache markers that are still valid, and one marker each at the end of
-// the plan, at the end of the last request after it, and at the end of this request.
+// marks returns the plan's cache markers that are still valid. It adds one marker each at the end
+// of the plan, at the end of the last request after the plan, and at the end of this request.
 func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	end := -1
 	for _, mk := range s.markers {
@@ -152,10 +152,11 @@ func common(host []uint64, msgs []memkernel.Message) int {
 	return n
 }
 
-// seed makes fingerprints those of this process.
+// seed is the random seed of all fingerprints in this process.
 var seed = maphash.MakeSeed()
 
-// fingerprint returns the hash of a message's content, however its client wrote it.
+// fingerprint returns the hash of a message's content. It does not depend on the JSON that the
+// client wrote.
 func fingerprint(m *memkernel.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -179,7 +180,7 @@ func fingerprints(msgs []memkernel.Message) []uint64 {
 	return out
 }
 
-// plannedAs keeps the newest plan of a line, which took in the request told.
+// plannedAs keeps the newest plan of a line. The plan has taken in the unplanned request told.
 func (ln *line) plannedAs(s *planned, told *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -208,7 +209,7 @@ func (ln *line) timed(err error) {
 }
 
 // newest returns the newest plan of a line, and the newest request that was sent after it without
-// a plan; nil if there is none.
+// a plan. Either result may be nil.
 func (ln *line) newest() (*planned, *api.Unplanned) {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -222,9 +223,9 @@ func (ln *line) sentUnplanned(u *api.Unplanned) {
 	ln.unplanned = u
 }
 
-// extend chooses the body to send for a request without a plan, and gives the reason. It sends
-// the newest plan's messages followed by the new ones, which costs only the new ones. Without
-// such a plan the client's own bytes pass.
+// extend chooses the body to send for a request without a plan, and gives the reason. The body
+// has the newest plan's messages followed by the new messages, so that only the new messages cost
+// the full price. Without such a plan the client's own bytes pass.
 func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	o := passed(e.data, reason, err)
 	s, before := e.line.newest()

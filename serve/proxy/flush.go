@@ -20,7 +20,7 @@ import (
 // client did not ask for it and does not see it. The proxy does not put the question into the
 // client's request, because the client would then show the model's answer to its user.
 
-// flusher is a planner that can make the question, such as a [kernel.Kernel].
+// flusher is a planner that can make the question of a flush turn, such as a [kernel.Kernel].
 type flusher interface {
 	FlushTurn(context.Context, api.FlushRequest) (*api.FlushTurn, error)
 	ObserveFlush(context.Context, api.FlushReply) (*api.Flushed, error)
@@ -29,13 +29,13 @@ type flusher interface {
 // flushTime is how long a flush turn may take.
 const flushTime = time.Minute
 
-// wayOut is how a request went out.
+// wayOut describes how a request went out.
 type wayOut struct {
 	url    *url.URL
 	header http.Header
 }
 
-// ownWay is how a request of the proxy's own goes out after a client's.
+// ownWay returns the way out of the proxy's own request that follows a client's request.
 func ownWay(sent *http.Request) wayOut {
 	to := *sent.URL
 	way := wayOut{&to, sent.Header.Clone()}
@@ -47,7 +47,8 @@ func ownWay(sent *http.Request) wayOut {
 	return way
 }
 
-// flushDue asks the model which facts should outlive the next cut. The client does not see it.
+// flushDue asks the model which facts should outlive the next cut. The client does not see this
+// request.
 func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	f, ok := x.planner.(flusher)
 	atCloud := e.format == transcript.FormatAnthropic && e.model != "" // whose body would be another
@@ -79,7 +80,7 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	})
 }
 
-// flush makes one flush turn; nil if there was nothing to ask.
+// flush makes one flush turn. It returns nil if there was nothing to ask.
 func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcript.Format, ask api.FlushRequest) (*api.Flushed, *memkernel.Usage, error) {
 	turn, err := f.FlushTurn(ctx, ask)
 	if err != nil || turn.Prompt == "" {

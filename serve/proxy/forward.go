@@ -46,8 +46,8 @@ func setBody(r *http.Request, body []byte) {
 	r.Header.Del("Content-Length")
 }
 
-// readable narrows the encodings that a client accepts to those that a copy of the
-// answer can be read in.
+// readable narrows the encodings that a client accepts to the encodings that the proxy can
+// decode.
 func readable(h http.Header) {
 	accepts := strings.Join(h.Values("Accept-Encoding"), ",")
 	if accepts == "" {
@@ -63,8 +63,8 @@ func readable(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
 }
 
-// send makes the call, and once more where it was refused as too long or for thinking whose
-// prefix has changed.
+// send makes the call. It makes the call once more if the provider refused it as too long or for
+// thinking whose prefix has changed.
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.opt.roundTrip(r)
@@ -96,7 +96,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	return res2, nil
 }
 
-// roundTrip makes a call. The answer knows its request whatever transport brought it.
+// roundTrip makes a call. It sets the answer's request, whatever the transport.
 func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 	res, err := o.Transport.RoundTrip(r)
 	if err == nil {
@@ -105,7 +105,7 @@ func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// mended plans a request that the provider takes after a refusal; nil if there is no such
+// mended plans a request that should succeed after a refusal. It returns nil if there is no such
 // plan.
 func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outcome {
 	over := &api.Overflow{Text: text}
@@ -122,10 +122,10 @@ func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outc
 	return o
 }
 
-// maxRefusal is how much of a refusal is read: they are short.
+// maxRefusal bounds the part of a refusal that is read.
 const maxRefusal = 64 << 10 // 64 KiB
 
-// takeText reads the text of a refusal and puts its bytes back.
+// takeText reads the text of a refusal. The body can then be read again from its beginning.
 func takeText(res *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
 	res.Body = &joined{io.MultiReader(bytes.NewReader(head), failing{err}, res.Body), res.Body}
@@ -142,7 +142,7 @@ type joined struct {
 	io.Closer
 }
 
-// failing hands on an error that reading ahead met.
+// failing is a reader that returns an error from an earlier read.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -174,7 +174,7 @@ func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 	return out, err
 }
 
-// answered sets the outcome header of the answer, and has a copy of it read.
+// answered sets the outcome header of the answer, and copies the answer to read it.
 func (x *Proxy) answered(res *http.Response) error {
 	if x.upstreams.several {
 		res.Header.Del("Set-Cookie") // it would be sent to the others
@@ -207,7 +207,7 @@ func (x *Proxy) answered(res *http.Response) error {
 	return nil
 }
 
-// failed answers a request that the upstream did not.
+// failed answers a request that the upstream did not answer.
 func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	x.unanswered(r, err)
 	if r.Context().Err() == nil {
@@ -229,8 +229,8 @@ func (x *Proxy) unanswered(r *http.Request, err error) {
 	}
 }
 
-// kind returns the kind of a network error. The error's own text must not be reported: it names
-// addresses, and these may contain parts of a client's request.
+// kind returns the kind of a network error. The error's own text must not be reported, because it
+// names addresses. An address may contain parts of a client's request.
 func kind(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch {

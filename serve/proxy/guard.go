@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ErrRemote is returned for an address that other machines reach, where that was not
+// ErrRemote is returned for an address that other machines can reach, if remote access was not
 // allowed.
 var ErrRemote = errors.New("other machines would reach this address")
 
@@ -28,8 +28,7 @@ func CheckListen(address string, remote bool) error {
 	return nil
 }
 
-// isLoopback judges a host by its spelling: a name other than localhost is looked up
-// nowhere.
+// isLoopback reports whether a host is this machine, by its spelling alone. It looks up no name.
 func isLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	ip := net.ParseIP(host)
@@ -58,7 +57,8 @@ type guard struct {
 	origins []string
 }
 
-// refusal returns why a request is not even passed on, and its status; "" if it may pass.
+// refusal returns the status and the reason with which a request is refused. The reason is "" if
+// the request may pass.
 func (g *guard) refusal(r *http.Request) (int, string) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.Host != "" || !strings.HasPrefix(r.URL.Path, "/"):
@@ -88,14 +88,14 @@ func (g *guard) knowsHost(r *http.Request) bool {
 	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || g.allowed(r.Header.Values("Origin"))
 }
 
-// ofBrowser reports whether a request has headers that browsers alone add.
+// ofBrowser reports whether a request has headers that only browsers add.
 func ofBrowser(r *http.Request) bool {
 	return len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Sec-Fetch-Mode")) > 0
 }
 
-// foreignPage returns which page a request comes from that may not make it; "" if none.
-// Pages of this machine may read. To do more a page must have been allowed by name, or
-// have come from here.
+// foreignPage returns the page of a request that the page may not make. It returns "" if the
+// request is allowed. Pages of this machine may read. For all other requests a page must be
+// allowed by name, or come from the proxy itself.
 func (g *guard) foreignPage(r *http.Request) string {
 	origins := r.Header.Values("Origin")
 	if g.allowed(origins) {
@@ -123,13 +123,13 @@ func (g *guard) allowed(origins []string) bool {
 	return len(origins) > 0
 }
 
-// sameOrigin reports whether a page was served under the very address that it asks.
+// sameOrigin reports whether a page was served under the same address that its request goes to.
 func sameOrigin(r *http.Request, origins []string) bool {
 	u, err := url.Parse(origins[0])
 	return err == nil && len(origins) == 1 && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, r.Host)
 }
 
-// checkOrigins brings names of origins into the form in which browsers send them.
+// checkOrigins returns names of origins in the form in which browsers send them.
 func checkOrigins(names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// jobs counts the work that runs in parallel with the requests. Unlike a [sync.WaitGroup] it may
-// be waited for while more is begun.
+// jobs counts the work that runs in parallel with the requests. Unlike with a [sync.WaitGroup],
+// callers may wait while further jobs begin.
 type jobs struct {
 	mu   sync.Mutex
 	n    int

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// keep copies a message with all its texts: they are pieces of the request that they
-// came in, and would keep all of it.
+// keep copies a message with all its texts. Without the copy the texts would keep the whole
+// request in memory.
 func keep(m *memkernel.Message) *memkernel.Message {
 	return &memkernel.Message{Key: strings.Clone(m.Key), Role: memkernel.Role(strings.Clone(string(m.Role))), Model: strings.Clone(m.Model), Raw: strings.Clone(m.Raw), Parts: keepParts(m.Parts)}
 }

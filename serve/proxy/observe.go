@@ -42,8 +42,8 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	})
 }
 
-// hadAll returns nil for an answer that was closed after its last event: a client need not read
-// on to the end of the body. Other errors are returned as they are.
+// hadAll returns nil for an answer that was closed after its last event, because a client need
+// not read the body to its end. It returns other errors unchanged.
 func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
 	if err == errBroken {
 		if a, bad := readCopy(e.format, h, copy); bad == nil && a.whole {
@@ -53,8 +53,9 @@ func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
 	return err
 }
 
-// observe hands an answer to the kernel: the turn after its last call, before that the
-// conversation so far and the bill. Of an answer that broke off it hands over only the bill.
+// observe hands an answer to the kernel. After the last call of a turn it hands over the turn.
+// After an earlier call it hands over the conversation so far and the bill. For an answer that
+// broke off it hands over only the bill.
 func (x *Proxy) observe(e *exchange, a answer) {
 	e.heard(a)
 	if a.whole || a.usage != nil {
@@ -80,7 +81,7 @@ func (x *Proxy) observe(e *exchange, a answer) {
 	}
 }
 
-// take has the kernel take an answer in.
+// take has the kernel observe an answer.
 func (x *Proxy) take(e *exchange, a answer) (*api.Observation, error) {
 	t := api.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
 		Usage: a.usage, Reported: a.reported, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
@@ -113,8 +114,8 @@ func rowOf(o *api.Observation, u *memkernel.Usage) *billing.Call {
 	return nil
 }
 
-// turnKey is the same for every answer to a user's message in its place, so that a
-// turn is committed once however often its last call is made.
+// turnKey returns the same key for every answer to a user's message at the same place. So a turn
+// is committed once, however often its last call is made.
 func turnKey(e *exchange) string {
 	msgs := e.body.Messages
 	at := len(msgs)

@@ -24,14 +24,14 @@ var shells = map[string]bool{"bash": true, "shell": true, "exec": true, "exec_co
 // outcome is the decision on a request.
 type outcome struct {
 	body []byte // the body to send
-	// messages are those in it, nil if they are the client's.
+	// messages are the messages in the body. They are nil if the body has the client's messages.
 	messages []memkernel.Message
 	plan     *api.ContextPlan // nil if there was none
 	reason   string           // why there was none
 	detail   string           // for the log; never a word of the body
 	same     bool             // sent as it came, although there is a plan
-	// extends: there is no plan, and the newest plan's messages are sent with the new ones after
-	// them.
+	// extends means that there is no plan, and that the newest plan's messages are sent, followed
+	// by the new messages.
 	extends bool
 }
 
@@ -76,7 +76,8 @@ func (o *Options) request(e *exchange) api.PlanRequest {
 	return req
 }
 
-// lifetime returns the cache lifetime that the client asks for its messages, 0 for none.
+// lifetime returns the cache lifetime that the client requests for its messages, 0 if it requests
+// none.
 func lifetime(b *transcript.Body) time.Duration {
 	if b.Format != transcript.FormatAnthropic {
 		return 0
@@ -90,9 +91,9 @@ func lifetime(b *transcript.Body) time.Duration {
 	return 0
 }
 
-// fixedLifetime returns the cache lifetime of the client's own markers on tools and system,
-// which stay whatever is planned; 0 if it sets none there. One that is short makes all
-// markers so.
+// fixedLifetime returns the cache lifetime of the client's own markers on tools and system, which
+// stay in every plan. It returns 0 if there are no such markers. One short lifetime makes the
+// lifetime of all markers short.
 func fixedLifetime(b *transcript.Body) time.Duration {
 	switch m := b.Markers(); {
 	case b.Format != transcript.FormatAnthropic:
@@ -139,17 +140,17 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// errBusy: the conversation's line is at work on another request.
+// errBusy means that the conversation's line is at work on another request.
 var errBusy = errors.New("the conversation is being planned or observed")
 
-// giveUp is how long a plan that was cancelled is waited for: one that is being
-// recorded should be sent, and one that is not ends at once.
+// giveUp is how long the proxy waits for a cancelled plan. A plan that is being recorded should
+// still be sent. Any other plan ends at once.
 const giveUp = time.Second
 
-// plan asks the kernel and waits for as long as the deadline allows. Then it cancels the plan.
+// plan requests a plan from the kernel and waits until the deadline. Then it cancels the plan.
 // The messages that the plan has read are lost, and the observation of the answer reads them
-// again while no client waits. The line is held until the kernel has returned; a plan that is
-// recorded all the same goes to late.
+// again while no client waits. The line is held until the kernel has returned. If the cancelled
+// plan is recorded after all, it goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req api.PlanRequest, ask func(context.Context, api.PlanRequest) (*api.ContextPlan, error), late func(*api.ContextPlan)) (*api.ContextPlan, error) {
 	deadline := ln.planWait(x.opt.Deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
@@ -207,8 +208,8 @@ func passed(data []byte, reason string, err error) *outcome {
 	return o
 }
 
-// planned asks for a plan and chooses the body to send: the plan's messages, or without a plan
-// the result of [Proxy.extend].
+// planned requests a plan and chooses the body to send. The body has the plan's messages, or is
+// the result of [Proxy.extend] if there is no plan.
 func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *outcome {
 	_, told := e.line.newest()
 	if over != nil && e.out.extends {
@@ -272,7 +273,8 @@ func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool
 	return o, nil
 }
 
-// breaks names a rule of the API that messages break and the client's do not.
+// breaks names a rule of the API that the planned messages break and the client's own messages do
+// not.
 func breaks(b *transcript.Body, planned []memkernel.Message) string {
 	judge := func(msgs []memkernel.Message) map[string]bool {
 		out := map[string]bool{}

@@ -1,6 +1,6 @@
-// Package proxy sits between a client of a model's API and the API: it plans each
-// request on its way through and streams the answer back as it comes. It is for
-// clients that can be given another base URL and nothing else.
+// Package proxy sits between a client of a model's API and the API. It plans each request on its
+// way through and streams the answer back as it comes. It is for clients in which only the base
+// URL can be changed.
 //
 //	client ── guard ── read body ── plan ── write body ──► upstream
 //	   ▲                  │ in doubt: the client's own bytes    │
@@ -10,27 +10,27 @@
 //
 // Its rules:
 //
-//   - Only the Anthropic Messages API (with count_tokens, and as Bedrock and Vertex have
-//     it), OpenAI's chat completions and responses, and Gemini's generateContent are
-//     read. Every other path passes as it is.
-//   - In doubt the proxy sends the bytes that the client wrote: for a request that can't be
-//     read, that has its history elsewhere, or that is no conversation. The answer's
-//     X-Memkernel header and the log name the reason.
-//   - If the kernel has no plan, or not in time (Options.Deadline), the proxy sends the
-//     newest plan's messages followed by the new ones, so that the provider's cache is
-//     read, and tells the next plan. Without an earlier plan it sends the bytes that the
-//     client wrote.
-//   - A planned request keeps everything but its conversation byte for byte, and in the
-//     conversation every message that is kept in full. A request that the plan does not
-//     change is sent unchanged.
-//   - The answer is never changed, held back or decoded on its way, but for the count of
-//     its input while the proxy drains.
-//   - The usage in an answer, and the turn that it ends, is observed once it has
-//     come whole. An answer that was broken off is not.
-//   - Upstreams are fixed when the proxy is made. Keys and bodies pass through and
-//     are neither kept nor logged.
+//   - The proxy reads only the Anthropic Messages API (with count_tokens, and in the forms of
+//     Bedrock and Vertex), OpenAI's chat completions and responses, and Gemini's
+//     generateContent. Requests to other paths pass unchanged.
+//   - In doubt the proxy sends the bytes that the client wrote. This applies to a request that
+//     can't be read, that has its history elsewhere, or that is not a conversation. The
+//     answer's X-Memkernel header and the log name the reason.
+//   - If the kernel has no plan in time (Options.Deadline), the proxy sends the newest plan's
+//     messages followed by the new messages, so that the provider's cache is read. The next
+//     plan takes this request into account. Without an earlier plan the proxy sends the bytes
+//     that the client wrote.
+//   - A planned request keeps everything except its conversation byte for byte. In the
+//     conversation, every message that is kept in full also stays byte for byte. A request that
+//     the plan does not change is sent unchanged.
+//   - The answer is never changed, held back or decoded on its way. The only exception is the
+//     count of its input while the proxy drains.
+//   - The usage in an answer, and the turn that the answer ends, are observed once the answer
+//     is complete. An interrupted answer ends no turn.
+//   - Upstreams are fixed when the proxy is made. Keys and bodies pass through and are neither
+//     kept nor logged.
 //
-// It decides nothing about prompts: that is package kernel's.
+// It decides nothing about prompts. Package kernel decides.
 package proxy
 
 import (
@@ -69,49 +69,52 @@ const maxBody = 64 << 20
 
 // Options make a proxy. The zero value of a field means its default.
 type Options struct {
-	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
-	// path precedes every request's.
+	// Upstream is the API that requests go to, such as https://api.anthropic.com. If the address
+	// has a path, it precedes the path of every request.
 	Upstream string
 	// Upstreams are further upstreams for some of the requests. A glob of models has priority
-	// over a path, and a longer one over a shorter one. A client's key goes only to the upstream
-	// of the path: a request that its model leads to another upstream goes there without the key.
+	// over a path. A longer glob or path has priority over a shorter one. A client's key goes
+	// only to the upstream of the path. A request whose model selects another upstream goes to
+	// that upstream without the key.
 	Upstreams []Upstream
-	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
-	// other machines in.
+	// AllowInsecure allows plain http to an upstream on another machine. AllowRemote allows
+	// clients on other machines.
 	AllowInsecure, AllowRemote bool
-	// AllowOrigins are web pages and applications whose requests are taken, as browsers
-	// name them in the header Origin: http://localhost:3000, app://obsidian.md.
+	// AllowOrigins are the origins of web pages and applications whose requests are taken. They
+	// have the form of the Origin header, such as http://localhost:3000 or app://obsidian.md.
 	AllowOrigins []string
-	// Private: the sessions are one person's own.
+	// Private means that the sessions belong to one person.
 	Private bool
 	// ContextWindow and Reserve are as in [api.PlanRequest].
 	ContextWindow, Reserve int
-	// Prices is the price book, by which the proxy knows windows and tokenizers; nil is the
-	// embedded one. For the window of a model that it lacks the proxy asks the upstream.
+	// Prices is the price book, with the windows and tokenizers of models. If it is nil, the
+	// proxy uses the embedded price book. For a model that the book lacks, the proxy asks the
+	// upstream for the window.
 	Prices *cachelayout.Book
-	// Resolver is the tool by which the model can follow pointers, if the request has
-	// it. [MemkernelGet] means a shell tool that runs Command, to which the
-	// session is added. "" shows nothing as a pointer.
+	// Resolver is the tool by which the model can follow pointers, if the request has it.
+	// [MemkernelGet] means a shell tool that runs Command. The proxy adds the session to Command.
+	// If Resolver is "", nothing is shown as a pointer.
 	Resolver, Command string
-	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and the
-	// newest plan's messages are sent with the new ones after them.
+	// Deadline is how long a request waits for its plan. After that time the plan is cancelled,
+	// and the newest plan's messages are sent, followed by the new messages.
 	Deadline time.Duration
-	// FlushTurns lets the proxy ask the model, when a plan says that it is due, which facts
-	// should outlive the next cut. It sends a request of its own with the client's path, model
-	// and key, and the client pays for its tokens. The client does not see it, and a request that
-	// fails is not made again.
+	// FlushTurns lets the proxy ask the model which facts should outlive the next cut, when a
+	// plan says that the question is due. The proxy sends a request of its own with the client's
+	// path, model and key, and the client pays for the tokens. The client does not see this
+	// request. A request that fails is not repeated.
 	FlushTurns bool
-	// ProviderCompaction has the provider compact a conversation where a cut is near, by a
-	// request of its own with the client's path, model and key, for whose tokens the client pays.
+	// ProviderCompaction has the provider compact a conversation if a cut is near. The proxy
+	// sends a request of its own with the client's path, model and key, and the client pays for
+	// the tokens.
 	ProviderCompaction bool
-	// Billed is told of every call that was answered with a bill, also of those that passed, once
-	// it was. It must allow calls by several goroutines at once. Nil tells nobody.
+	// Billed is called after every call that was answered with a bill, including calls that
+	// passed. It must allow calls by several goroutines at once. It may be nil.
 	Billed func(Billed)
-	// Bill returns the bill of the calls so far, for [Status]; it may be nil.
+	// Bill returns the bill of the calls so far, for [Status]. It may be nil.
 	Bill func() Bill
-	// Watch is told of every request that is read as a call of a model; nil tells nobody.
+	// Watch observes every request that is read as a call of a model. It may be nil.
 	Watch Watcher
-	// Logger gets a line per planned request. Nil discards.
+	// Logger gets a line per planned request. A nil Logger discards the lines.
 	Logger *slog.Logger
 	// Transport reaches the upstream. Default: [http.Transport] with certificates
 	// checked and no limit on how long an answer may take.
@@ -120,7 +123,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits until all answers are
+// Proxy is an [http.Handler]. Make it with [New]. [Proxy.Close] waits until all answers are
 // observed.
 type Proxy struct {
 	planner   Planner
@@ -187,9 +190,8 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	return x, nil
 }
 
-// defaultTransport checks certificates, follows no redirect and leaves encodings
-// alone. Answers may take as long as they do: only dialling and the handshake are
-// bounded.
+// defaultTransport checks certificates, follows no redirect and leaves encodings alone. Only the
+// time for dialling and the handshake is bounded. Answers may take any time.
 func defaultTransport() http.RoundTripper {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -203,7 +205,7 @@ func defaultTransport() http.RoundTripper {
 	}
 }
 
-// Close waits until all that was answered is observed, or until ctx ends.
+// Close waits until all answers are observed, or until ctx ends.
 func (x *Proxy) Close(ctx context.Context) error {
 	if err := x.work.wait(ctx); err != nil {
 		return fmt.Errorf("wait for observations: %w", err)
@@ -215,9 +217,10 @@ func (x *Proxy) Close(ctx context.Context) error {
 // memory.
 const releaseIdle = 15 * time.Minute
 
-// Tend frees memory now and then until ctx ends: that of conversations without a request for
-// 15 minutes, which the next one reads again. [Proxy.Serve] calls it. A process that hands
-// requests to a Proxy by itself must run it in a goroutine.
+// Tend frees memory from time to time until ctx ends. It frees the memory of conversations
+// without a request for 15 minutes. The next request of such a conversation reads it again.
+// [Proxy.Serve] calls Tend. A process that hands requests to a Proxy by itself must run it in a
+// goroutine.
 func (x *Proxy) Tend(ctx context.Context) {
 	tick, clean := time.NewTicker(releaseIdle), time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -234,8 +237,8 @@ func (x *Proxy) Tend(ctx context.Context) {
 	}
 }
 
-// forget drops conversations that had no request for that long, and read messages that did not
-// occur since it was last called.
+// forget drops conversations that had no request for the time idle, and read messages that did
+// not occur since its last call.
 func (x *Proxy) forget(idle time.Duration) {
 	x.reader.Age()
 	x.lines.release()
@@ -248,8 +251,8 @@ func releaseSessions(p Planner, idle time.Duration) {
 	}
 }
 
-// Serve answers on l until ctx ends. Then no new request is taken, those under way
-// are finished and observed, for as long as grace allows.
+// Serve answers on l until ctx ends. After that it takes no new request. Running requests may end
+// and are observed, within the time grace.
 func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	s := &http.Server{Handler: x, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10,
 		ErrorLog: slog.NewLogLogger(x.log.Handler(), slog.LevelDebug)}

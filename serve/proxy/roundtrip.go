@@ -9,7 +9,7 @@ import (
 )
 
 // RoundTripper is a proxy for clients of this process: an [http.RoundTripper] in place of a
-// handler. It has no upstream: a request goes where its client sends it. Make it with
+// handler. It has no upstream, because a request goes where its client sends it. Make it with
 // [NewRoundTripper].
 type RoundTripper struct{ x *Proxy }
 
@@ -20,13 +20,13 @@ func NewRoundTripper(p Planner, opt Options) (*RoundTripper, error) {
 	return &RoundTripper{x}, err
 }
 
-// Tend is [Proxy.Tend], Close is [Proxy.Close].
+// Tend is [Proxy.Tend]. Close is [Proxy.Close].
 func (t *RoundTripper) Tend(ctx context.Context)        { t.x.Tend(ctx) }
 func (t *RoundTripper) Close(ctx context.Context) error { return t.x.Close(ctx) }
 
-// RoundTrip sends one request of this process, planned if it calls a model. It reads and closes
-// the body of r and changes nothing else of it. An error is the transport's own. The caller must
-// read the answer's body to its end or close it.
+// RoundTrip sends one request of this process, and plans it if it calls a model. It reads and
+// closes the body of r and changes nothing else in r. It returns the transport's own errors. The
+// caller must read the answer's body to its end or close it.
 func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := t.x
 	in, e, err := takeBody(r)
@@ -64,7 +64,7 @@ func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // takeBody reads the body of a request that calls a model. The exchange is nil for other
-// requests, and for a body of more than maxBody bytes: those pass as they are.
+// requests, and for a body of more than maxBody bytes. Such requests pass unchanged.
 func takeBody(r *http.Request) (*http.Request, *exchange, error) {
 	e := route(r)
 	if e == nil || r.Body == nil {

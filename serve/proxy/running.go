@@ -16,18 +16,20 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Running is a proxy that serves, as it is written down in the state directory while it does.
+// Running is a proxy that serves. The state directory has its record while it serves.
 type Running struct {
-	// URL is its address on this machine. Instance is the id of this run in its status.
+	// URL is the proxy's address on this machine. Instance is the id of this run in the proxy's
+	// status.
 	URL      string `json:"url"`
 	Instance string `json:"instance"`
 }
 
-// runningFolder is where they are written down.
+// runningFolder is the folder of the records of running proxies.
 const runningFolder = "proxies"
 
-// Register writes down this proxy's address. The caller must call remove when the proxy stops. A
-// listener that can't be reached by this machine's own address is not written down.
+// Register writes this proxy's address to the state directory. The caller must call remove when
+// the proxy stops. Register writes nothing if the listener can't be reached by this machine's own
+// address.
 func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, err error) {
 	at, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !at.IP.IsLoopback() && !at.IP.IsUnspecified() {
@@ -55,11 +57,11 @@ func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, er
 	}, nil
 }
 
-// dialTime is how long a killed proxy's address may take to refuse.
+// dialTime is how long a killed proxy's address may take to refuse a connection.
 const dialTime = 200 * time.Millisecond
 
-// dropKilled removes the files of killed proxies: this proxy listens at their address, or nobody
-// does.
+// dropKilled removes the files of killed proxies. Their address is now the address of this proxy,
+// or nobody listens at it.
 func dropKilled(in store.Store, own string) error {
 	list, err := in.List("")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,8 +92,8 @@ func dropKilled(in store.Store, own string) error {
 }
 
 // FindRunning returns the proxies of a state directory that run, with their status. It removes
-// the files of killed proxies. The error names proxies that don't answer, and is returned
-// together with the others.
+// the files of killed proxies. The error names the proxies that don't answer. FindRunning returns
+// the other proxies together with the error.
 func FindRunning(ctx context.Context, s store.Store) (out []Running, states []*Status, err error) {
 	in := s.In(runningFolder)
 	list, err := in.List("")
@@ -125,8 +127,8 @@ func FindRunning(ctx context.Context, s store.Store) (out []Running, states []*S
 	return out, states, errors.Join(bad...)
 }
 
-// readRunning reads where a proxy is. The folder may have come with somebody's repository:
-// an address that is not this machine's own is an error.
+// readRunning reads the address of a proxy. The folder may come from a foreign repository, so an
+// address that is not this machine's own is an error.
 func readRunning(in store.Store, name string) (*Running, error) {
 	data, err := in.Get(name)
 	if err != nil {
@@ -144,13 +146,13 @@ func readRunning(in store.Store, name string) (*Running, error) {
 	return &r, nil
 }
 
-// errGone: nobody listens there any more, or somebody else.
+// errGone means that nobody listens at a proxy's address any more, or that another program does.
 var errGone = errors.New("no such proxy runs")
 
-// askTime is how long a proxy of this machine may take to answer for itself.
+// askTime is how long a proxy of this machine may take to answer a request for a path of its own.
 const askTime = 10 * time.Second
 
-// Ask asks a proxy for a path of its own.
+// Ask sends a request for one of the proxy's own paths.
 func (r *Running) Ask(ctx context.Context, method, path string) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -18,11 +18,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The headers of the proxy's own. They are not sent on.
+// The proxy's own headers. They are not sent to the upstream.
 const (
 	// headerSession names the session of a request.
 	headerSession = "X-Memkernel-Session"
-	// headerFile, headerChannel and headerAgent say where it comes from, for its
+	// headerFile, headerChannel and headerAgent say where the session comes from, for its
 	// checkpoints.
 	headerFile    = "X-Memkernel-Session-File"
 	headerChannel = "X-Memkernel-Channel"
@@ -37,14 +37,14 @@ type identity struct {
 	// shared by all conversations that the client holds within one session.
 	session string
 	exact   bool
-	// named reports whether the client names whose it is, be it a session or a user.
+	// named reports whether the client names the session or the user of the request.
 	named bool
-	// root is the hash of the first message, fixed that of who speaks.
+	// root is the hash of the first message. fixed is the hash of the speaker, see hashFixed.
 	root, fixed string
 }
 
-// identify finds the session of a request: the header's, else the API's own field for it, else a
-// hash of system prompt and first message.
+// identify finds the session of a request. The session comes from the header, or else from the
+// API's own field, or else from a hash of the system prompt and the first message.
 func identify(h http.Header, b *transcript.Body) identity {
 	id := identity{root: hashMessages(b.Messages[:min(1, len(b.Messages))]), fixed: hashFixed(b)}
 	if key := h.Get(headerSession); key != "" {
@@ -63,20 +63,21 @@ func identify(h http.Header, b *transcript.Body) identity {
 	return id
 }
 
-// sourceOf returns where a request's session comes from, as its headers have it.
+// sourceOf returns where a request's session comes from, according to the request's headers.
 func sourceOf(h http.Header) checkpoint.Source {
 	return checkpoint.Source{File: h.Get(headerFile), Channel: h.Get(headerChannel), Agent: h.Get(headerAgent)}
 }
 
-// sessionMark is the form in which a client writes the session into metadata.user_id;
-// uuid that of keys that are made anew for each session.
+// sessionMark matches the session that a client writes into metadata.user_id. uuid matches a
+// random key, which is new for each session.
 var (
 	sessionMark = regexp.MustCompile(`session_([0-9A-Za-z-]{8,})$`)
 	uuid        = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// hostOf returns the beginning of the key that a host's hooks give its sessions, "" for a
-// client without hooks: both doors see one conversation as one session.
+// hostOf returns the beginning of the key that a host's hooks give its sessions. With it the
+// proxy and the hooks see a conversation as the same session. It returns "" for a client without
+// hooks.
 func hostOf(h http.Header, b *transcript.Body) string {
 	switch {
 	case b.Format == transcript.FormatAnthropic: // only Claude Code names a session there
@@ -87,8 +88,8 @@ func hostOf(h http.Header, b *transcript.Body) string {
 	return ""
 }
 
-// clientKey returns the key by which the body names the session. One that names a user or an
-// application rather than a session is not exact.
+// clientKey returns the key by which the body names the session. A key that names a user or an
+// application is not exact.
 func clientKey(b *transcript.Body) (key string, exact bool) {
 	if b.Format != transcript.FormatAnthropic {
 		key = b.Text("prompt_cache_key")
@@ -115,7 +116,7 @@ func clientKey(b *transcript.Body) (key string, exact bool) {
 // line is one conversation of a session.
 type line struct {
 	session, branch string
-	// name is the log's name for both.
+	// name is the conversation's name in the log.
 	name string
 	// slot must be held to work on the line, so that a turn is observed before the next request
 	// is planned.
@@ -136,23 +137,24 @@ type lines struct {
 	known map[string]*line
 	mains map[string]*mainLine
 	n     int64
-	// released is n when release was last called.
+	// released is the value of n at the last call of release.
 	released int64
 }
 
-// mainLine is the conversation of a session that no other one started.
+// mainLine is the conversation of a session that no other conversation started.
 type mainLine struct {
 	root, fixed string
 	tools       bool
 	used        int64
-	// before is the first message that root took the place of; sides are those that
-	// were taken for it and were not.
+	// before is the previous first message, which root replaced. sides are first messages of side
+	// conversations that were mistaken for the main one.
 	before string
 	sides  map[string]bool
 }
 
-// goesOn reports whether a conversation is the main one, perhaps under another first message. If
-// the previous one comes again, the other was a side conversation.
+// goesOn reports whether a conversation is the main conversation, perhaps under another first
+// message. If the previous first message comes again, the other conversation was a side
+// conversation.
 func (m *mainLine) goesOn(id identity) bool {
 	switch {
 	case m.root == id.root:
@@ -171,13 +173,13 @@ func (m *mainLine) goesOn(id identity) bool {
 	return true
 }
 
-// maxLines bounds the remembered lines; the state directory has the rest.
+// maxLines bounds the remembered lines. The state directory has all other conversations.
 const maxLines = 2048
 
-// of finds the line of a request. Within a session that the client shares among
-// conversations, the main one is the first that was seen with tools; it goes on under
-// another first message if system prompt and tools stay (the host has compacted it).
-// Every other one is a branch, named by its first message.
+// of finds the line of a request. Within a session that the client shares among conversations,
+// the main conversation is the first conversation that was seen with tools. If the host compacts
+// it, the main conversation continues under another first message, as long as system prompt and
+// tools stay. Every other conversation is a branch, named by its first message.
 func (l *lines) of(id identity, tools bool) *line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,10 +203,10 @@ func (l *lines) of(id identity, tools bool) *line {
 	return ln
 }
 
-// begun finds the conversation that a request for a token count continues: the one whose newest
-// plan was made for the most of its messages; nil if there is none. The request alone does not
-// say whether it belongs to a conversation: clients count files, tool definitions and prompts in
-// the form of a conversation.
+// begun finds the conversation that a request for a token count continues, nil if there is none.
+// It is the conversation whose newest plan covers most of the request's messages. The request
+// alone does not say whether it belongs to a conversation, because clients also count files, tool
+// definitions and prompts in the form of a conversation.
 func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -242,7 +244,7 @@ func (l *lines) branch(id identity, tools bool) string {
 	return "side-" + id.root[:12]
 }
 
-// trim forgets the lines that were not used for longest, but none that is at work.
+// trim forgets the least recently used lines, but never a line that is at work.
 func (l *lines) trim() {
 	if len(l.known) < maxLines {
 		return
@@ -260,9 +262,9 @@ func (l *lines) trim() {
 	}
 }
 
-// release drops the requests after plans, for conversations without a request since it was last
-// called: the provider's cache has forgotten them, too. It keeps the plans, because the first
-// request after a pause has to wait the longest.
+// release drops the requests after plans, for conversations without a request since the last call
+// of release. The provider's cache no longer has these requests. It keeps the plans, because the
+// first request after a pause has to wait the longest.
 func (l *lines) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -274,7 +276,7 @@ func (l *lines) release() {
 	l.released = l.n
 }
 
-// hashMessages returns the hash of the messages' content, whatever cache markers they carry.
+// hashMessages returns the hash of the messages' content, without their cache markers.
 func hashMessages(msgs []memkernel.Message) string {
 	h := sha256.New()
 	for i := range msgs {
@@ -295,8 +297,8 @@ func hashParts(parts []memkernel.Part) string {
 // further down.
 const speakerBytes = 256
 
-// hashFixed returns the hash of who speaks: the beginning of the longest system block, and
-// the tools.
+// hashFixed returns the hash that identifies the speaker. It covers the beginning of the longest
+// system block, and the tools.
 func hashFixed(b *transcript.Body) string {
 	h := sha256.New()
 	longest := ""

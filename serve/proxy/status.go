@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// The paths of the proxy's own, which are for programs of this machine alone.
+// The proxy's own paths. They are only for programs of this machine.
 const (
 	PathStatus = "/status" // GET: a [Status]
 	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
@@ -31,32 +31,35 @@ type Status struct {
 	Schema string `json:"schema"`
 	// Instance tells this run from all others.
 	Instance string `json:"instance"`
-	// Since is when it was started.
+	// Since is the time at which the proxy was started.
 	Since time.Time `json:"since"`
 	// Draining reports whether proxy --drain was run.
 	Draining bool `json:"draining"`
 	// Upstreams are where requests go.
 	Upstreams []StatusUpstream `json:"upstreams"`
-	// Planned and Extended requests went out as the kernel has it, Passed ones as they came,
-	// by reason; Refused were not sent on.
-	Planned  int            `json:"planned"`
-	Extended int            `json:"extended"`
-	Passed   []StatusPassed `json:"passed"`
-	Refused  int            `json:"refused"`
-	// Unfit says of the newest request whose system prompt and tools alone don't fit the
-	// window how large they are, and the way out; "" if there was none.
+	// Planned counts the requests that went out with a plan's messages.
+	Planned int `json:"planned"`
+	// Extended counts the requests that went out with the newest plan's messages followed by new
+	// messages.
+	Extended int `json:"extended"`
+	// Passed counts the requests that went out unchanged, by reason.
+	Passed []StatusPassed `json:"passed"`
+	// Refused counts the requests that were not sent on.
+	Refused int `json:"refused"`
+	// Unfit describes the newest request whose system prompt and tools alone don't fit the
+	// window. It has their size and a hint. It is "" if there was no such request.
 	Unfit string `json:"unfit,omitempty"`
-	// WholeTokens are about those of the requests that clients wrote, SentTokens those that
-	// were billed, of the sessions.
+	// WholeTokens estimates the tokens of the sessions' requests as clients wrote them.
 	WholeTokens int `json:"whole_tokens"`
-	SentTokens  int `json:"sent_tokens"`
+	// SentTokens are the tokens of the sessions' requests that were billed.
+	SentTokens int `json:"sent_tokens"`
 	// Bill is the bill of all calls, including those that passed.
 	Bill *Bill `json:"bill,omitempty"`
 	// Sessions are conversations that had an answer, the newest first.
 	Sessions []Session `json:"sessions"`
 }
 
-// StatusUpstream is an upstream, and which requests go there.
+// StatusUpstream is an upstream with the requests that go to it.
 type StatusUpstream struct {
 	// For says which requests: a path, a glob of models, or * for all others.
 	For string `json:"for"`
@@ -65,7 +68,8 @@ type StatusUpstream struct {
 
 // StatusPassed counts requests that passed for a reason.
 type StatusPassed struct {
-	// Reason is one of those in doc/proxy.md; path is no call of a model.
+	// Reason is one of the reasons in doc/proxy.md. The reason path is a request that is not a
+	// call of a model.
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
 }
@@ -73,49 +77,51 @@ type StatusPassed struct {
 // Bill is the sum of a proxy's calls.
 type Bill struct {
 	Calls int `json:"calls"`
-	// Unpriced counts the calls of models without a price, which are in no cost.
+	// Unpriced counts the calls of models without a price. No cost includes these calls.
 	Unpriced  int     `json:"unpriced_calls"`
 	BilledUSD float64 `json:"billed_usd"`
-	// WithoutUSD estimates the cost of the same calls without memkernel. Saved is the share of it
-	// that was not billed.
+	// WithoutUSD estimates the cost of the same calls without memkernel.
 	WithoutUSD float64 `json:"without_usd"`
-	Saved      float64 `json:"saved"`
+	// Saved is the share of WithoutUSD that was not billed.
+	Saved float64 `json:"saved"`
 }
 
 // Session is a conversation that this run of the proxy has seen.
 type Session struct {
-	// Session and Branch are the kernel's keys; Conversation is the log's name for both.
-	Session      string `json:"session"`
-	Branch       string `json:"branch"`
+	// Session and Branch are the kernel's keys.
+	Session string `json:"session"`
+	Branch  string `json:"branch"`
+	// Conversation is the conversation's name in the log.
 	Conversation string `json:"conversation"`
-	// Client is the product that sent it, as it calls itself, "" if it does not.
+	// Client is the product that sent the requests, as it calls itself. It is "" if the client
+	// does not name itself.
 	Client string `json:"client"`
 	Model  string `json:"model"`
-	// Calls were answered. WholeTokens and SentTokens add them up.
+	// Calls is the number of answered calls. WholeTokens and SentTokens are sums over these
+	// calls.
 	Calls       int `json:"calls"`
 	WholeTokens int `json:"whole_tokens"`
 	SentTokens  int `json:"sent_tokens"`
-	// Last is when the newest answer came.
+	// Last is the time of the newest answer.
 	Last time.Time `json:"last"`
 	// NowTokens estimates the tokens that the client would send without the proxy, including the
-	// newest answer. OverTokens is the part of it that does not fit into the model's window
-	// together with an answer; 0 if it fits.
+	// newest answer.
 	NowTokens int `json:"now_tokens"`
-	// WindowTokens is the model's window, or that of --context-window; 0 if nothing was
-	// planned.
+	// WindowTokens is the model's window, or the window of --context-window. It is 0 if nothing
+	// was planned.
 	WindowTokens int `json:"window_tokens"`
 	// ReserveTokens is the part of the window that an answer needs.
 	ReserveTokens int `json:"reserve_tokens"`
-	// OverTokens is by how much the tokens of now are more than the window has room for; 0
-	// fits.
+	// OverTokens is the number of NowTokens that do not fit into the window together with an
+	// answer. It is 0 if all fit.
 	OverTokens int `json:"over_tokens"`
 	// Note tells the user which step is needed before the conversation continues without the
-	// proxy, "" if none is.
+	// proxy. It is "" if no step is needed.
 	Note string `json:"note,omitempty"`
 }
 
-// compacts tells a person how to make a host summarise its conversation. client is the prefix by
-// which the host's requests name themselves.
+// compacts has notes that tell a person how to make a host summarise its conversation. client is
+// the prefix by which the host's requests name themselves.
 var compacts = []struct{ client, note string }{
 	{"claude-cli", "run /compact in Claude Code, then say one more thing"},
 	{"codex", "run /compact in Codex, then say one more thing"},
@@ -215,8 +221,8 @@ func (x *Proxy) Status() *Status {
 	return s
 }
 
-// own answers a request for a path of the proxy's own. They are not for pages of browsers,
-// nor for other machines where these are let in.
+// own answers a request for one of the proxy's own paths. These paths are not for pages in
+// browsers and not for other machines, even if other machines are allowed.
 func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
 	drain := r.Method == http.MethodPost && r.URL.Path == PathDrain
 	if !drain && (r.Method != http.MethodGet || r.URL.Path != PathStatus) {
@@ -242,7 +248,8 @@ func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// strange returns why a request may not see the proxy's own paths, "" if it may.
+// strange returns the reason why a request may not see the proxy's own paths, "" if it may see
+// them.
 func strange(r *http.Request) string {
 	if from, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !isLoopback(from) || !isLoopback(hostOnly(r.Host)) {
 		return "this path is for programs of this machine alone"
@@ -259,7 +266,7 @@ func strange(r *http.Request) string {
 	return ""
 }
 
-// course is how large a conversation is and was. It is held by its line's mu.
+// course has the present and past sizes of a conversation. The line's mu guards it.
 type course struct {
 	client, model string
 	calls         int
@@ -290,8 +297,8 @@ func (a *account) went(e *exchange, u *memkernel.Usage) (whole, sent int) {
 	return whole, sent
 }
 
-// sessions are the conversations that had an answer, the newest first. A line without tools and
-// with only one call is no conversation that continues: a summary that a client asked for.
+// sessions are the conversations that had an answer, the newest first. It leaves out a line
+// without tools and with only one call, which is a summary that a client requested.
 func (l *lines) sessions() []Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()

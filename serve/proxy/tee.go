@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxAnswer is how much of an answer is copied, in bytes. A longer one passes all the
-// same, and is not observed.
+// maxAnswer bounds the copy of an answer, in bytes. A longer answer also passes, but is not
+// observed.
 const maxAnswer = 8 << 20 // 8 MiB
 
 var (
@@ -16,9 +16,9 @@ var (
 	errBroken   = errors.New("the answer was broken off")
 )
 
-// tee copies the bytes that are read, and hands the copy on when the body has ended: whole, or
-// broken off. It holds back nothing and reads nothing by itself. As with any answer's body, Close
-// may be called during a Read.
+// tee copies the bytes that are read, and passes the copy on when the body has ended or broken
+// off. It holds back nothing and reads nothing by itself. As with any answer's body, Close may be
+// called during a Read.
 type tee struct {
 	io.ReadCloser
 	limit int
@@ -47,7 +47,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close before the end means that the client has gone, or that it has all that it wants.
+// Close before the end means that the client has gone or needs no more of the answer.
 func (t *tee) Close() error {
 	err := t.ReadCloser.Close()
 	t.end(errBroken)

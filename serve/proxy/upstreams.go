@@ -34,13 +34,14 @@ func ParseUpstream(text string) (Upstream, error) {
 	return Upstream{match, address}, nil
 }
 
-// target is an upstream as requests are led to it.
+// target is an upstream in the form that requests use.
 type target struct {
 	match string
 	url   *url.URL
 }
 
-// upstreams are all targets, the longest match first; that of all others is a path of "".
+// upstreams are all targets, the longest match first. The target of all other requests has the
+// path "".
 type upstreams struct {
 	paths, models []*target
 	several       bool // of different origins
@@ -94,11 +95,12 @@ func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.H
 // lead is where a request goes.
 type lead struct {
 	to *target
-	// from is the prefix to remove from the path: a folder that selects an upstream.
+	// from is the prefix to remove from the path. It is a folder that selects an upstream.
 	from string
-	// moved: the model leads elsewhere than the path, whose key it has.
+	// moved means that the model selects another upstream than the path. The request has the key
+	// of the path's upstream.
 	moved bool
-	// own: it goes where its client sends it.
+	// own means that the request goes where its client sends it.
 	own bool
 }
 
@@ -110,9 +112,9 @@ func (u *upstreams) byPath(path string) *target {
 	return nil
 }
 
-// of returns a request's upstream by its path as it was sent, and its model; nil if there is
-// none. It returns nil if another spelling of the path leads to another upstream, because the
-// owner of the request's key is in doubt.
+// of returns a request's upstream by the request's unchanged path and its model. It returns nil
+// if there is no such upstream. It also returns nil if another spelling of the path selects
+// another upstream, because the owner of the request's key is then in doubt.
 func (u *upstreams) of(at *url.URL, model string) *lead {
 	var l *lead
 	to := u.byPath(at.EscapedPath())
@@ -135,10 +137,10 @@ func (u *upstreams) of(at *url.URL, model string) *lead {
 	return l
 }
 
-// slashes are several where one is meant.
+// slashes matches several slashes in the place of one.
 var slashes = regexp.MustCompile(`//+`)
 
-// within reports whether a path is one or below it.
+// within reports whether a path is equal to prefix or below it.
 func within(path, prefix string) bool {
 	rest, ok := strings.CutPrefix(path, prefix)
 	return ok && (prefix == "" || rest == "" || strings.HasSuffix(prefix, "/") || rest[0] == '/')
@@ -174,14 +176,15 @@ func modelOf(e *exchange) string {
 }
 
 // knownHeaders and knownQuery are the headers and query members that are forwarded to an upstream
-// that the model selected. Any other may contain the key of the upstream that the client meant.
+// that the model selected. Any other header or member may contain the key of the upstream that
+// the client meant.
 var (
 	knownHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Type", "User-Agent",
 		"Anthropic-Version", "Anthropic-Beta", "Openai-Beta"}
 	knownQuery = []string{"alt", "beta"}
 )
 
-// apply has a request go where it is led.
+// apply directs a request to its upstream.
 func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
 	if l.own {
 		return

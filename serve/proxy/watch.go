@@ -12,14 +12,14 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Watcher is told of the requests that are read as calls of a model. It must allow calls by
-// several goroutines at once, must be quick, and must change nothing.
+// Watcher observes the requests that are read as calls of a model. It must allow calls by several
+// goroutines at once, must be quick, and must change nothing.
 type Watcher interface {
-	// Begin is called when a request has come in whole. The context that it returns is the
-	// one of all that is done for the request, by the kernel too.
+	// Begin is called when a request has been read. The proxy and the kernel use the context that
+	// Begin returns for all work on the request.
 	Begin(*http.Request) context.Context
-	// End is called once for each of them, with that context, when it was answered and its
-	// bill was read.
+	// End is called once for each request, with the context that Begin returned, after the
+	// request was answered and its bill was read.
 	End(context.Context, *Call)
 }
 
@@ -30,25 +30,27 @@ const (
 	outcomePassed   = "passed"
 )
 
-// Call is a request and its answer, without a word of either.
+// Call describes a request and its answer, without their content.
 type Call struct {
 	API   transcript.Format
 	Model string // "" if the request was not read
-	// Count asks for a request's size only, Stream for an answer as it comes.
+	// Count reports whether the request only counts tokens. Stream reports whether it requests a
+	// streamed answer.
 	Count, Stream bool
 	// Outcome names the body that was sent. Reason is the reason why it was not a plan.
 	Outcome, Reason string
-	// Host is the upstream's, with its port if it has one.
+	// Host is the host of the upstream, with the port if the address has one.
 	Host string
-	// Status is the answer's, 0 if none came. Failure names why none came, or why it did
-	// not come to its end; "" if it did.
-	Status  int
+	// Status is the status of the answer, 0 if no answer came.
+	Status int
+	// Failure is the reason why no answer came or why the answer is incomplete. It is "" for a
+	// complete answer.
 	Failure string
 	Began   time.Time
-	// FirstByte is from the whole request to the first byte of the answer, 0 if none came;
-	// Took to its last.
+	// FirstByte is the time from the whole request to the first byte of the answer, 0 if no
+	// answer came. Took is the time to the last byte.
 	FirstByte, Took time.Duration
-	// Usage is the bill, nil if there was none.
+	// Usage is the bill, nil if there was no bill.
 	Usage *memkernel.Usage
 }
 
@@ -61,7 +63,8 @@ type watched struct {
 	status  int
 	failure string
 	usage   *memkernel.Usage
-	// left counts the parts that still work on the exchange. The last one reports its end.
+	// left counts the parts that still work on the exchange. The last part reports the end of the
+	// exchange.
 	left atomic.Int32
 }
 
@@ -84,7 +87,7 @@ func (e *exchange) context() context.Context {
 	return context.WithoutCancel(e.watched.ctx)
 }
 
-// hold keeps an exchange from its end until release.
+// hold delays the end of an exchange until release is called.
 func (e *exchange) hold() {
 	if e.watched != nil {
 		e.watched.left.Add(1)
@@ -117,7 +120,7 @@ func (x *Proxy) release(e *exchange) {
 	x.opt.Watch.End(w.ctx, c)
 }
 
-// fail notes why an answer did not come, or not to its end.
+// fail notes the reason why an answer did not come or is incomplete.
 func (w *watched) fail(why string) {
 	if w != nil && w.failure == "" {
 		w.failure = why
@@ -131,15 +134,15 @@ const (
 	failBroken = "broken_off"
 )
 
-// broken notes that the copy of an answer has no end. One that is too large has: it was only
-// not read.
+// broken notes that the copy of an answer is incomplete. It does not count an answer that is only
+// too large to copy.
 func (e *exchange) broken(err error) {
 	if !errors.Is(err, errTooLarge) {
 		e.watched.fail(failBroken)
 	}
 }
 
-// answer notes an answer, and when its first byte comes.
+// answer notes an answer and the time of its first byte.
 func (w *watched) answer(res *http.Response) {
 	if w == nil {
 		return
@@ -160,7 +163,7 @@ func (x *Proxy) answeredAll(e *exchange) {
 	x.work.done()
 }
 
-// timed notes when the first byte of a body was read.
+// timed notes the time at which the first byte of a body was read.
 type timed struct {
 	io.ReadCloser
 	w *watched

@@ -12,9 +12,8 @@ import (
 // imageTokens is about the cost of a picture or a page.
 const imageTokens = 1600
 
-// scale weighs requests to a model, in tokens by an estimate. Content that is in two requests
-// must weigh the same in both: they are compared, and the bill of one gives the tokens of the
-// other.
+// scale weighs requests to a model in estimated tokens. Content that is in two requests must
+// weigh the same in both, because the bill of one request gives the tokens of the other.
 type scale struct {
 	seen     *budget.Cache
 	counter  budget.Counter
@@ -66,8 +65,8 @@ func (s *scale) parts(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// growth returns the size of the client's own request divided by the size of the sent one. It is
-// 1 if they are the same, and if the plan added more than it removed.
+// growth returns the size of the client's own request divided by the size of the sent request. It
+// is 1 if the sizes are equal, or if the plan added more than it removed.
 func (a *account) growth(e *exchange) float64 {
 	if e.grows > 0 {
 		return e.grows
@@ -94,7 +93,8 @@ func (s *scale) sent(e *exchange) int {
 	return s.request(e.body, e.out.messages)
 }
 
-// sizes are the tokens of a request as it was billed, and about those of the client's own.
+// sizes returns the estimated tokens of the client's own request, and the billed tokens of the
+// sent request.
 func (a *account) sizes(e *exchange, u *memkernel.Usage) (whole, sent int) {
 	switch {
 	case u != nil && u.InputTotal() > 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// windows are the windows of models as servers list them. Each list is asked for once.
+// windows are the windows of models as servers list them. Each list is requested once.
 type windows struct {
 	opt     *Options
 	several bool // upstreams
@@ -27,16 +27,16 @@ type windows struct {
 const (
 	// windowTime is how long a request waits for its server to name a window.
 	windowTime = 2 * time.Second
-	// maxAsked bounds the models that are asked for: clients choose their names.
+	// maxAsked bounds the number of models that are looked up, because clients choose the names.
 	maxAsked = 256
 	// maxList is how much of a list of models is read.
 	maxList = 8 << 20 // 8 MiB
-	// leastWindow and mostWindow bound a window that is believed.
+	// leastWindow and mostWindow are the bounds of a plausible window.
 	leastWindow, mostWindow = 1 << 10, 1 << 24
 )
 
-// of returns the window that the server of a request lists for its model, 0 if it
-// lists none. A model whose window is known from elsewhere is not asked for.
+// of returns the window that the server of a request lists for its model, 0 if it lists none. It
+// does not look up a model whose window is already known.
 func (w *windows) of(r *http.Request, e *exchange) int {
 	model := e.body.Model
 	known, _ := w.opt.Prices.Lookup(model, time.Time{})
@@ -62,16 +62,15 @@ func (w *windows) of(r *http.Request, e *exchange) int {
 	return ask()
 }
 
-// lists are where servers describe their models besides the list of the API itself, below
-// the root of the API: llama.cpp, Ollama, LM Studio and LiteLLM. A show is asked for one
-// model in a body.
+// lists are further paths below the root of the API at which llama.cpp, Ollama, LM Studio and
+// LiteLLM describe their models. For a show the request's body names one model.
 var lists = []struct {
 	path string
 	show bool
 }{{"/props", false}, {"/api/show", true}, {"/api/v0/models", false}, {"/model/info", false}}
 
-// ask asks the server of a request for the window of its model, with the key of that
-// request and nothing else of it.
+// ask asks the server of a request for the window of the request's model. It uses the request's
+// key and nothing else from the request.
 func (w *windows) ask(r *http.Request, e *exchange) int {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), windowTime)
 	defer cancel()
@@ -142,15 +141,15 @@ func (l listed) ask(via http.RoundTripper, r *http.Request, path, body, model st
 // The server may run it with a smaller one.
 const trained = "n_ctx_train"
 
-// windowKeys are the members in which servers list a window. Those that a server set for
-// the running model come before those of the model itself.
+// windowKeys are the members in which servers list a window. The settings of the running model
+// come before the properties of the model itself.
 var windowKeys = []string{"num_ctx", "loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window",
 	"max_context_length", "max_input_tokens", "inputTokenLimit", trained}
 
 // listed are the smallest windows that servers listed, by member.
 type listed map[string]int
 
-// best returns the window to believe, 0 if there is none.
+// best returns the best known window, 0 if there is none.
 func (l listed) best() int {
 	for _, key := range windowKeys {
 		if n := l[key]; n > 0 {
@@ -199,8 +198,8 @@ func (l listed) read(v any, model string) {
 	}
 }
 
-// names reports whether an entry of a list is about a model. A llama.cpp server takes any
-// name for its only one.
+// names reports whether an entry of a list is about a model. A llama.cpp server accepts any name
+// for its only model.
 func names(entry map[string]any, model string) bool {
 	for _, key := range []string{"id", "name", "model", "model_name"} {
 		if name, _ := entry[key].(string); name != "" && strings.EqualFold(strings.TrimSuffix(name, ":latest"), strings.TrimSuffix(model, ":latest")) {

@@ -9,12 +9,11 @@
 //
 // Its rules:
 //
-//   - Nothing is opened, measured or sent unless it was asked for: [Open] returns nil then,
-//     and a nil Telemetry watches nothing.
-//   - No word of a conversation or of memory, no path, no key and no name of a session is in
-//     a label.
-//   - A label has few values: models are those of the price book, or "other"; codes, reasons
-//     and methods are lists in the source.
-//   - The table in names.go has every metric; doc/metrics.md says the same, and a test holds
-//     a scrape to it.
+//   - Nothing is opened, measured or sent unless the program requested it. Otherwise [Open]
+//     returns nil, and a nil Telemetry does nothing.
+//   - No label has text of a conversation or of memory, a path, a key or the name of a session.
+//   - A label has few values. Models are the models of the price book, or "other". Codes,
+//     reasons and methods are lists in the source.
+//   - The table in names.go has every metric. doc/metrics.md lists the same metrics, and a test
+//     compares a scrape with it.
 package telemetry
