@@ -15,22 +15,22 @@ import (
 
 // The reasons that keep an index from being audited.
 var (
-	// ErrCopy: it could not be copied to be checked.
+	// ErrCopy is returned if the index could not be copied for the check.
 	ErrCopy = errors.New("the index could not be copied to be checked")
-	// ErrWritten: it was written while it was checked, every time.
+	// ErrWritten is returned if the index was written during every attempt of the check.
 	ErrWritten = errors.New("somebody is writing the index")
 )
 
-// auditTries is how often the index is checked that is written meanwhile.
+// auditTries is the number of checks of an index that is written during each check.
 const auditTries = 3
 
 // Audit checks the index in a file, leaves no file of its own next to it, and returns the faults
 // of the index. An older index has no faults, since the next reindex replaces it. The error is
-// ErrCopy, ErrWritten, or why it can't be opened.
+// ErrCopy, ErrWritten, or the reason why the index can't be opened.
 //
-// Even a reader makes SQLite create and change files where a write-ahead log is in use, so an
-// index without one is read as immutable, and one with a log is copied first. The faults count
-// only if nobody wrote meanwhile.
+// If a write-ahead log is in use, even a reader makes SQLite create and change files. So an index
+// without a log is read as immutable, and an index with a log is copied first. The faults count
+// only if nobody wrote to the index meanwhile.
 func (m *Memory) Audit(ctx context.Context, path string) ([]error, error) {
 	for range auditTries {
 		before := stampOf(path)
@@ -45,7 +45,7 @@ func (m *Memory) Audit(ctx context.Context, path string) ([]error, error) {
 	return nil, ErrWritten
 }
 
-// stamp is size and time of the index and of its log.
+// stamp has the size and time of the index and of its log.
 type stamp struct {
 	bytes, logBytes int64
 	time, logTime   time.Time
@@ -61,7 +61,7 @@ func stampOf(path string) (s stamp) {
 	return s
 }
 
-// checkCopy checks the index as it is, or a copy of it with its log.
+// checkCopy checks the index itself if it has no log, else a copy of the index and its log.
 func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) ([]error, error) {
 	at := path
 	o.Immutable = true
@@ -95,7 +95,7 @@ func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) 
 	return found, nil
 }
 
-// placed reports an error that was found in a copy as one of the index itself.
+// placed reports an error in a copy as an error of the index itself.
 type placed struct {
 	err  error
 	text string

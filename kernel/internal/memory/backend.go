@@ -11,15 +11,15 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// chunkerMark is part of the rules by which files are cut: an index that was made
-// before secrets were masked is made again.
+// chunkerMark is part of the rules by which files are cut. An index that was made before secrets
+// were masked lacks it and is rebuilt.
 const chunkerMark = ", secrets masked"
 
-// opened is the index as it is searched.
+// opened is the index for searches.
 type opened struct {
 	backend api.Backend
 	ranking *retrieval.Options
-	// rules are the options by which any of its kind is opened.
+	// rules are the options with which an index of this kind is opened.
 	rules index.Options
 
 	mu sync.Mutex // guards the fields below
@@ -29,7 +29,7 @@ type opened struct {
 	brokenAt time.Time
 }
 
-// reading is an index that is open to be read.
+// reading is an index that is open for reading.
 type reading struct {
 	api.MemoryIndex
 	retriever *retrieval.Retriever
@@ -42,7 +42,7 @@ func (x *opened) options() *index.Options {
 	return &o
 }
 
-// get opens the index, if that has not been done.
+// get returns the index, and opens it if it is not open yet.
 func (x *opened) get(ctx context.Context) (*reading, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -90,8 +90,8 @@ func (m *Memory) Behind(ctx context.Context, ix api.MemoryIndex) (index.Lag, err
 	return ix.Lag(ctx, m.corpus.files(ctx, nil))
 }
 
-// lag compares the stats of all files with those that the index was made from. A file that can't
-// be compared counts as current, and whole is false.
+// lag compares the stats of all files with the stats that the index recorded. A file that can't
+// be compared counts as current, and whole is then false.
 func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 	r, err := m.index.get(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 	return lag, whole
 }
 
-// writer opens an index to be written, made anew if that is the only way.
+// writer opens an index for writing. It rebuilds the index if it can't be opened otherwise.
 func writer(ctx context.Context, x *opened, r *api.Reindexed, full bool) (api.MemoryIndex, error) {
 	if full {
 		o := x.options()
@@ -135,7 +135,8 @@ func writer(ctx context.Context, x *opened, r *api.Reindexed, full bool) (api.Me
 	return ix, err
 }
 
-// damage returns the fault of an index that can check itself, nil if there is none.
+// damage returns the fault of an index that can check itself. It returns nil if the index has no
+// fault.
 func damage(ctx context.Context, ix api.MemoryIndex) error {
 	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
 		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {
@@ -145,7 +146,7 @@ func damage(ctx context.Context, ix api.MemoryIndex) error {
 	return nil
 }
 
-// rebuilt makes the index anew that is older, or damaged.
+// rebuilt rebuilds an older or damaged index.
 func rebuilt(ctx context.Context, x *opened, r *api.Reindexed, why error) (api.MemoryIndex, error) {
 	r.Rebuilt = index.Plain(why)
 	o := x.options()

@@ -23,7 +23,7 @@ import (
 )
 
 // corpus is the set of documents to index: the memory files, the media that the embedder takes,
-// and documents of past sessions, if those are searched.
+// and documents of past sessions, if past sessions are searched.
 type corpus struct {
 	// store is the workspace, shared is the part of it that a shared session sees, and extras are
 	// additional folders.
@@ -36,15 +36,15 @@ type corpus struct {
 	searched      bool
 }
 
-// skip reports a file that is left out, if skipped is not nil.
+// skip reports a file that is left out. It does nothing if skipped is nil.
 func skip(skipped func(api.SkippedFile), path, why string) {
 	if skipped != nil {
 		skipped(api.SkippedFile{Path: path, Reason: why})
 	}
 }
 
-// files lists all by their stats. It reports to skipped each file that is not indexed although
-// its name suits.
+// files lists all documents with their stats. It calls skipped for each file that is not indexed
+// although its name is suitable.
 func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		if !c.markdown(ctx, skipped, yield) {
@@ -71,7 +71,7 @@ func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.
 	}
 }
 
-// markdown lists the memory files. It returns false if yield wants no more.
+// markdown lists the memory files. It returns false if yield has returned false.
 func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	if len(c.extras) == 0 {
 		return listMarkdown(ctx, c.store, "", skipped, yield)
@@ -88,8 +88,8 @@ func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile), yi
 	})
 }
 
-// listMarkdown lists the memory files of a store, prefix before their paths. A file's stat is
-// with that of its facts, so that it is read again when they change.
+// listMarkdown lists the memory files of a store, with prefix before their paths. A file's stat
+// includes the stat of its facts, so that the file is read again when its facts change.
 func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	facts := markdownstore.FactFiles(st)
 	for f, err := range st.Walk(ctx) {
@@ -121,7 +121,8 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 	return true
 }
 
-// both returns a time that changes with either of two: to the millisecond the later one.
+// both returns a time that changes if a or b changes. To the millisecond, it is the later one of
+// a and b.
 func both(a, b time.Time) time.Time {
 	later := a
 	if b.After(a) {
@@ -132,8 +133,8 @@ func both(a, b time.Time) time.Time {
 	return later.Truncate(time.Millisecond).Add(time.Duration(h.Sum64() % uint64(time.Millisecond)))
 }
 
-// mediaUnder lists the media in a folder of the workspace. It returns false if yield wants no
-// more.
+// mediaUnder lists the media in a folder of the workspace. It returns false if yield has returned
+// false.
 func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {
@@ -184,7 +185,7 @@ func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.Sk
 	return more
 }
 
-// nameless is why a file or folder is left out whose name can't be shown.
+// nameless is the reason for leaving out a file or folder whose name can't be shown.
 const nameless = "its name holds characters that can't be shown; rename it"
 
 // chunks reads a file and cuts it.
@@ -238,12 +239,12 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 	return out, nil
 }
 
-// instructions are the files that hosts load by themselves, of which one is often a link
-// to another.
+// instructions are the files that hosts load by themselves. One of these files is often a link to
+// another.
 var instructions = []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
 
-// without excludes the files that a host shows by itself: those with some names, and the targets
-// of links with these names in the workspace's root.
+// without excludes the files that a host shows by itself. These are the files with the given
+// names, and the targets of links with these names in the workspace's root.
 func (c *corpus) without(names []string, also func(string) bool) func(string) bool {
 	shown := slices.Clone(names)
 	if root, err := os.OpenRoot(c.store.Dir()); err == nil {
@@ -265,7 +266,7 @@ func (c *corpus) without(names []string, also func(string) bool) func(string) bo
 	}
 }
 
-// pastChunks cuts a document of a past session, whose secrets are masked already.
+// pastChunks cuts a document of a past session. The document's secrets are masked already.
 func (c *corpus) pastChunks(path string) ([]index.Chunk, error) {
 	text, err := c.past.Read(path)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // ProbeText is a text that every model takes.
 const ProbeText = "memory"
 
-// errUnasked is why there are no vectors of a model that is not on this machine, before
-// anybody asked for some.
+// errUnasked is the reason why a model on another machine has made no vectors yet: nobody has
+// asked for the first ones.
 var errUnasked = errors.New("the first are made by a reindex that somebody asks for, since the model is not on this machine")
 
 // filling gives chunks their vectors in one reindex.
@@ -30,11 +30,11 @@ type filling struct {
 	r      *api.Reindexed
 }
 
-// The machine that makes vectors for a shared index must hold fillLock. It is in a folder of its
-// own: a holder who loses it while paused may still write everything else.
+// The machine that makes vectors for a shared index must hold fillLock. The lock is in its own
+// folder, so that a holder who loses it while paused may still write everything else.
 const fillLock = "vectors/fill.lock"
 
-// fillPoll is how often it is looked whether another is done.
+// fillPoll is the time between checks whether another machine is done.
 const fillPoll = 500 * time.Millisecond
 
 // fillAlone is fill by one machine at a time. A later machine finds little or nothing left to do.
@@ -67,8 +67,8 @@ func fill(ctx context.Context, f *filling) error {
 	return err
 }
 
-// once fills the index. check asks whether the model still returns vectors of the length that is
-// in use.
+// once fills the index. With check, it first checks that the model still returns vectors of the
+// length in use.
 func (f *filling) once(ctx context.Context, check bool) error {
 	used, dim, err := f.ix.Model(ctx)
 	if err == nil && used == "" && f.opts.delta && !embed.Describe(f.p).Free {
@@ -95,7 +95,7 @@ func (f *filling) once(ctx context.Context, check bool) error {
 		err = f.ix.UseModel(ctx, f.p.Model(), dim)
 	}
 	if m, ok := f.ix.(measurer); err == nil && ok {
-		var down error // nothing is measured then, and all vectors are there
+		var down error // then nothing is measured, and no vector is missing
 		err = m.Measure(ctx, func(ctx context.Context, text string) (v []float32, err error) {
 			v, err = f.p.EmbedQuery(ctx, text)
 			down = err
@@ -113,7 +113,7 @@ type measurer interface {
 	Measure(ctx context.Context, embed func(ctx context.Context, text string) ([]float32, error)) error
 }
 
-// allowed estimates the tokens to send and asks whether they may be sent.
+// allowed estimates the tokens to send, and returns an error if they may not be sent.
 func (f *filling) allowed(ctx context.Context) error {
 	e, err := estimate(ctx, f.ix, f.p)
 	f.r.Estimate = &e
@@ -123,8 +123,8 @@ func (f *filling) allowed(ctx context.Context) error {
 	return err
 }
 
-// measure determines the length of the model's vectors. It forgets those under the model's name
-// that have another length, since they can't be compared with any question, and returns the model
+// measure determines the length of the model's vectors. Vectors of another length under the
+// model's name can't be compared with any question, so measure forgets them. It returns the model
 // that is then in use.
 func (f *filling) measure(ctx context.Context) (used string, dim int, err error) {
 	if dim = embed.Describe(f.p).Dim; dim == 0 {

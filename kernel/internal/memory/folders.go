@@ -13,11 +13,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// extra is such a folder. It is opened when it is wanted: it may be there later.
+// extra is an additional folder. It is opened when it is first needed, because it may be created
+// later.
 type extra struct {
 	api.MemoryFolder
 	opts markdownstore.Options
-	// inside is its path in the workspace, with a final slash; "" if it is elsewhere.
+	// inside is the folder's path in the workspace, with a final slash. It is "" if the folder is
+	// outside the workspace.
 	inside string
 
 	mu              sync.Mutex // guards the fields below
@@ -45,7 +47,7 @@ func (x *extra) holds(path string) bool { return x.inside != "" && strings.HasPr
 
 func (x *extra) prefix() string { return x.Name + ":" }
 
-// store opens the folder, as a session may see it.
+// store opens the folder as a private or a shared session sees it.
 func (x *extra) store(private bool) (*markdownstore.Store, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -71,8 +73,8 @@ func (x *extra) close() error {
 	return x.private.Close()
 }
 
-// list lists the folder's files by their names in the index. It returns false if yield wants no
-// more.
+// list lists the folder's files by their names in the index. It returns false if yield has
+// returned false.
 func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
 	st, err := x.store(true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +87,8 @@ func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile), yield f
 	return listMarkdown(ctx, st, x.prefix(), skipped, yield)
 }
 
-// folderOf finds the folder that a path begins with, nil if it is of the workspace.
+// folderOf returns the additional folder with which a path begins, and the rest of the path. It
+// returns nil for a path in the workspace.
 func (c *corpus) folderOf(path string) (x *extra, rest string) {
 	for _, x := range c.extras {
 		if rest, ok := strings.CutPrefix(path, x.prefix()); ok {
@@ -137,7 +140,7 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 // collection is the name of the workspace's own files among the folders.
 const collection = "workspace"
 
-// inCollection reports whether a path is of a collection: a folder by its name, or the
+// inCollection reports whether a path belongs to a collection, which is a named folder or the
 // workspace.
 func (c *corpus) inCollection(name, path string) bool {
 	x, _ := c.folderOf(path)

@@ -21,7 +21,7 @@ type leftDoc struct {
 	markdownstore.LeftOut
 }
 
-// LeftOut looks for Markdown of the workspace that is no memory.
+// LeftOut looks for Markdown of the workspace that is not memory.
 func (m *Memory) LeftOut(ctx context.Context) (markdownstore.LeftOut, error) {
 	return m.Private.LeftOut(ctx)
 }
@@ -44,7 +44,8 @@ func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	return &left
 }
 
-// LastLeft returns the files that were last left out, empty if that is not known.
+// LastLeft returns the files that were last left out. It returns an empty list if they are not
+// known.
 func (m *Memory) LastLeft() markdownstore.LeftOut {
 	var d leftDoc
 	data, err := m.o.State.Get(leftName)

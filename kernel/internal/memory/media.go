@@ -14,19 +14,19 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// mediaTypes are the images and sounds that may be found by meaning, by the end of
-// their names.
+// mediaTypes are the types of images and sounds that may be found by meaning, by the ends of
+// their file names.
 var mediaTypes = map[string]string{
 	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif",
 	".heic": "image/heic", ".heif": "image/heif", ".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg",
 	".opus": "audio/opus", ".m4a": "audio/mp4", ".aac": "audio/aac", ".flac": "audio/flac",
 }
 
-// mediaType is "" for a file that is no media.
+// mediaType returns the type of an image or sound by its file name, or "" for any other file.
 func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
 
-// mediaStat returns the stat of a file together with its caption's, so that a change of either
-// shows. why says why the file can't be embedded.
+// mediaStat returns the stat of a file, combined with the stat of its caption, so that a change
+// of the file or the caption shows. why is the reason why the file can't be embedded.
 func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat, why string, err error) {
 	fi, err := root.Stat(name)
 	if err != nil {
@@ -62,14 +62,15 @@ func captionFile(root *os.Root, name string) (string, fs.FileInfo, bool) {
 }
 
 const (
-	// maxCaption bounds the bytes read of a caption, maxMediaFile those of a file; the embedder's
-	// own bound is smaller.
-	maxCaption   = 2 << 10
+	// maxCaption bounds the bytes that are read of a caption.
+	maxCaption = 2 << 10
+	// maxMediaFile bounds the bytes that are read of a file. The embedder's own bound is smaller.
 	maxMediaFile = 64 << 20
 )
 
-// media returns a file as it is embedded, and the one line by which it is found and shown: kind,
-// path, caption and a part of its hash, so that another content is another chunk.
+// media returns the data of a file for embedding, and the line by which the file is found and
+// shown. The line has the kind, the path, the caption and a part of the file's hash, so that a
+// changed file is another chunk.
 func (c *corpus) media(name string) (file embed.Media, line string, err error) {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {

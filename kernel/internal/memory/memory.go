@@ -1,10 +1,10 @@
 // Package memory searches and reads the workspace's memory: the Markdown, media and past sessions
-// that belong to it, the index over them, the rules of who may see which file, and how the index
-// is made, filled with vectors, moved and checked.
+// that belong to it, the index over them, and the rules of who may see which file. It also makes,
+// moves and checks the index and fills it with vectors.
 //
 // It writes to the index and to the documents of past sessions, and never to the workspace's
-// files. It knows nothing of kernels, plans and journals: it knows a session by its key, and a
-// conversation through a [sessions.Lister]. Package syncer below it decides when the index is
+// files. It does not depend on kernels, plans and journals. A session is only its key, and
+// conversations come from a [sessions.Lister]. Package syncer below it decides when the index is
 // brought up to date.
 package memory
 
@@ -33,12 +33,13 @@ import (
 // Options configure memory and the place of its index. State, Prepare, Masker, Now, Backend and
 // Sessions.Folder must be set.
 type Options struct {
-	// Store are the settings of the workspace; Private is set here.
+	// Store are the settings of the workspace. Open sets its Private.
 	Store markdownstore.Options
-	// Files keeps the workspace elsewhere than in its folder, if not nil.
+	// Files, if not nil, keeps the workspace elsewhere than in its folder.
 	Files markdownstore.Files
-	// State is the state folder; Prepare makes it before something is written to it.
-	State   store.Store
+	// State is the state folder.
+	State store.Store
+	// Prepare makes the state folder. It is called before a write to the folder.
 	Prepare func() error
 	Masker  *mask.Masker
 	Now     func() time.Time
@@ -46,22 +47,22 @@ type Options struct {
 	Backend api.Backend
 	// Ranking are the settings of the search.
 	Ranking retrieval.Options
-	// Leases, if not nil, has the lock of those who make vectors for one index: each text is
-	// sent once, whichever machine does it.
+	// Leases, if not nil, has the lock for making vectors of one index, so that only one machine
+	// sends each text.
 	Leases store.Store
-	// Embedder makes vectors, nil for none. Allow, if not nil, may refuse texts that would be
-	// sent to it unasked.
+	// Embedder makes vectors. Nil makes none.
 	Embedder embed.Provider
-	Allow    func(api.EmbedEstimate) error
+	// Allow, if not nil, may refuse to send texts to Embedder that no caller asked to send.
+	Allow func(api.EmbedEstimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
 	// Folders are searched in addition to the workspace.
 	Folders  []api.MemoryFolder
 	Sessions SessionOptions
 	// Wait is how long searches wait for the index to be made, or brought up to date. It defaults
-	// to DefaultWait; if negative, they search the index as it is.
+	// to DefaultWait. If it is negative, searches use the index as it is.
 	Wait time.Duration
-	// After makes the timers of that; default [time.After].
+	// After makes the timers for Wait. It defaults to [time.After].
 	After func(time.Duration) <-chan time.Time
 	// Sync decides when the index is brought up to date by itself. The function of a run, and the
 	// watched folders except the Debounce, are filled in here.
@@ -71,12 +72,12 @@ type Options struct {
 // SessionOptions say whether past sessions are searched.
 type SessionOptions struct {
 	Enabled bool
-	// Sources are folders of transcripts that hosts write; Own, if not nil, lists
-	// sessions from elsewhere.
+	// Sources are folders of transcripts that hosts write. Own, if not nil, lists sessions from
+	// elsewhere.
 	Sources []sessions.Source
 	Own     sessions.Lister
-	// Folder names the folder of the session of a key, by which its documents are
-	// named if Own listed it.
+	// Folder returns the folder of the session with a key. If Own listed the session, its
+	// documents are named after the folder.
 	Folder func(key string) (string, error)
 	// DeltaBytes and DeltaMessages: see [sessions.Options].
 	DeltaBytes    int64
@@ -85,7 +86,7 @@ type SessionOptions struct {
 
 // Memory is a workspace's memory with its index.
 type Memory struct {
-	// Private sees all files. Shared sees those that every session may see.
+	// Private sees all files. Shared sees only the files that every session may see.
 	Private, Shared *markdownstore.Store
 	// Past are documents of the words said in sessions.
 	Past  *sessions.Store
@@ -104,7 +105,7 @@ type Memory struct {
 	files map[string]readFile
 }
 
-// Open opens the workspace. The index is opened when it is wanted.
+// Open opens the workspace. The index is opened when it is first needed.
 func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	o.Store.Private = true
 	if o.Store.Now == nil {
@@ -131,7 +132,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	return m, nil
 }
 
-// openFiles opens the workspace where it is kept.
+// openFiles opens the workspace in its folder, or in o.Files.
 func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Store, error) {
 	if o.Files == nil {
 		return markdownstore.Open(dir, &o.Store)
@@ -144,7 +145,7 @@ func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Stor
 	return s, err
 }
 
-// Fresh makes later reads see everything that was written elsewhere until now.
+// Fresh makes later reads see everything that other processes have written so far.
 func Fresh(ctx context.Context, m *Memory) error {
 	_, err := markdownstore.Version(ctx, m.Private, 0)
 	return err
@@ -234,23 +235,23 @@ type File struct {
 	Path string
 	// Type is the page type of the file's class.
 	Type markdownstore.PageType
-	// Text has its secrets masked; Hash is its SHA-256, in hex.
+	// Text is the content with its secrets masked. Hash is the SHA-256 of the content, in hex.
 	Text, Hash string
 	Lines      int
 }
 
-// readFile is a file as it was read, good while its stat stays.
+// readFile is the content of a file. It is valid while the file's stat stays the same.
 type readFile struct {
 	size int64
 	mod  time.Time
 	File
 }
 
-// mtimeGrain is the age from which a modification time is trusted: within a clock's
-// grain a file can change twice.
+// mtimeGrain is the age from which a modification time is trusted. A file can change twice within
+// the grain of a clock.
 const mtimeGrain = 2 * time.Second
 
-// File reads a file of the workspace; ok is false if there is none, or nothing in it.
+// File reads a file of the workspace. ok is false if the file does not exist, or is empty.
 func (m *Memory) File(private bool, path string) (file File, ok bool, err error) {
 	store := m.Store(private)
 	f, err := store.Stat(path)

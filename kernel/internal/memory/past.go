@@ -27,7 +27,7 @@ func (p *past) sources() (from []sessions.Lister) {
 	return from
 }
 
-// any reports whether there is a past session.
+// any reports whether a past session exists.
 func (p *past) any(ctx context.Context) (any bool) {
 	for _, list := range p.sources() {
 		if !any {
@@ -37,22 +37,23 @@ func (p *past) any(ctx context.Context) (any bool) {
 	return any
 }
 
-// read makes documents of new turns: all of them, or of known sessions only if they are worth it.
-// With wait it waits for another process that does so, otherwise it leaves the work to that
-// process. Sessions that can't be read are reported as skipped.
+// read makes documents of new turns. Unless all is true, it skips known sessions with few new
+// turns. If another process is making documents, read waits for that process if wait is true, and
+// otherwise leaves the work to it. Sessions that can't be read are reported as skipped.
 func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error {
 	if !p.o.Sessions.Enabled {
 		return nil
 	}
 	report, err := p.store.Update(ctx, sessions.UpdateOptions{All: all, Wait: wait, Now: p.o.Now()}, p.sources()...)
 	if errors.Is(err, sessions.ErrBusy) {
-		err = nil // the other process does it
+		err = nil // the other process does the work
 	}
 	r.Sessions = report
 	return err
 }
 
-// owned lists the conversations of another lister, and gives an agent to those that have none.
+// owned lists the conversations of another lister. It gives an agent to each conversation without
+// one.
 func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
 	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
 		list(ctx, func(c sessions.Conversation) bool {

@@ -21,39 +21,41 @@ const defaultWait = 2 * time.Second
 
 // Patience configures how a search waits for the index.
 type Patience struct {
-	// Wait is for how long: 0 is [Options.Wait], negative as long as the context lasts.
+	// Wait is how long a search waits. 0 means [Options.Wait]. If Wait is negative, the search
+	// waits until its context ends.
 	Wait time.Duration
-	// Asked: a caller asks, and must find everything written until now. Without it, writes of
-	// this process alone are no reason to wait: they come from the conversations that are
-	// planned, and are left to the background.
+	// Asked reports that the search is a caller's, and must find everything written until now.
+	// Without Asked, a search does not wait for this process's own writes. These come from the
+	// planned conversations, and the background work indexes them.
 	Asked bool
-	// Peek writes nothing: files without an index are searched themselves, if they are
-	// few, and an index as it is.
+	// Peek writes nothing. An index is searched as it is. Without an index, the files themselves
+	// are searched if they are few.
 	Peek bool
 	// Progress, if not nil, is called with the index's progress.
 	Progress func(api.ReindexProgress)
 }
 
-// bringer brings the index up to date for searches, one run at a time: by words alone, since
-// vectors take long and may cost. A run continues after its callers have answered without it,
-// until Close.
+// bringer brings the index up to date for searches, one run at a time. A run indexes words only,
+// because vectors take long and may cost money. It continues, at most until Close, even if its
+// callers have stopped waiting for it.
 type bringer struct {
 	mu     sync.Mutex // guards the fields below
 	now    *run       // nil if there is no run
 	closed bool
-	// failed is the last run if it failed, at that time.
+	// failed is the error of the last run, if that run failed. failedAt is the time of the
+	// failure.
 	failed   error
 	failedAt time.Time
 	// left is how far the index lagged after a run that could not read all.
 	left index.Lag
-	// suspect: a search found the index damaged.
+	// suspect reports that a search found the index damaged.
 	suspect bool
-	// direct is the index in memory, nil if there is none.
+	// direct is the index in memory, or nil if no such index was made.
 	direct *index.Index
 	end    sync.WaitGroup
 }
 
-// run is one time that the index is brought up to date for searches.
+// run is one update of the index for searches.
 type run struct {
 	// done is closed at the end, with err set. tired is closed when searches have waited for long
 	// enough.
@@ -64,7 +66,7 @@ type run struct {
 
 	mu    sync.Mutex
 	tell  []func(api.ReindexProgress)
-	moved bool // something has come of it
+	moved bool // the run has made progress
 	began time.Time
 }
 
@@ -88,7 +90,7 @@ func (r *run) progress(p api.ReindexProgress) {
 // retryAfter keeps searches from repeating again and again a run that has just failed.
 const retryAfter = 5 * time.Second
 
-// begin begins a run, or joins the current one. It returns nil if the last has just failed.
+// begin begins a run, or joins the current run. It returns nil if the last run has just failed.
 func (m *Memory) begin(wait, busy time.Duration) *run {
 	b := &m.bring
 	b.mu.Lock()
@@ -110,7 +112,7 @@ func (m *Memory) begin(wait, busy time.Duration) *run {
 	return r
 }
 
-// do performs one run. A statement of it waits for another program's lock for busy.
+// do performs one run. Each statement waits at most busy for another program's lock.
 func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	defer r.cancel()
 	report, err := m.reindex(ctx, &how{ReindexOptions: api.ReindexOptions{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect, busy: busy})
@@ -122,7 +124,7 @@ func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	b.mu.Lock()
 	b.now, b.failed, b.failedAt, b.left = nil, err, time.Now(), index.Lag{}
 	if errors.Is(err, index.ErrBusy) {
-		b.failed = nil // another process does it
+		b.failed = nil // another process updates the index
 	}
 	if len(report.Failed) > 0 {
 		b.left = lag
@@ -166,7 +168,8 @@ func (b *bringer) wanted(wait time.Duration, lag index.Lag) bool {
 	return wait >= 0 && (b.suspect || !lag.Zero() && lag != b.left)
 }
 
-// doubt has an index looked through that a search found damaged, and made anew if it is.
+// doubt marks an index that a search found damaged, so that the next run checks the index and
+// rebuilds it if needed. It reports whether it marked the index.
 func (b *bringer) doubt(wait time.Duration, err error) bool {
 	if wait < 0 || !errors.Is(err, index.ErrDamaged) {
 		return false
@@ -177,21 +180,22 @@ func (b *bringer) doubt(wait time.Duration, err error) bool {
 	return true
 }
 
-// readied is the index as a search finds it.
+// readied is the index that a search uses.
 type readied struct {
 	*reading
 	lag index.Lag
-	// indexing: it is still being made, or brought up to date; held: another process keeps
-	// this one from it.
+	// indexing reports that the index is still being made or updated. held reports that another
+	// process holds the index and keeps this process from updating it.
 	indexing, held bool
-	// detail says why it is not the kept index, and err is the kept index's fault.
+	// detail is the reason why the search does not use the kept index. err is the fault of the
+	// kept index.
 	detail string
 	err    error
 }
 
-// ready opens the index for a search. It makes the index if there is none, and adds later writes.
-// If that takes longer than the search waits, the search gets the index as it is by then. If the
-// index can't be written, and the files are few, they are read for the answer.
+// ready opens the index for a search. It makes a missing index, and adds later writes. If this
+// takes longer than the search waits, the search gets the index as it is by then. If the index
+// can't be written, and the files are few, the search reads the files.
 func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	x, err := m.index.get(ctx)
 	out := readied{reading: x}
@@ -211,12 +215,12 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 		return out, err
 	case errors.Is(err, index.ErrMissing) && empty(ctx, m):
 		if !p.Asked {
-			return out, err // a plan needs no words for it
+			return out, err // a plan needs no detail
 		}
 		return readied{reading: m.nothing, detail: "there are no files of memory yet"}, nil
 	case p.Peek && remakable(err):
 		out, err = m.direct(ctx, err)
-		out.err, out.detail = nil, "" // as it is when it is no peek
+		out.err, out.detail = nil, "" // as without Peek
 		return out, err
 	case !remakable(err):
 		foreign := errors.Is(err, index.ErrForeign) || errors.Is(err, index.ErrNewer)
@@ -249,13 +253,13 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	if x, err := m.index.get(ctx); err == nil {
 		out.reading = x
 	} else {
-		out.reading = m.nothing // it is not there yet
+		out.reading = m.nothing // the index does not exist yet
 	}
 	return out, ctx.Err()
 }
 
-// brought waits for a run, and reports whether it has ended; or else whether another process
-// holds the index, so that nothing has come of it.
+// brought waits for a run. ended reports whether the run has ended. held reports whether the run
+// made no progress because another process holds the index.
 func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err error) {
 	r := m.begin(m.o.Wait, cmp.Or(p.Wait, m.o.Wait)/4)
 	if r == nil {
@@ -291,10 +295,11 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 	return false, !r.moved && time.Since(r.began) >= unmoved, ctx.Err()
 }
 
-// unmoved is how long nothing must have come of a run for another process to be the reason.
+// unmoved is how long a run must be without progress for another process to be the assumed
+// reason.
 const unmoved = time.Second
 
-// remakable reports whether remaking an index mends its fault.
+// remakable reports whether a rebuild of the index mends its fault.
 func remakable(err error) bool {
 	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
 }
@@ -323,7 +328,7 @@ func (m *Memory) instead(ctx context.Context, old readied, why error) (readied, 
 	}
 	d, err := m.direct(ctx, why)
 	if err != nil && old.reading != nil {
-		return old, nil // too many files: as they were
+		return old, nil // too many files, so the earlier index is used
 	}
 	return d, err
 }
@@ -375,7 +380,7 @@ func (m *Memory) worded(ix retrieval.Index) *retrieval.Retriever {
 	return retrieval.New(ix, &o)
 }
 
-// empty reports whether there is nothing to be indexed.
+// empty reports whether no file is to be indexed.
 func empty(ctx context.Context, m *Memory) bool {
 	if kept, err := m.Past.Exists(); m.o.Sessions.Enabled && (kept || err != nil) {
 		return false

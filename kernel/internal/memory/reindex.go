@@ -20,8 +20,7 @@ type how struct {
 	delta bool
 	// words leaves vectors for later, suspect looks for damage all the same.
 	words, suspect bool
-	// busy bounds how long a statement waits for another program's lock, if it is more
-	// than 0.
+	// busy, if it is more than 0, bounds how long a statement waits for another program's lock.
 	busy time.Duration
 }
 
@@ -47,7 +46,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
 	if err := m.o.Prepare(); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
-	var unsettled error // why it could not be written down which Markdown is memory
+	var unsettled error // why the list of Markdown that is memory could not be written
 	if settle := m.o.Store.Settle; settle != nil {
 		unsettled = settle()
 	}
@@ -108,7 +107,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
 // Drop removes from the index at once the documents that must no longer be found.
 func (m *Memory) Drop(ctx context.Context) error {
 	if _, err := m.index.get(ctx); err != nil {
-		return nil // there is nothing that could be searched
+		return nil // nothing to search
 	}
 	r := &api.Reindexed{}
 	ix, err := writer(ctx, &m.index, r, false)
@@ -118,8 +117,8 @@ func (m *Memory) Drop(ctx context.Context) error {
 	return errors.Join(update(ctx, &m.corpus, &m.index, ix, &how{}, r), ix.Close())
 }
 
-// update lists, reads and cuts the documents to index. If damage shows only then, it makes the
-// index anew.
+// update lists, reads and cuts the documents to index. If it finds damage in the index, it
+// rebuilds the index.
 func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts *how, r *api.Reindexed) error {
 	o := &index.SyncOptions{Wait: opts.Wait, Progress: told(opts.Progress)}
 	once := func() (err error) {
@@ -143,7 +142,7 @@ func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts 
 	return err
 }
 
-// told reports an index's progress as that of a reindex.
+// told returns a function that reports an index's progress as a reindex's progress.
 func told(tell func(api.ReindexProgress)) func(index.Progress) {
 	if tell == nil {
 		return nil

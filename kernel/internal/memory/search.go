@@ -18,23 +18,24 @@ import (
 
 // Scope says which part of memory a caller may see, and wants to.
 type Scope struct {
-	// Private: MEMORY.md, USER.md and past sessions are there.
+	// Private includes MEMORY.md, USER.md and past sessions.
 	Private bool
-	// Agent owns the past sessions that are searched. Session is left out, because it asks.
+	// Agent owns the past sessions that are searched. Session is the asking session, which is
+	// left out.
 	Agent, Session string
-	// Source is one of the sources, "" for all.
+	// Source is one of the sources, or "" for all sources.
 	Source string
-	// Collection is the workspace's files, or those of an additional folder, by its name; "" for
-	// all.
+	// Collection names the workspace or an additional folder, whose files are then searched
+	// alone. "" searches all files.
 	Collection string
-	// Loaded are files that the host shows by itself, which need no finding: by their
-	// names, in whatever folder of the workspace, such as CLAUDE.md.
+	// Loaded are the names of files that the host shows by itself, such as CLAUDE.md. Searches
+	// leave out these files in every folder of the workspace.
 	Loaded []string
-	// own is where documents of that session are, as package sessions names them.
+	// own is the place of Session's documents, as package sessions names it.
 	own string
 }
 
-// Scope returns the scope of a session. Without an agent it is the session's.
+// Scope returns the scope of a session. If agent is "", the session's agent is used.
 func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 	if agent == "" {
 		agent = m.Agent(session)
@@ -46,14 +47,14 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 	return sc
 }
 
-// Recall searches for a session, in all that it may see.
+// Recall searches everything that a session may see.
 func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query, p Patience) retrieval.Result {
 	sc := m.Scope(private, "", session, "")
 	sc.Loaded = loaded
 	return m.Search(ctx, sc, q, p)
 }
 
-// Check refuses a scope that names a source that there is not, or none of the collections.
+// Check refuses a scope that names an unknown source or an unknown collection.
 func (sc *Scope) Check(collections []string) error {
 	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
 		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
@@ -77,7 +78,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	}
 	q.Age = m.age
 	whole := len(q.Text)
-	q.Text = bounded(q.Text, m.o.Masker.Text) // a provider of vectors may be asked, and another program
+	q.Text = bounded(q.Text, m.o.Masker.Text) // the text may go to a provider of vectors or to another program
 	want := q.Want
 	ask := func() (retrieval.Result, index.Lag) {
 		var r readied
@@ -111,12 +112,12 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	return sourced(m, sc, res)
 }
 
-// maxQuery is how much of a question is searched for, in bytes: more words than a person
-// types, and fewer than would keep others waiting.
+// maxQuery is the number of bytes of a question that a search uses. It is more than a person
+// types, and small enough not to delay other searches.
 const maxQuery = 8 << 10
 
-// bounded masks a question, and keeps the beginning and the end of one that is too long. It masks
-// more text than it keeps, so that no secret is cut in two before masking.
+// bounded masks a question. Of a question that is too long it keeps the beginning and the end. It
+// masks more text than it keeps, so that no secret is cut in two before masking.
 func bounded(q string, mask func(string) string) string {
 	if len(q) <= maxQuery {
 		return mask(q)
@@ -126,21 +127,21 @@ func bounded(q string, mask func(string) string) string {
 	return strings.ToValidUTF8(head[:min(half, len(head))]+"\n"+tail[max(0, len(tail)-half):], "")
 }
 
-// hear makes documents of the turns in past sessions since they were last read. For a caller that
-// asks it reads all of them; for a plan it reads new sessions, and others only if they are worth
-// it.
+// hear makes documents of the turns in past sessions since they were last read. For a caller's
+// search it reads all past sessions. For a plan it reads new sessions, and reads other sessions
+// only if they have enough new turns.
 func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
 	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == api.SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
 		return
 	}
 	var r api.Reindexed
-	// An error keeps the documents as they were; the next reindex reports it.
+	// After an error the documents stay as they were. The next reindex reports the error.
 	if m.heard.read(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
 		m.Sync.Look(ctx)
 	}
 }
 
-// ask asks an index.
+// ask searches an index.
 func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieval.Result {
 	retriever := r.retriever
 	vectorless := false
@@ -202,7 +203,7 @@ type failing struct{ err error }
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
 
 // sourced names the source of every hit, and names the session of an entry in a day's log that
-// one session's agent alone wrote. It takes the marks of entries out of all that is shown.
+// one session's agent alone wrote. It removes the marks of entries from all shown text.
 func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
@@ -227,7 +228,7 @@ func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	return res
 }
 
-// behindBy describes a lag in words, "" for none.
+// behindBy describes a lag in words. It returns "" if there is no lag.
 func behindBy(l index.Lag) string {
 	switch {
 	case l.Rules:
@@ -245,7 +246,8 @@ func behindBy(l index.Lag) string {
 // IsPast reports whether path names a document of a past session.
 func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) }
 
-// want excludes documents that a session may not see, in addition to those the caller excludes.
+// want excludes the documents that a session may not see, in addition to the documents that the
+// caller excludes.
 func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
 	if sc.Private && sc.Source == "" && sc.Collection == "" {
 		if kept, err := m.Past.Exists(); !kept || err != nil {
@@ -282,8 +284,8 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 	}, nil
 }
 
-// asks reports whether a document is of the asking session, whose spans hold the parts that it no
-// longer shows.
+// asks reports whether a document belongs to the asking session. The session's spans hold the
+// parts that its prompt no longer shows.
 func (sc *Scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
@@ -300,8 +302,8 @@ func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
 	return "", ""
 }
 
-// age returns the time from which a file ages: a document of a past session from the day of its
-// turns, or from when they were read.
+// age returns the time from which a file ages. A document of a past session ages from the day of
+// its turns, or from the time when they were read.
 func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if IsPast(path) {
 		if t, err := time.ParseInLocation(time.DateOnly, sessions.Date(path), m.location()); err == nil {
@@ -318,8 +320,8 @@ func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	return f.AgesFrom(m.location())
 }
 
-// Document returns lines of a document of a past session: count of them, 0 for all,
-// from a line on, 0 being the first.
+// Document returns count lines of a document of a past session. The first line is number from,
+// counted from 0. If count is 0, all later lines are returned.
 func (m *Memory) Document(sc Scope, path string, from, count int) (*markdownstore.Content, error) {
 	deny := func(r markdownstore.DenyReason) error { return &markdownstore.DeniedError{Path: path, Reason: r} }
 	switch {

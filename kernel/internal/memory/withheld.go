@@ -16,7 +16,7 @@ const (
 )
 
 // Withheld lists the existing contents that a shared session may not see, whether or not they
-// would answer anything. source is that of a [Scope].
+// would answer anything. source is the Source of a [Scope].
 func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 	if private {
 		return nil
