@@ -8,23 +8,25 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Run is one time that the index was brought up to date.
+// Run is one update of the index.
 type Run struct {
 	Reason string `json:"reason"`
-	// Time is when it ended.
+	// Time is when the run ended.
 	Time time.Time `json:"time"`
 	// Files were read, Removed are gone.
 	Files   int `json:"files"`
 	Removed int `json:"removed"`
-	// Process did it; Watching whether it saw changes as they happened.
-	Process  int  `json:"process"`
+	// Process is the process that did the run.
+	Process int `json:"process"`
+	// Watching reports whether Process saw changes as they happened.
 	Watching bool `json:"watching"`
-	// Error is why it failed, or why vectors are missing; "" if neither.
+	// Error is why the run failed, or why vectors are missing. It is "" if the run had no
+	// problem.
 	Error string `json:"error,omitempty"`
 }
 
-// Ran records that the index was brought up to date, or was not: by the syncer, by a search, or
-// at a caller's request, which needs no report.
+// Ran records a run by the syncer, by a search, or at a caller's request. A failed run is
+// recorded, too. A run at a caller's request is not reported.
 func (s *Syncer) Ran(why string, d Done, err error) {
 	run := &Run{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
 	switch {
@@ -51,14 +53,15 @@ const recordName = "sync.json"
 //	1: first version
 const recordFormat = 1
 
-// record is sync.json: the last time that the index was brought up to date, by
-// whichever process. It is for people who ask; nothing depends on it.
+// record is sync.json: the last run of any process. It is information for people, and nothing
+// depends on it.
 type record struct {
 	Format int `json:"format"`
 	Run
 }
 
-// keepRun writes a run down. That it can't be is no fault of the run.
+// keepRun writes the record of a run. A failed write is ignored, because it is not a fault of the
+// run.
 func keepRun(state store.Store, run *Run) {
 	data, err := json.Marshal(record{recordFormat, *run})
 	if err == nil {
@@ -66,7 +69,7 @@ func keepRun(state store.Store, run *Run) {
 	}
 }
 
-// lastRun reads the run that was last written down, nil if none can be read.
+// lastRun reads the record of the last run. It returns nil if no record can be read.
 func lastRun(state store.Store) *Run {
 	data, err := state.Get(recordName)
 	var r record

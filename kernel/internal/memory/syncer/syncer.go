@@ -1,7 +1,7 @@
 // Package syncer keeps an index up to date in the background. It holds one goroutine, which
 // signals, a clock and a watch over folders wake, the last known lag of the index, and the record
-// of the last run. It is given the work of a run as functions: it never reads the index or the
-// files, and nobody ever waits for a run but Close.
+// of the last run. The caller passes the work of a run as functions, so the package itself never
+// reads the index or the files. Only Close waits for a run.
 package syncer
 
 import (
@@ -17,8 +17,8 @@ import (
 // DefaultInterval is the clock's interval if a watch is wanted and the system can't watch.
 const DefaultInterval = 5 * time.Minute
 
-// believed is for how long it is believed that the index agrees with the files.
-// Looking costs a stat per file, which searches do not wait for.
+// believed is how long the index is trusted to agree with the files after a look at them. A look
+// costs a stat per file, for which searches do not wait.
 const believed = 5 * time.Second
 
 // The reasons for a look.
@@ -31,32 +31,34 @@ const (
 	Asked = "reindex"
 )
 
-// Options say when the index is brought up to date, and how that is done. Without
-// OnStart, OnSearch, Interval and Watch it never is.
+// Options decide when and how the index is brought up to date. Without OnStart, OnSearch,
+// Interval and Watch it is never brought up to date.
 type Options struct {
-	// OnStart does it when a session starts, OnSearch when a search found that the index lags.
+	// OnStart starts a run when a session starts. OnSearch starts a run when a search found that
+	// the index lags.
 	OnStart, OnSearch bool
-	// Interval is how often it is done by the clock; 0 is never.
+	// Interval is the time between runs by the clock. 0 means no such runs.
 	Interval time.Duration
 	// Watch, if not nil, names the folders to watch, so that the syncer runs after a change. If
 	// the system can't watch, Interval is used, or DefaultInterval.
 	Watch *watch.Options
-	// Report, if not nil, is called after every run, by the goroutine that did it.
+	// Report, if not nil, is called after every run, by the goroutine that did the run.
 	Report func(Run)
 
 	// Update brings the index up to date.
 	Update func(context.Context) (Done, error)
-	// Lag returns how far the index lags; whole is false if some files could not be looked at.
+	// Lag returns how far the index lags. whole is false if some files could not be looked at.
 	Lag func(context.Context) (lag index.Lag, whole bool)
-	// Version, if not nil, counts the writes to the files. If it has changed, a search does not
-	// trust that the index agrees with them. Other processes write there, too, so no write counts
-	// as one of this process alone: a search finds the same wherever it is asked.
+	// Version, if not nil, counts the writes to the files. If the count has changed, a search
+	// does not trust that the index agrees with the files. Other processes write to the files,
+	// too. All writes therefore count alike, so that a search has the same results in every
+	// process.
 	Version func(context.Context) (int64, error)
-	// State is where the last run is written down; Now is the clock of its time.
+	// State has the record of the last run. Now is the clock for the time of a run.
 	State store.Store
 	Now   func() time.Time
 
-	// After makes the clock's timers, Open the watcher. Defaults [time.After] and
+	// After makes the clock's timers. Open opens the watcher. They default to [time.After] and
 	// [watch.Open].
 	After func(time.Duration) <-chan time.Time
 	Open  func(watch.Options) (Watcher, error)
@@ -69,8 +71,8 @@ type Watcher interface {
 	Close() error
 }
 
-// Done is the result of an update: how many files it read, how many were gone, and why vectors
-// are missing.
+// Done is the result of an update: the number of files that were read, the number of files that
+// were gone, and the reason for missing vectors.
 type Done struct {
 	Files, Removed int
 	Vectors        error
@@ -78,10 +80,10 @@ type Done struct {
 
 // WatchState describes the watch.
 type WatchState struct {
-	// On: changes are seen as they happen. Folders are watched.
+	// On reports that changes are seen as they happen. Folders is the number of watched folders.
 	On      bool
 	Folders int
-	// Detail is why it is off, or sees only a part.
+	// Detail is the reason why the watch is off, or sees only a part of the files.
 	Detail string
 }
 
@@ -94,13 +96,13 @@ type Syncer struct {
 	// lag is how far the index lagged at checked.
 	lag     index.Lag
 	checked time.Time
-	// version is that of the files at checked, 0 if that is not known.
+	// version is the version of the files at the time checked, or 0 if the version is not known.
 	version int64
-	// written counts the files that were written through here, own those since the index
-	// was up to date.
+	// written counts the files that were written through this Syncer. own counts such files since
+	// the index was up to date.
 	written, own int
 
-	wake   chan struct{} // nil until it runs
+	wake   chan struct{} // nil until the goroutine runs
 	why    string        // of the wake-up that waits
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -132,7 +134,7 @@ func (s *Syncer) Begin() {
 	s.start()
 }
 
-// Close ends the background's work for good, and waits for it.
+// Close ends the background work for good, and waits until it has ended.
 func (s *Syncer) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -178,7 +180,7 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	if s.checked.IsZero() || version != s.version || version == 0 && s.o.Version != nil {
 		before := s.written
 		s.mu.Unlock()
-		lag, version := s.look(ctx, version) // which asks a database, if that has the files
+		lag, version := s.look(ctx, version) // asks the database, if a database has the files
 		s.mu.Lock()
 		if s.written != before {
 			lag.Files++
@@ -190,9 +192,9 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
 
-// look finds how far the index lags files of at least a version. The version is 0 if not all
-// could be looked at. Of files elsewhere at least one then counts as written, because nobody
-// knows that none was.
+// look returns how far the index lags the files, which have at least the given version. The
+// returned version is 0 if some files could not be looked at. At least one file elsewhere then
+// counts as written, because a write can't be ruled out.
 func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	lag, whole := s.o.Lag(ctx)
 	if whole {
@@ -204,8 +206,8 @@ func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	return lag, 0
 }
 
-// numbered returns the version of the files. Callers must ask for it before they look at the
-// files, so that their findings are no older.
+// numbered returns the version of the files. Callers must call numbered before they look at the
+// files, so that their findings are not older than the version.
 func (s *Syncer) numbered(ctx context.Context) int64 {
 	if s.o.Version == nil {
 		return 0
@@ -242,8 +244,9 @@ func (s *Syncer) Look(ctx context.Context) index.Lag {
 	return lag
 }
 
-// Renewed notes that the index was brought up to date, but for lag. Of files with versions
-// it is not known with which that began, so that the next search looks.
+// Renewed notes that the index was brought up to date, except for lag. If the files have
+// versions, the version at the beginning of the update is not known, so the next search looks at
+// the files.
 func (s *Syncer) Renewed(lag index.Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,8 +270,8 @@ func (s *Syncer) Written() {
 	s.lag.Files, s.checked = max(s.lag.Files, 1), time.Now()
 }
 
-// Status returns the state of the watch and the last run, of this process or else of another; nil
-// if none is known.
+// Status returns the state of the watch and the last run. If this process had no run, it returns
+// the last run of another process, or nil if no run is known.
 func (s *Syncer) Status() (WatchState, *Run) {
 	before := lastRun(s.o.State)
 	s.mu.Lock()
@@ -283,7 +286,7 @@ func (s *Syncer) Status() (WatchState, *Run) {
 // hold s.mu.
 func (s *Syncer) justFailed() bool { return time.Since(s.failed) < believed }
 
-// signal wakes the goroutine, and never waits for it. The caller must hold s.mu.
+// signal wakes the goroutine, and never waits for the goroutine. The caller must hold s.mu.
 func (s *Syncer) signal(why string) {
 	if s.closed {
 		return
@@ -294,7 +297,7 @@ func (s *Syncer) signal(why string) {
 	s.why = why
 	select {
 	case s.wake <- struct{}{}:
-	default: // one waits already
+	default: // a signal waits already
 	}
 }
 
@@ -347,7 +350,7 @@ func (s *Syncer) attend(ctx context.Context, why string) {
 	}
 	d, err := s.o.Update(ctx)
 	if ctx.Err() != nil {
-		return // it is closed
+		return // the Syncer is closed
 	}
 	s.Look(ctx)
 	if err != nil {
@@ -358,8 +361,8 @@ func (s *Syncer) attend(ctx context.Context, why string) {
 	s.Ran(why, d, err)
 }
 
-// interval returns how often the clock must look: at least by default if changes are to be
-// watched and can't be.
+// interval returns the time between looks by the clock. If the options have no Interval, and
+// changes should be watched but can't be, it returns DefaultInterval.
 func interval(o *Options, w Watcher) time.Duration {
 	if o.Interval > 0 || o.Watch == nil {
 		return o.Interval
@@ -385,7 +388,7 @@ func closeWatch(w Watcher) {
 	}
 }
 
-// openWatch begins to watch, if that is wanted. It returns nil if it isn't, or if the system
+// openWatch opens the watcher. It returns nil if the options have no Watch, or if the system
 // can't watch.
 func (s *Syncer) openWatch() Watcher {
 	if s.o.Watch == nil {
@@ -400,7 +403,7 @@ func (s *Syncer) openWatch() Watcher {
 	return w
 }
 
-// noteWatch keeps the state of the watch, or why there is none.
+// noteWatch keeps the state of the watch, or the error that prevents a watch.
 func (s *Syncer) noteWatch(w Watcher, err error) {
 	st := WatchState{On: w != nil}
 	if w != nil {
