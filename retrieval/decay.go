@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// decay is the factor that age puts on a score: it falls from 1 towards a floor, half of the way
-// in each half-life. Exponential decay alone would reach 10⁻⁷ after two years, and order old
-// notes by nothing but their date.
+// decay is the factor by which age reduces a score. It falls from 1 towards a floor, by half of
+// the distance in each half-life. Exponential decay without a floor would reach 10⁻⁷ after two
+// years, and would order old notes only by their dates.
 type decay struct {
 	halfLife time.Duration // 0 or less: nothing decays
 	floor    float64
@@ -23,8 +23,9 @@ func (d decay) factor(age time.Duration) float64 {
 // presentFloor is the floor for questions about the present state.
 const presentFloor = 0.5
 
-// decay returns the factor of age for the answers to this question. Age has no effect if the
-// question asks for a time or names one, and more than usual if it asks about the present.
+// decay returns the decay for the answers to this question. Age has no effect if the question
+// asks for a time or names a time. Age has more effect than usual if the question is about the
+// present.
 func (s *search) decay() decay {
 	d := decay{s.opts.HalfLife, s.opts.Floor}
 	switch {

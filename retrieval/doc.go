@@ -60,10 +60,9 @@
 // words have the term. It ranks the spans by the result and analyses the best few dozen spans,
 // each once. The terms of the analysed spans decide. The following is not exact:
 //
-//   - Of words longer than a key only the beginning is known. Numbers whose digits look alike in
-//     a key may be taken for each other. Accordingly a span may be counted among those that hold
-//     a term, or not be chosen, wrongly; a chosen one that was counted wrongly is subtracted
-//     again.
+//   - Only the beginning of a word longer than a key is known, and two numbers may have the same
+//     key. So a span may be wrongly counted as holding a term, or wrongly not be chosen. A chosen
+//     span that was wrongly counted is subtracted again.
 //   - Lengths are counted in keys.
 //   - All spans in ASCII are analysed in one language, which is detected from
 //     samples of them.

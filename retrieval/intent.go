@@ -9,16 +9,16 @@ import (
 
 // intent is what the form of a question implies about its answer.
 type intent struct {
-	// when: the answer is a time.
+	// when reports whether the answer is a time.
 	when bool
-	// several: the answer is more than one thing, likely from several places.
+	// several reports whether the answer is more than one thing, likely from several places.
 	several bool
-	// present: the question is about the present state.
+	// present reports whether the question is about the present state.
 	present bool
 }
 
-// Forms of questions in English, Spanish, German and Chinese. Others have no
-// intent that is known, and are ranked by their words alone.
+// Forms of questions in English, Spanish, German and Chinese. Questions in other languages have
+// no known intent and are ranked by their words alone.
 var (
 	asksWhen = lazy(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
 	// The perfect tense next to a plural, which asks for events of any time.
@@ -27,7 +27,7 @@ var (
 	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
 )
 
-// Literals that a match of them must hold.
+// Literals that a match of the expressions above must hold.
 var (
 	whenLiterals = newLiterals("when", "what day", "what date", "what month", "what year", "what time",
 		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几")
@@ -77,7 +77,7 @@ var timeWords = sync.OnceValue(func() map[uint32]bool {
 			take(a.AppendIndexAs(nil, text, lang))
 			continue
 		}
-		take([]byte(text)) // pairs of characters are terms as they are
+		take([]byte(text)) // pairs of characters are terms without stemming
 	}
 	for year := 1950; year < 2100; year++ {
 		take([]byte(strconv.Itoa(year)))

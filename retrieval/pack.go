@@ -6,17 +6,17 @@ const (
 	DefaultPackItems  = 6
 )
 
-// PackOptions are settings of Pack; nil and zero fields mean the defaults.
+// PackOptions are settings of Pack. A nil *PackOptions and zero fields mean the defaults.
 type PackOptions struct {
-	// Tokens is the most that the rendered block may have, its fence and labels
-	// included.
+	// Tokens is the largest number of tokens of the rendered block, including its fence and
+	// labels.
 	Tokens int
-	// Items is the most notes in it.
+	// Items is the largest number of notes in the block.
 	Items int
-	// Count counts the tokens of a text. The default takes three bytes for a
-	// token, which is more than nearly any text has.
+	// Count counts the tokens of a text. The default counts a token for every three bytes. Nearly
+	// all texts have fewer tokens than that.
 	Count func(string) int
-	// Shown, if not nil, reports whether the prompt shows a hit already.
+	// Shown, if not nil, reports whether the prompt already shows a hit.
 	Shown func(Hit) bool
 }
 
@@ -37,15 +37,15 @@ type LeftReason string
 
 // The reasons.
 const (
-	// ShownAlready: the prompt holds it.
+	// ShownAlready: the prompt already holds the hit.
 	ShownAlready LeftReason = "shown_already"
 	// Duplicate: another item has the same content.
 	Duplicate LeftReason = "duplicate"
-	// OverItems: there are as many items as may be.
+	// OverItems: the block already has the largest number of items.
 	OverItems LeftReason = "over_items"
-	// OverBudget: not enough of it would fit to be of use.
+	// OverBudget: the part of the hit that would fit is too small to be useful.
 	OverBudget LeftReason = "over_budget"
-	// Empty: nothing is left of it without comments and rules.
+	// Empty: the hit has no text except comments and rules.
 	Empty LeftReason = "empty"
 )
 
@@ -58,20 +58,21 @@ type Left struct {
 
 // Packed is the result of Pack.
 type Packed struct {
-	// Items are in the order in which Render is to have them: the best first, and after each
-	// those of the same file or page, in the order of their lines; never nil.
+	// Items are in the order in which callers should pass them to Render. The best item comes
+	// first. Items of the same file or page follow each other in the order of their lines. Items
+	// is never nil.
 	Items []Item `json:"items"`
-	// Left holds the items that were left out; never nil.
+	// Left holds the hits that were left out. It is never nil.
 	Left []Left `json:"left"`
 	// Tokens is the size of the rendered items by the counter.
 	Tokens int `json:"tokens"`
 }
 
-// Pack chooses the parts of hits that go into a prompt. The hits must be those of a Query for
-// Lines, the best first. A hit goes in as a whole if it fits. The first that does not fit is cut
-// to the lines round the question's words, unless too little room is left for that. Hits that
-// touch in one text become one item. The rendered items never have more tokens than the options
-// allow.
+// Pack chooses the parts of hits that go into a prompt. The hits must be the result of a Query
+// with Lines set, the best first. A hit that fits goes in as a whole. The first hit that does not
+// fit is cut to the lines around the question's words, unless too little room is left. Hits that
+// are next to each other in one text become one item. The rendered items never have more tokens
+// than the options allow.
 func Pack(hits []Hit, opts *PackOptions) Packed {
 	p := packer{seen: map[string]bool{}, left: []Left{}}
 	if opts != nil {

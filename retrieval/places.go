@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// A search finds lines and shows places: answers in one section, or near each other in one
-// session, are one hit. Its best lines rank it. Its other lines use only its own room, not that
-// of other places.
+// A search finds lines and shows places. Answers in one section, or near each other in one
+// session, are one hit. The best lines of a place rank it. Its other lines use only the place's
+// own room.
 
 // More is a further run of lines of a hit's place.
 type More struct {
-	// StartLine and EndLine are the lines that Text is from, counted as the hit's are.
+	// StartLine and EndLine are the first and last line of Text, counted like the hit's lines.
 	StartLine int     `json:"start_line"`
 	EndLine   int     `json:"end_line"`
 	Score     float64 `json:"score"`
 	Text      string  `json:"text"`
-	// Trail is the headings above it, nil if they are the hit's.
+	// Trail is the headings above the run, or nil if they are the same as the hit's.
 	Trail []string `json:"trail,omitempty"`
 	// Citation names these lines.
 	Citation string `json:"citation"`
@@ -30,7 +30,7 @@ type More struct {
 	ID string `json:"id"`
 }
 
-// Runs returns the shown parts of the hit's place in the order of their lines: the best ones,
+// Runs returns the shown parts of the hit's place in the order of their lines: the best lines,
 // which have the hit's citation, and More.
 func (h *Hit) Runs() []More {
 	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
@@ -51,24 +51,24 @@ func inOrder(runs []More) {
 	})
 }
 
-// placeLines is how many lines passages of one session, but of different sections, have at most
-// from the first to the last to be one place: about one screen.
+// placeLines is the largest number of lines, from the first to the last, of a place whose
+// passages are in different sections of one session. It is about one screen.
 const placeLines = 50
 
-// placeDepth is how many candidates are looked at for each hit that is wanted.
+// placeDepth is the number of candidates that are considered for each wanted hit.
 const placeDepth = 16
 
-// placeShare is the share of the score of a place's best lines that others need to be shown with
-// them. On three conversations, ten places compared with ten lines and with as many lines as fit,
-// recall within 1,000 and 2,000 tokens:
+// placeShare is the share of the best lines' score that other lines of a place need in order to
+// be shown. The table is for three conversations. It compares ten places with ten lines and with
+// as many lines as fit, by recall within 1,000 and 2,000 tokens:
 //
 //	share            .8     .7     .6     .5     ten lines   all that fit
 //	1,000 tokens     .876   .891   .894   .894   .849        .894
 //	2,000 tokens     .878   .894   .898   .900   .849        .916
 const placeShare = .6
 
-// pick chooses the best candidates, in order: as many as the query wants lines, or those that
-// make up its places.
+// pick chooses the best candidates, in order. If the query wants lines, pick returns that many
+// candidates. Otherwise it returns the candidates that make up the wanted places.
 func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
 	near := cs[:min(len(cs), s.pool())]
 	if s.q.Lines {
@@ -78,17 +78,18 @@ func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
 	return slices.Concat(diversify(near, lambda, len(near), s.terms), far)
 }
 
-// spot is a place as it fills.
+// spot is a place to which hits are added.
 type spot struct {
 	hit *Hit
-	// from and to are the first and the last line found in it.
+	// from and to are the first and the last line found in the place.
 	from, to int
-	// room is how many more characters it shows.
+	// room is the number of further characters that the place may show.
 	room int
 }
 
-// places makes of hits, the best first and without snippets, one for each place, at most
-// so many. The first that many hits are all shown: a search for lines finds these.
+// places combines hits into at most limit hits, one for each place. hits must be sorted, best
+// first, and have no snippets. The first limit hits are all shown, because a search for lines
+// finds these hits.
 func places(hits []Hit, limit int) []Hit {
 	var spots []*spot
 	for i := range hits {
@@ -112,7 +113,7 @@ func places(hits []Hit, limit int) []Hit {
 	return out
 }
 
-// holds reports whether a hit is of the place.
+// holds reports whether a hit belongs to the place.
 func (s *spot) holds(h *Hit) bool {
 	if s.hit.Kind != h.Kind || s.hit.text() != h.text() {
 		return false
@@ -130,7 +131,8 @@ func (h *Hit) text() string {
 	return page
 }
 
-// spanLine is the line of its page that a span begins with, 0 if it is no piece of one.
+// spanLine returns the line of its page with which a span begins, or 0 if the span is not a piece
+// of a page.
 func spanLine(id string) int {
 	_, lines, _ := strings.Cut(id, LinesMark)
 	first, _, _ := strings.Cut(lines, "-")
@@ -139,8 +141,8 @@ func spanLine(id string) int {
 }
 
 // add also shows a hit if it must be shown, or if it is good enough and there is room. It skips a
-// hit whose lines are shown already. The surroundings of an answer find passages without any of
-// its words. Outside of conversations these add nothing to it.
+// hit whose lines are shown already. Outside of conversations it also skips passages without any
+// word of the question. Such passages are only found by their surroundings.
 func (s *spot) add(h *Hit, must bool) {
 	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
 		return
@@ -165,7 +167,7 @@ func (h *Hit) holds() bool {
 	})
 }
 
-// take adds the lines that a hit shows.
+// take adds the shown lines of a hit.
 func (s *spot) take(h *Hit) {
 	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	if h.Path != "" {
@@ -187,8 +189,8 @@ func (s *spot) take(h *Hit) {
 	s.from, s.to = min(s.from, h.StartLine), max(s.to, h.EndLine)
 }
 
-// announces reports whether the answer follows a passage: the passage ends with a colon, or the
-// words of the question are in its heading alone.
+// announces reports whether the answer follows a passage. This is so if the passage ends with a
+// colon, or if only its heading holds the words of the question.
 func (h *Hit) announces() bool {
 	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
 		return true
@@ -201,8 +203,8 @@ func (h *Hit) announces() bool {
 	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
 }
 
-// follow adds the next non-blank lines after a passage that announces them, as many as a passage
-// has at most.
+// follow adds the next non-blank lines after a passage that announces them. It adds at most
+// maxPassage lines.
 func (s *spot) follow(h *Hit) {
 	if !h.passage || !h.announces() {
 		return
@@ -233,8 +235,8 @@ func (s *spot) follow(h *Hit) {
 	}
 }
 
-// shows reports whether all lines of a hit are among those of one that is shown: chunks
-// overlap.
+// shows reports whether all lines of a hit are among the lines of a shown hit. This happens
+// because chunks overlap.
 func (s *spot) shows(h *Hit) bool {
 	within := func(id string, from, to int) bool {
 		return (h.Path != "" || id == h.ID) && from <= h.StartLine && h.EndLine <= to

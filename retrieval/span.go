@@ -6,31 +6,32 @@ import (
 	"time"
 )
 
-// LinesMark separates the id of a page from the span's lines of it in the span's id.
+// LinesMark separates, in the id of a span, the id of its page from the lines of that page.
 const LinesMark = "@L"
 
 // Span is a piece of the session that is no longer in the prompt.
 type Span struct {
-	// ID names it, and is how it is cited.
+	// ID names the span. Citations use it.
 	ID   string
 	Text string
-	// Time is when it was said; it ages from then on. Zero never ages.
+	// Time is the time of the text, from which the span ages. A span with a zero Time never ages.
 	Time time.Time
 	// Label names the span's source, such as the call whose result it holds.
 	Label string
-	// Call: it is a call of a tool, or several, without a text.
+	// Call reports whether the span consists of calls of tools, without a text.
 	Call bool
 }
 
-// Spans is a set of spans that can be searched by words. It is immutable, hence safe for
-// concurrent use; With and Without return new ones that share the analysis of the texts. A nil
-// *Spans holds nothing.
+// Spans is a set of spans that can be searched by words. It is immutable and hence safe for
+// concurrent use. With and Without return new sets that share the analysis of the texts. A nil
+// *Spans is an empty set.
 type Spans struct {
 	spans []*span
-	// langs are the languages of the texts. lang is the language of those that are analysed by
-	// need. once finds both.
-	once  sync.Once
-	lang  string
+	// once guards lang and langs.
+	once sync.Once
+	// lang is the language of the texts that are analysed only when needed.
+	lang string
+	// langs are the languages of the texts.
 	langs []string
 }
 
@@ -40,8 +41,8 @@ type span struct {
 	text, label *body
 }
 
-// NewSpans makes a set. It returns an error if no analyser can be made, which
-// nothing in the spans can cause.
+// NewSpans makes a set. It returns an error only if no analyser can be made. The content of the
+// spans never causes an error.
 func NewSpans(spans ...Span) (*Spans, error) {
 	a, err := analyzer()
 	if err != nil {
@@ -51,7 +52,7 @@ func NewSpans(spans ...Span) (*Spans, error) {
 	return (&Spans{}).With(spans...), nil
 }
 
-// With returns the set with more spans in it; a span replaces one with the same ID.
+// With returns the set with more spans in it. A new span replaces a span with the same ID.
 func (s *Spans) With(spans ...Span) *Spans {
 	if s == nil {
 		s = &Spans{}

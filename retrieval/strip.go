@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// rule matches a horizontal rule, and the line under a heading.
+// rule matches a horizontal rule, or the underline of a heading.
 var rule = textutil.LazyRegexp(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)$`)
 
 // ruled is rule, but fast for the many lines that do not end like a rule.
@@ -15,9 +15,9 @@ func ruled(text string) bool {
 	return end != "" && strings.IndexByte("-*_=", end[len(end)-1]) >= 0 && rule.MatchString(text)
 }
 
-// strip leaves out text that costs tokens and carries nothing: HTML comments with the markers of
-// entries, horizontal rules, and repeated blank lines. The lines that stay keep their numbers. In
-// a code fence nothing is touched, and a comment that is never closed is text.
+// strip leaves out text that costs tokens and has no content: HTML comments, including the
+// markers of entries, horizontal rules, and repeated blank lines. The remaining lines keep their
+// numbers. strip changes nothing in a code fence. A comment that is never closed counts as text.
 func strip(lines []line) []line {
 	s := stripper{lastClose: -1}
 	for i, l := range lines {
@@ -39,7 +39,7 @@ const (
 // stripper is the state of strip between two lines.
 type stripper struct {
 	out []line
-	// fence is the code fence that is open, "" if none is.
+	// fence is the open code fence, or "".
 	fence string
 	// inside reports whether the scan is inside a comment.
 	inside bool
@@ -65,8 +65,8 @@ func (s *stripper) take(i int, l line) {
 	s.out = append(s.out, l)
 }
 
-// uncomment returns a line without its comments. One that spans several lines
-// must begin a line, else a text about comments would lose half of itself.
+// uncomment returns a line without its comments. A comment of several lines only counts if it
+// begins a line. Otherwise a text about comments would lose its second half.
 func (s *stripper) uncomment(text string, i int) string {
 	if s.inside {
 		_, behind, ends := strings.Cut(text, commentEnd)
@@ -97,7 +97,7 @@ func (s *stripper) uncomment(text string, i int) string {
 	}
 }
 
-// fenced returns the code fence that is open after a line, "" if none is.
+// fenced returns the code fence that is open after a line, or "".
 func fenced(text, open string) string {
 	text = strings.TrimSpace(text)
 	mark := ""

@@ -14,22 +14,23 @@ type stretch struct{ from, to time.Time }
 // when is the time that a question names.
 type when struct {
 	stretches []stretch
-	// months are the months that are named without a year, January as bit 1.
+	// months are the months that the question names without a year. January is bit 1.
 	months uint16
 }
 
 // named reports whether a question names any time.
 func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
 
-// after is how long after something people still write of it: its own length, within these
-// bounds. An event of May is also mentioned in June, and one of a day within the week.
+// People still write about an event for some time afterwards: for about the event's own length,
+// within these bounds. An event of May is also mentioned in June, and an event of one day within
+// the week.
 const (
 	leastAfter = 7 * 24 * time.Hour
 	mostAfter  = 31 * 24 * time.Hour
 )
 
-// near reports whether a note of a date, YYYY-MM-DD, may speak of the time: it is
-// of that time, or was written soon after.
+// near reports whether a note with the date YYYY-MM-DD may speak of the time. Such a note has a
+// date within the time or soon after it.
 func (w when) near(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil || !w.named() {
@@ -65,8 +66,8 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// whenOf parses the time that a question names, as asked at a moment. Of months
-// and days alone no year is guessed; relative times are counted from the moment.
+// whenOf parses the time that a question names. It guesses no year for months and days without a
+// year. Relative times are counted from now.
 func whenOf(text string, now time.Time) when {
 	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
 	r.feasts()
@@ -79,7 +80,7 @@ func whenOf(text string, now time.Time) when {
 	return r.when
 }
 
-// years reads years that are alone, if no other time is named.
+// years reads years without a month or day, if the text names no other time.
 func (r *reader) years() {
 	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
 		return
@@ -89,7 +90,7 @@ func (r *reader) years() {
 	}
 }
 
-// reader collects the times in a text. Parts that were read are blanked out.
+// reader collects the times in a text. It blanks out the parts that it has read.
 type reader struct {
 	when
 	text  string
@@ -98,7 +99,7 @@ type reader struct {
 
 func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 
-// add adds a stretch that begins on a day.
+// add adds a stretch that begins on the day from.
 func (r *reader) add(from time.Time, years, months, days int) {
 	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
 }
@@ -124,7 +125,7 @@ func (r *reader) ymd(y, m, d int) bool {
 	case y > 0:
 		r.add(date(y, m, 1), 0, 1, 0)
 	case d > 0:
-		// The last such day before today, which a question most likely means.
+		// A question most likely means the last such day before today.
 		day := date(r.today.Year(), m, d)
 		if day.After(r.today) {
 			day = date(r.today.Year()-1, m, d)
@@ -137,8 +138,8 @@ func (r *reader) ymd(y, m, d int) bool {
 	return true
 }
 
-// Regular expressions are slow, and most questions name no time, so each is
-// matched only against texts that hold a literal that it requires.
+// Regular expressions are slow, and most questions name no time. So an expression is matched only
+// against texts with a literal that the expression requires.
 
 func (r *reader) dates() {
 	if strings.Contains(r.text, "月") {
@@ -165,8 +166,8 @@ func may(lower string, words *literals) bool {
 	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
 }
 
-// monthNames reads months in words. May and March are other words too: without a number next to
-// them they need a capital letter, or "in".
+// monthNames reads months in words. May and March are also other words, so without a number next
+// to them they need a capital letter or "in".
 func (r *reader) monthNames() {
 	if may(strings.ToLower(r.text), monthWords) {
 		r.monthsIn()
@@ -224,7 +225,7 @@ func (r *reader) spokenSpans() {
 	})
 }
 
-// back adds the unit of time n units ago, as vaguely as people mean it.
+// back adds the unit of time n units ago, with the vagueness of spoken language.
 func (r *reader) back(n int, unit byte) {
 	switch unit {
 	case 'd':
@@ -238,7 +239,7 @@ func (r *reader) back(n int, unit byte) {
 	}
 }
 
-// span adds a stretch by its name: unit and how many units back.
+// span adds a stretch by its name: a unit and the number of units back.
 func (r *reader) span(s string) {
 	if s == "" {
 		return
@@ -257,7 +258,7 @@ func (r *reader) span(s string) {
 	}
 }
 
-// feasts reads the few days of the year that have a name everywhere.
+// feasts reads the few days of the year that have the same name everywhere.
 func (r *reader) feasts() {
 	lower := strings.ToLower(r.text)
 	for _, f := range feasts {
@@ -272,8 +273,8 @@ func (r *reader) feasts() {
 	}
 }
 
-// shift moves the times that follow "two days before" or "a week after", or precede it in
-// Chinese.
+// shift moves the times that follow "two days before" or "a week after". In Chinese the time
+// comes before such words.
 func (r *reader) shift() {
 	if len(r.stretches) == 0 {
 		return
@@ -302,7 +303,7 @@ func (r *reader) shift() {
 	r.months = 0
 }
 
-// numeral reads a number in digits or words, 0 if it is not one.
+// numeral reads a number in digits or words. It returns 0 if s is not a number.
 func numeral(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
