@@ -26,8 +26,8 @@ func BlobsOf(p *pagevm.Page) []string {
 	return out
 }
 
-// removeBlobs deletes blobs that no page needs. With forgot, it also deletes blobs that were
-// written for a journal line which was never written.
+// removeBlobs deletes blobs that no page needs. If forgot is true, it also deletes blobs whose
+// journal line was never written.
 func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string, forgot bool) error {
 	if _, apart := state.(store.Apart); len(hashes) == 0 && !apart {
 		return nil
@@ -83,7 +83,8 @@ func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) e
 }
 
 // Needed returns the blobs that pages of any journal hold. It reads the files and takes no
-// session's lock. gone names pages, by folder/id, and sessions, by folder, that don't count.
+// session's lock. gone names the pages and sessions that don't count. A page is named by
+// folder/id, a session by its folder.
 func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[string]bool, error) {
 	folders, err := folder.All(root)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Censor removes quotes from the records of a journal, pages excepted: clean returns a text
-// without its quotes. Data derived from those records is removed, too. It reports whether it
-// found a quote. [Ledger.Erase] removes pages, whose tombstones stay.
+// Censor removes quotes from the records of a journal, except from pages. clean returns a text
+// without its quotes. Data that derives from the changed records is removed, too. It reports
+// whether it found a quote. [Ledger.Erase] removes pages, whose tombstones stay.
 func Censor(ctx context.Context, from Session, q Quoting, clean func(string) string) (bool, error) {
 	found := false
 	for r, err := range from.Journal.Records() {
@@ -36,7 +36,7 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 		if r.Op != branch.OpCut {
 			return true, nil
 		}
-		var b branch.Cut // the texts of blocks go by the hashes of their bytes
+		var b branch.Cut // the texts of blocks are named by the hashes of their bytes
 		if err := decode(*r, &b); err != nil {
 			return false, err
 		}
@@ -55,8 +55,8 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 	return true, q.Nets(ctx)
 }
 
-// censored returns a record's body with all its texts cleaned, and reports whether that changed
-// it. Pages and promises are left as they are.
+// censored returns a record's body with all its texts cleaned, and reports whether the body
+// changed. Pages and promises are left as they are.
 func censored(r *journal.Record, clean func(string) string) (json.RawMessage, bool) {
 	switch r.Op {
 	case ingest.Op, OpForget, OpForgotten:

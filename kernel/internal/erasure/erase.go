@@ -22,24 +22,25 @@ type Session struct {
 	Journal    *journal.Journal
 	Blobs      *store.Blobs
 	Reader     *archive.Reader
-	// Own are the types of the journal's pages that are made from the conversation. Said are the
-	// operations of records that quote it. Texts that a host wrote stay as they are.
-	Own  []pagevm.Type
+	// Own are the types of the journal's pages that are made from the conversation. Texts that a
+	// host wrote stay as they are.
+	Own []pagevm.Type
+	// Said are the operations of the records that quote the conversation.
 	Said []string
 }
 
 // Quoting reaches the other places that may quote a session.
 type Quoting interface {
-	// Backups removes the backups of memory's files that clean would change. If the whole session
-	// goes, it removes those that hold the session's own writes.
+	// Backups removes the backups of memory's files that clean would change. If whole is true, it
+	// removes the backups that hold the session's own writes.
 	Backups(ctx context.Context, clean func(string) string, whole bool) error
-	// Nets removes the session's words from the workspace's records of its state.
+	// Nets removes the session's words from the workspace's records of the session's state.
 	Nets(ctx context.Context) error
 	// Derived closes the session's derived files, because they are removed.
 	Derived()
 }
 
-// Erase removes the promised contents that are still there, and records that it is done. The
+// Erase removes the promised contents that still exist, and records that they are removed. The
 // caller must read the session again afterwards.
 func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	var todo Promise // all promises together
@@ -124,7 +125,7 @@ func (e *eraser) edit(r *journal.Record) (bool, error) {
 	return true, nil
 }
 
-// ingest drops the pages that were forgotten; a record without other pages is removed.
+// ingest drops the pages that were forgotten. It removes a record without other pages.
 func (e *eraser) ingest(r *journal.Record) (bool, error) {
 	var b ingest.Body
 	if err := decode(*r, &b); err != nil {
@@ -169,7 +170,7 @@ func (e *eraser) cut(r *journal.Record) error {
 	return err
 }
 
-// snapshot takes quotes out of the summaries and the session's own account. Texts that a host
+// snapshot removes quotes from the summaries and the session's own account. Texts that a host
 // wrote stay as they are.
 func (e *eraser) snapshot(r *journal.Record) error {
 	var b struct {
@@ -200,9 +201,9 @@ func (e *eraser) snapshot(r *journal.Record) error {
 }
 
 // removeFiles removes the session's projections. If something was forgotten, it also removes the
-// captured state and the checkpoints, which quote messages without naming them; the state is
-// captured again from the host's next messages. If a whole session was forgotten, it keeps only
-// the journal and the lock.
+// captured state and the checkpoints, because they quote messages without naming them. The state
+// is captured again from the host's next messages. If a whole session was forgotten, it keeps
+// only the journal and the lock.
 func removeFiles(from *Session, todo *Promise, forgot bool) error {
 	var gone []string
 	err := store.Walk(from.Dir, func(at string, _ store.Entry) error {

@@ -1,6 +1,6 @@
 // Package erasure removes forgotten and expired contents from the stored data of a session: the
 // promise in its journal, the pages and their quotes, the files and the blobs. It opens no
-// session and holds no lock but that of the blobs, and it never decides for how long things are
+// session and holds no lock except the lock of the blobs. It never decides how long contents are
 // kept.
 package erasure
 
@@ -31,22 +31,24 @@ const (
 )
 
 // sameBytes is the size from which equal content counts as the same content, wherever it occurs.
-// Below it, "ok" is said too often.
+// Shorter content, such as "ok", occurs too often.
 const sameBytes = 32
 
 // Promise is the body of an [OpForget] record: it lists the contents to remove.
 type Promise struct {
-	// Retire: retention removes the contents. Pages stay, and the same content may come back.
+	// Retire reports that retention removes the contents. Pages stay, and the same content may
+	// come back.
 	Retire bool `json:"retire,omitempty"`
-	// Whole: the whole session is removed. Prompts: its projections are removed too.
-	Whole   bool        `json:"whole,omitempty"`
+	// Whole reports that the whole session is removed.
+	Whole bool `json:"whole,omitempty"`
+	// Prompts reports that the session's projections are removed, too.
 	Prompts bool        `json:"prompts,omitempty"`
 	Pages   []Tombstone `json:"pages"`
 	Blobs   []string    `json:"blobs,omitempty"`
 	Reason  string      `json:"reason,omitempty"`
 }
 
-// Tombstone is the rest of a removed page: enough to recognise the page, and none of its text.
+// Tombstone is the record of a removed page. It identifies the page and holds none of its text.
 type Tombstone struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash"`
@@ -70,7 +72,7 @@ func (b *Promise) add(p *pagevm.Page) {
 }
 
 // Record returns the promise as a record of the journal of the session in the folder name. Once
-// it is synced, the named contents are gone for every reader.
+// the record is synced, the named contents are gone for every reader.
 func (b *Promise) Record(name string, now time.Time) (journal.Record, error) {
 	body, err := json.Marshal(b)
 	if err != nil {
@@ -88,17 +90,19 @@ type Grave struct {
 
 // Ledger is a session's list of removed contents, as its journal records them.
 type Ledger struct {
-	// forgotten are tombstones by page, forgottenHash by content.
-	forgotten     map[string]Grave
+	// forgotten has the tombstones of forgotten pages, by page.
+	forgotten map[string]Grave
+	// forgottenHash has the hashes of forgotten contents.
 	forgottenHash map[string]bool
-	// retired are pages whose content retention removed. goneBlobs are the blobs of both, true
-	// for those that were forgotten.
-	retired   map[string]Grave
+	// retired has the pages whose content retention removed.
+	retired map[string]Grave
+	// goneBlobs has the blobs of forgotten and retired pages. The value is true for blobs of
+	// forgotten pages.
 	goneBlobs map[string]bool
-	// condemned are forgotten pages whose content may still be there, unerased the
-	// promises that are not kept yet, by record.
+	// condemned has the forgotten pages whose content may still exist.
 	condemned map[string]*pagevm.Page
-	unerased  map[string]Promise
+	// unerased has the promises that are not carried out yet, by record.
+	unerased map[string]Promise
 }
 
 // NewLedger returns an empty ledger.
@@ -122,8 +126,9 @@ func (l *Ledger) Retired(page string) bool {
 	return ok
 }
 
-// Burial returns how a page was forgotten, false if it was not. Retirement returns how retention
-// removed its content, the zero value if it did not.
+// Burial returns how a page was forgotten, and false if the page was not forgotten. Retirement
+// returns how retention removed the page's content, or the zero value if the content was not
+// removed.
 func (l *Ledger) Burial(page string) (Grave, bool) {
 	g, ok := l.forgotten[page]
 	return g, ok
@@ -131,13 +136,14 @@ func (l *Ledger) Burial(page string) (Grave, bool) {
 
 func (l *Ledger) Retirement(page string) Grave { return l.retired[page] }
 
-// GoneBlob reports whether a blob went with its pages, and whether they were forgotten.
+// GoneBlob reports whether a blob was removed with its pages, and whether the pages were
+// forgotten.
 func (l *Ledger) GoneBlob(hash string) (forgotten, gone bool) {
 	forgotten, gone = l.goneBlobs[hash]
 	return forgotten, gone
 }
 
-// Count counts the pages that were forgotten, and those whose content retention removed.
+// Count counts the pages that were forgotten, and the pages whose content retention removed.
 func (l *Ledger) Count() (forgotten, retired int) { return len(l.forgotten), len(l.retired) }
 
 // Back takes note that the content of a page was handed in again.
@@ -146,8 +152,8 @@ func (l *Ledger) Back(page string) { delete(l.retired, page) }
 // Owes reports whether a promise is not kept yet.
 func (l *Ledger) Owes() bool { return len(l.unerased) > 0 }
 
-// Keep takes over an OpForget or OpForgotten record. It deletes forgotten pages from pages, and
-// dropped reports whether there were any.
+// Keep adds an OpForget or OpForgotten record to the ledger. It deletes forgotten pages from
+// pages. dropped reports whether it deleted any.
 func (l *Ledger) Keep(r journal.Record, pages map[string]*pagevm.Page) (dropped bool, err error) {
 	if r.Op == OpForgotten {
 		delete(l.unerased, r.ID)

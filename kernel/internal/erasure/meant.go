@@ -18,8 +18,9 @@ type Held struct {
 	Gone  *Ledger
 }
 
-// Meant returns the pages that some ids name, or all of them, in order: ids of pages and spans,
-// and hashes of blobs. It notes known ids in known. already are pages that were forgotten before.
+// Meant returns the pages that the ids in named name, in order, or all pages. An id is that of a
+// page, a span, or the hash of a blob. Meant notes known ids in known. already has the pages that
+// were forgotten before.
 func (h Held) Meant(named []string, all bool, known map[string]bool) (pages []*pagevm.Page, already []string) {
 	set := map[string]*pagevm.Page{}
 	if all {
@@ -55,7 +56,7 @@ func (h Held) Meant(named []string, all bool, known map[string]bool) (pages []*p
 	return pages, already
 }
 
-// Same returns other pages with the same content as some.
+// Same returns the other pages that have the same content as one of pages.
 func (h Held) Same(pages []*pagevm.Page) (out []string) {
 	hashes, meant := map[string]bool{}, map[string]bool{}
 	for _, p := range pages {
@@ -70,7 +71,7 @@ func (h Held) Same(pages []*pagevm.Page) (out []string) {
 	return out
 }
 
-// Holds reports whether a page holds a blob that must be there.
+// Holds reports whether a page holds a blob that must exist.
 func (h Held) Holds(hash string) bool {
 	for id, p := range h.Pages {
 		if !h.Gone.Retired(id) && slices.Contains(BlobsOf(p), hash) {
@@ -80,8 +81,9 @@ func (h Held) Holds(hash string) bool {
 	return false
 }
 
-// Expired returns the promise for the pages whose blobs may be removed: those made before a time.
-// It keeps, and counts in kept, pages that are cited or that are pointed to, by page or blob.
+// Expired returns the promise for the pages whose blobs may be removed. These pages were made
+// before the given time. Pages that are cited, or that are pointed to by page or blob, stay and
+// are counted in kept.
 func (h Held) Expired(before time.Time, pointed, cited map[string]bool) (b *Promise, kept int) {
 	b = &Promise{Retire: true, Pages: []Tombstone{}, Reason: "retention"}
 	for _, id := range sortedKeys(h.Pages) {

@@ -10,15 +10,17 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// shingleWords is how many words in a row are a quote. Shorter runs occur everywhere.
+// shingleWords is the number of consecutive words that make a quote. Shorter runs of words occur
+// everywhere.
 const shingleWords = 6
 
-// Scrubber removes quotes of some pages from other texts: passages that name one of their
-// messages as the source, and runs of their words. A single word, such as a path, is no quote.
+// Scrubber removes quotes of some pages from other texts. A quote is a passage that names a
+// message of the pages as its source, or a run of words from the pages. A single word, such as a
+// path, is not a quote.
 type Scrubber struct {
 	keys map[string]bool // of messages
 	runs map[string]bool // shingleWords words, or all words of a page that has fewer
-	lens map[int]bool    // of those that are shorter
+	lens map[int]bool    // lengths of the shorter runs
 }
 
 // NewScrubber returns the scrubber for some pages. It can't recognise quotes of a page that can't
@@ -78,7 +80,7 @@ func (sc *Scrubber) Text(t string) string {
 	}
 	var out []string
 	for i, w := range words {
-		// A word in which an excerpt was cut off belongs to the words before it.
+		// A word that is cut off at the end of an excerpt belongs to the words before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
 				out = append(out, "["+ingest.ForgottenText+"]")
@@ -140,7 +142,7 @@ func (sc *Scrubber) value(v any, field string, changed *bool) any {
 	return v
 }
 
-// blank takes the words off an entry that names a forgotten message as its source.
+// blank removes the words of an entry that names a forgotten message as its source.
 func (sc *Scrubber) blank(v map[string]any, changed *bool) {
 	for _, field := range [...]string{"text", "why"} {
 		if t, ok := v[field].(string); ok && t != "" {
