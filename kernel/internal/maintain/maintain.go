@@ -1,7 +1,7 @@
 // Package maintain is a kernel's [maintenance.Keeper]: it fills in the defaults of the hosts'
-// requests about memory's files, and hands them to package upkeep, which does the work. It adds
-// the parts that upkeep does not know: the project's journal, the working buffer, the checkpoints
-// of a day, whether sessions are quiet. It changes no file itself.
+// requests about memory's files, and hands the requests to package upkeep, which does the work.
+// It adds the parts that upkeep does not know: the project's journal, the working buffer, the
+// checkpoints of a day, whether sessions are quiet. It changes no file itself.
 package maintain
 
 import (
@@ -32,8 +32,8 @@ import (
 // request.
 type Keeper struct {
 	State store.Store
-	// Memory is nil if it is off. Package upkeep decides which of its files are read and which
-	// are refused.
+	// Memory is nil if memory is off. Package upkeep decides which of memory's files are read and
+	// which are refused.
 	Memory   *memory.Memory
 	Timezone *time.Location
 	Upkeep   *upkeep.Keeper
@@ -52,7 +52,7 @@ type Options struct {
 	Backups *store.Blobs
 	Masker  *mask.Masker
 	Now     func() time.Time
-	// Memory is nil if it is off.
+	// Memory is nil if memory is off.
 	Memory       *memory.Memory
 	MaxFileBytes int64
 	Timezone     *time.Location
@@ -170,7 +170,7 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 	return out, nil
 }
 
-// filled returns the thresholds with their defaults, as package consolidation has them.
+// filled returns the thresholds as options of package consolidation, with defaults filled in.
 func filled(o api.PruneOptions) consolidation.PruneOptions {
 	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, api.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }
@@ -195,8 +195,8 @@ func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone
 	return u, ctx.Err()
 }
 
-// refuseLoss is called by the store before anyone replaces MEMORY.md: a file that is backed up
-// can't be lost.
+// refuseLoss refuses a replacement of MEMORY.md that would lose lines. The store calls it before
+// each replacement. A text that is backed up can't be lost.
 func (k *Keeper) refuseLoss(path, before, after string) error {
 	loss, err := k.Upkeep.LossOf(path, before, after)
 	if err == nil && loss != nil {

@@ -79,8 +79,8 @@ func nightPrune(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *ap
 	return k.Upkeep.Seen(ctx, req.Now)
 }
 
-// done returns when jobs went well within a time, "" if they did not. Clocks of machines may
-// differ, so a job that was done in this machine's future counts.
+// done returns when jobs last succeeded, or "" if they did not succeed within once. Clocks of
+// machines may differ, so a job that was done in this machine's future counts.
 func done(k *Keeper, jobs []string, once time.Duration, now time.Time) (string, error) {
 	if once <= 0 {
 		return "", nil
@@ -92,7 +92,7 @@ func done(k *Keeper, jobs []string, once time.Duration, now time.Time) (string, 
 	return "", err
 }
 
-// nothing reports whether there is neither a file that upkeep reads nor a session.
+// nothing reports whether the workspace has no session, and no file that upkeep reads.
 func nothing(ctx context.Context, k *Keeper) (bool, error) {
 	for range k.Memory.Private.Walk(ctx) {
 		return false, nil
@@ -101,7 +101,7 @@ func nothing(ctx context.Context, k *Keeper) (bool, error) {
 	return len(folders) == 0, err
 }
 
-// busy names a session that was written to within a time, "" if there is none.
+// busy returns the name of a session that was written to within idle, or "" if no session was.
 func busy(k *Keeper, idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
 		return "", nil
