@@ -16,20 +16,21 @@ import (
 
 // AuditOptions configure an audit.
 type AuditOptions struct {
-	// Options are those of the workspace's files. Jobs are read here.
+	// Options are the options for the workspace's files. Audit sets Jobs.
 	consolidation.Options
-	// Prune are the thresholds of pruning: the audit reports the bytes that pruning would leave
-	// over the limit of MEMORY.md.
+	// Prune are the thresholds of pruning. Audit reports how many bytes pruning would leave over
+	// the limit of MEMORY.md.
 	Prune consolidation.PruneOptions
 	// JobFiles are records of jobs in addition to the state directory's own.
 	JobFiles []string
-	// State are the checks of the state that is kept next to memory. NoState says that there is
-	// no state directory: these checks are then skipped, as is that of losses.
-	State   map[health.Code]consolidation.Kept
+	// State are the checks of the state that is kept next to memory.
+	State map[health.Code]consolidation.Kept
+	// NoState reports that the state directory does not exist. The checks in State and the check
+	// for losses are then skipped.
 	NoState bool
 }
 
-// Audit reports the faults of the workspace's Markdown, and of the state kept about it. It
+// Audit reports the faults of the workspace's Markdown, and of the state about the workspace. It
 // changes nothing.
 func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, error) {
 	if k.Files == nil {
@@ -66,7 +67,7 @@ func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOption
 	return ctx.Err()
 }
 
-// recordedJobs reads how recorded jobs went. A record that was named must exist.
+// recordedJobs reads the results of recorded jobs from files. Each named file must exist.
 func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 	var out []consolidation.Job
 	own := k.State.Where(api.JobsFile)

@@ -20,7 +20,7 @@ const BackupsFolder = "backups"
 
 // Backups must hold files byte for byte, and the state folder must not hold secrets. So a text
 // with a suspected secret is never backed up, and a run that would need such a backup does not
-// touch the file. Pruning leaves it out, and reports that.
+// touch the file. Pruning leaves the file out, and reports this.
 
 // heldBack is why a file is left alone.
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
@@ -44,13 +44,13 @@ func (r *run) need(path, text string) string {
 	return r.keep(text)
 }
 
-// pruneSafely prunes, but touches no file that holds a secret, and none whose rest would be
-// rendered differently.
+// pruneSafely prunes, but touches no file that holds a secret, and no file whose remaining text
+// would be rendered differently.
 func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *api.Pruned) error {
 	p := snap.Prune(o)
 	bad := r.refused(p)
 	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) {
-		bad[f.Path] = heldBack // its new parts can't be determined, so nothing leaves it
+		bad[f.Path] = heldBack // the new parts of the file can't be determined, so no entry leaves it
 	}
 	if len(bad) > 0 {
 		var only []string
@@ -113,9 +113,10 @@ func (k *Keeper) backup(hash string) (string, error) {
 	return string(raw), err
 }
 
-// RetainBackups removes backups. It keeps those for runs younger than before, for an undo of the
-// newest pruning, and for the newest run that saw MEMORY.md, from which losses are found. It
-// counts them, and their bytes; without apply they stay.
+// RetainBackups removes backups. It keeps the backups for runs younger than before, for an undo
+// of the newest pruning, and for the newest run that saw MEMORY.md, with which losses are found.
+// It returns the number and the bytes of the other backups. If apply is false, it removes
+// nothing.
 func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply bool) (n int, bytes int64, err error) {
 	if k.Files == nil {
 		return 0, 0, nil
@@ -136,7 +137,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 		if needed[info.Hash] {
 			continue
 		}
-		if !known[info.Hash] { // a kill left it
+		if !known[info.Hash] { // left by a kill
 			if made, err := k.Backups.Stat(info.Hash); err != nil || !made.Time.Before(before) {
 				continue
 			}
@@ -181,7 +182,7 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 }
 
 // Forget removes the backups and the rows of facts that clean would change, because they quote
-// forgotten contents. Runs are finished first: after that only an undo needs their backups.
+// forgotten contents. Runs are finished first. After that, only an undo needs their backups.
 func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
 	hashes, err := k.Quoting(clean)
 	if err != nil {

@@ -15,21 +15,21 @@ import (
 
 // CurateOptions select which entries of a day are curated, and how.
 type CurateOptions struct {
-	// Day is the day whose log is read, YYYY-MM-DD; "" is that of Now.
+	// Day is the day whose log is read, as YYYY-MM-DD. "" means the day of Now.
 	Day string
 	// Model may reword, merge and drop the chosen entries, and say which entries of memory they
 	// replace, within bounds. If Model is nil, no model is asked.
 	Model summary.Model
-	// Extra returns the entries of a day that are known from elsewhere than its log.
+	// Extra returns the entries of a day from other sources than the day's log.
 	Extra func(day string) ([]consolidation.Extra, error)
-	// Apply writes it. Without it nothing is written at all.
+	// Apply writes the curation. Without Apply nothing is written at all.
 	Apply bool
 	Now   time.Time
 }
 
 // Curate adds to MEMORY.md a few new entries from the day's log, the working buffer and other
-// sources, under the day's heading. The buffer is read and stays. The part that was read is
-// committed, so that pruning may empty it.
+// sources, under the day's heading. The buffer stays as it is. Curate commits which part of the
+// buffer was read, so that pruning may remove this part.
 func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*api.Curated, error) {
 	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
 		}
 	}
-	hide() // before it is sent anywhere; the answer is hidden as well
+	hide() // before the text is sent anywhere; the answer is hidden as well
 	if err := r.advise(ctx, opt, snap, out); err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	return out, r.commitCuration(ctx, snap, out, buffer)
 }
 
-// ask asks a model once, unless it failed a short while ago, and takes its answer. Its outcome
-// decides when the model is asked again, as it does for notes.
+// ask asks a model once, unless the model failed a short while ago, and takes the answer. As with
+// notes, the outcome decides when the model is asked again.
 func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary.Prompt, take func(answer string) error) (answer summary.Completion, failed *summary.ModelError) {
 	calm, name := notes.OpenCooldowns(k.State), m.Name()
 	if calm.Cooling(name, k.Now()) {
@@ -94,8 +94,8 @@ func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary
 	return answer, failed
 }
 
-// commitCuration writes a curation, and the part of the buffer that was read. Nothing is written
-// if that part is already recorded and there are no entries.
+// commitCuration writes a curation, and the part of the buffer that was read. If that part is
+// already recorded and the curation has no entries, nothing is written.
 func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer string) error {
 	text := out.Text()
 	if buffer != "" && !r.hasRead(buffer) {
@@ -141,7 +141,8 @@ func (r *run) hasRead(buffer string) bool {
 	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)
 }
 
-// lastRead returns the part of the buffer that a curation read last, nil if none has.
+// lastRead returns the part of the buffer that a curation read last, or nil if no curation has
+// read the buffer.
 func (r *run) lastRead() *mark {
 	for i := len(r.log) - 1; i >= 0; i-- {
 		for j := range r.log[i].run.Reads {

@@ -15,8 +15,8 @@ import (
 )
 
 // An edit is an agent's request to change files. It is a run like any other: the old and new
-// contents of the files are backed up and promised before one is touched, and the lines that it
-// writes are recorded as an agent's. Unlike other runs it is not retried: a change that can't be
+// contents of the files are backed up and promised before any file is touched. The written lines
+// are recorded as an agent's. Unlike other runs, an edit is not retried. A change that can't be
 // written now is given up, and reported.
 
 // The bounds of an edit, far above any that agents write.
@@ -26,9 +26,10 @@ const (
 	mostEditLines = 10_000
 )
 
-// Editor is who edits.
+// Editor is the session that edits.
 type Editor struct {
-	// Session is the folder of the session. Key makes the delivery idempotent; "" for none.
+	// Session is the folder of the session. Key makes the delivery idempotent. If Key is "", it
+	// is not.
 	Session, Key string
 	// See are the files that the session sees.
 	See  *markdownstore.Store
@@ -36,7 +37,7 @@ type Editor struct {
 	Now  time.Time
 }
 
-// Standing is the present content of a file, as it is read for an edit.
+// Standing is the present content of a file, read for an edit.
 type Standing struct {
 	markdownstore.Loaded
 	Exists bool
@@ -94,8 +95,8 @@ func (r *run) standing(e *Editor, path string) (out Standing, err error) {
 	return out, nil
 }
 
-// repeated returns the edit that was carried out by the same key before, if its files are still
-// as it left them.
+// repeated returns the earlier edit with the same key, if its files are still as that edit left
+// them.
 func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	if e.Key == "" {
 		return nil, nil
@@ -126,7 +127,7 @@ func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	return nil, nil
 }
 
-// change is a file of an edit: its present and its new content.
+// change has the present and the new content of a file of an edit.
 type change struct {
 	Standing
 	to     string
@@ -161,7 +162,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	if len(all) == 0 {
 		return out, ctx.Err()
 	}
-	// Removals go last: a kill leaves moved text in two places, not in none.
+	// Removals go last, so that a kill leaves moved text in two places and never loses it.
 	slices.SortStableFunc(all, func(a, b change) int {
 		if a.remove == b.remove {
 			return 0
@@ -178,7 +179,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 			r.removes(c.Path, c.Text)
 		} else {
 			r.becomes(c.Path, c.Text, c.to)
-			if c.Exists && c.Text == "" { // it is not made by this
+			if c.Exists && c.Text == "" { // the change does not create the file
 				r.promise.Steps[len(r.promise.Steps)-1].Before = r.need(c.Path, "")
 			}
 		}
@@ -215,8 +216,8 @@ func notDone(r *run, e *Editor, d *done) error {
 	return stale(r.Keeper, now, "somebody changed it meanwhile, so it was left as it is", 0, "")
 }
 
-// marksOf returns the texts of the files to remove, whose marks of entries may be in other files
-// after the edit.
+// marksOf returns the texts of the files to remove. The marks of their entries may be in other
+// files after the edit.
 func marksOf(read Reading, files []api.EditFile) (string, error) {
 	var b strings.Builder
 	for i := range files {
@@ -297,8 +298,8 @@ func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now Stan
 	return &change{Standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
 }
 
-// newName refuses a name that another file has but for the case of its letters: a file system
-// that doesn't tell them apart would have one file for both.
+// newName refuses a name that differs from another file's name only in the case of letters. Some
+// file systems would use one file for both names.
 func newName(r *run, ctx context.Context, path string) error {
 	for f, err := range r.Files.Walk(ctx) {
 		if err == nil && f.Path != path && strings.EqualFold(f.Path, path) {
@@ -308,8 +309,8 @@ func newName(r *run, ctx context.Context, path string) error {
 	return ctx.Err()
 }
 
-// attribute checks that an edit changes no one's words without permission, and records the
-// authors of the written lines: moved lines keep theirs.
+// attribute checks that an edit changes nobody's words without permission, and records the
+// authors of the written lines. Moved lines keep their authors.
 func (r *run) attribute(e *Editor, all []change) error {
 	rec, unread, err := r.record()
 	if err != nil {
@@ -363,8 +364,8 @@ func saidBy(before, after string, moved map[string]consolidation.Origin) map[str
 	return out
 }
 
-// written returns the first and the last line of a text that differ from another one, 0 if it
-// only lost lines.
+// written returns the first and the last line of after that differ from before. It returns 0 if
+// after only lost lines.
 func written(before, after string) (start, end int) {
 	was, is := linesOf(before), linesOf(after)
 	for start < min(len(was), len(is)) && was[start] == is[start] {
@@ -394,8 +395,9 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
-// UndoEdit takes back an edit, the newest of the session if none is named: its files get their
-// earlier contents. If one of them has changed since, nothing is done.
+// UndoEdit takes back an edit, so that its files get their earlier contents. If edit is "", it
+// takes back the newest edit of the session. If one of the files has changed since, nothing is
+// done.
 func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -461,7 +463,8 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 	return out, nil
 }
 
-// editToUndo returns an edit by its name, or the newest of a session that was not taken back.
+// editToUndo returns an edit by its name, or the newest edit of a session that was not taken
+// back.
 func editToUndo(r *run, session, edit string) (*logged, error) {
 	for i := len(r.log) - 1; i >= 0; i-- {
 		l := &r.log[i]
@@ -479,8 +482,8 @@ func editToUndo(r *run, session, edit string) (*logged, error) {
 	return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
 }
 
-// later returns the newest edit of a file that came after another one and was not undone, "" if
-// there is none.
+// later returns the newest edit of a file that came after edit and was not undone. It returns ""
+// if no such edit exists.
 func (r *run) later(edit, path string) string {
 	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
 		l := &r.log[i]
@@ -524,11 +527,11 @@ func (l *logged) took() bool {
 	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
 }
 
-// ofAgent reports whether a run is an agent's edit, or takes one back: it is given up where
-// it can't be done.
+// ofAgent reports whether a run is an agent's edit, or takes back an agent's edit. Such a run is
+// given up if it can't be done.
 func (p *promise) ofAgent() bool { return p.Kind == kindEdit || p.Session != "" }
 
-// leastQuoted is the least length, in bytes, of a line that identifies its author: shorter ones
+// leastQuoted is the least length, in bytes, of a line that identifies its author. A shorter line
 // may be anyone's.
 const leastQuoted = 8
 

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Bounds of a request for facts. A byte is counted as a third of a token, as it is for notes:
-// English has less, other languages and code have more.
+// Bounds of a request for facts. A byte is counted as a third of a token, as for notes. English
+// has fewer tokens per byte, other languages and code have more.
 const (
 	factsTime      = 2 * time.Minute
 	factsTokens    = 8000
@@ -27,20 +27,22 @@ const (
 type FactOptions struct {
 	// Day is one day, YYYY-MM-DD. The day before it is read as well.
 	Day string
-	// Model is the model to ask, nil for none. Tokens and Price: see [maintenance.CurateRequest].
-	Model  summary.Model
+	// Model is the model to ask. If Model is nil, no model is asked.
+	Model summary.Model
+	// Tokens and Price are as in [maintenance.CurateRequest].
 	Tokens int
 	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
-	// Least is how many lines with content are worth a request, at least two.
+	// Least is the least number of lines with content for a request. It is at least two.
 	Least int
 	// Apply asks, and writes. Without it, Facts only returns the requests that it would send.
 	Apply bool
 }
 
 // Facts asks a model, once for each log of two days, for facts of the lines that were not read
-// before. It writes those that occur in the lines next to the log. If the model fails, nothing is
-// written. A request with an unusable answer is not repeated. No lock is held while the model is
-// asked: another process's writes meanwhile are kept, and the lines are asked about another time.
+// before. It writes the facts that occur in the lines into a file next to the log. If the model
+// fails, nothing is written. A request with an unusable answer is not repeated. No lock is held
+// while the model is asked. If another process writes meanwhile, its writes are kept, and the
+// lines are asked about another time.
 func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error) {
 	if o.Model == nil || k.Files == nil {
 		return nil, nil
@@ -65,7 +67,7 @@ func logsOf(day string) []string {
 	return []string{"memory/" + t.AddDate(0, 0, -1).Format(time.DateOnly) + ".md", "memory/" + day + ".md"}
 }
 
-// factsOf returns the request for one log, nil if there is nothing to ask.
+// factsOf returns the request for one log, or nil if the log has nothing to ask about.
 func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*api.Facts, error) {
 	file, _ := markdownstore.FactsPath(path)
 	log, err := k.Files.ReadFile(path)
@@ -116,7 +118,7 @@ func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*api
 	return f, nil
 }
 
-// extract asks for the facts of some lines, and takes those that occur in the lines.
+// extract asks a model for the facts of some lines, and takes the facts that occur in the lines.
 func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, text string, f *api.Facts) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
@@ -135,8 +137,9 @@ func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, 
 	}
 }
 
-// sent returns the lines of a log that one request sends: those after the lines already read, as
-// many as there is room for. to is 0 if too few of them have content.
+// sent returns the range of a log's lines that one request sends. The range begins after the
+// lines already read and has as many lines as fit. to is 0 if too few lines of the range have
+// content.
 func sent(lines []string, read, tokens, least int) (from, to int) {
 	if tokens == 0 {
 		tokens = api.DefaultFactTokens

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// forgetFacts removes from the files of facts the rows that clean would change, or whose lines it
-// would change. Nothing backs these files up.
+// forgetFacts removes rows from the files of facts. It removes a row if clean would change the
+// row or the row's lines. These files have no backups.
 func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) error {
 	if k.Files == nil {
 		return nil
@@ -50,8 +50,8 @@ func (k *Keeper) forgetFactsOf(ctx context.Context, path string, clean func(stri
 	}
 }
 
-// unquoting returns the facts of a log without the rows that clean would change, or whose
-// lines it would.
+// unquoting returns the facts of a log without the quoting rows. A row quotes if clean would
+// change the row or the row's lines.
 func unquoting(facts, path, log string, clean func(string) string) string {
 	lines := strings.Split(log, "\n")
 	quoting := map[int]bool{}

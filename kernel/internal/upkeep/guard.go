@@ -29,7 +29,8 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 }
 
 // Guard returns the lines that MEMORY.md lost and that are in no owning file, topic or archive.
-// It leaves out lines that a pruning removed, which has them in a backup. It changes nothing.
+// It leaves out lines that a pruning removed, because a backup has these lines. It changes
+// nothing.
 func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.Loss, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
@@ -47,7 +48,7 @@ func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Lo
 	path, after := "MEMORY.md", ""
 	if f := snap.Memory(); f != nil {
 		path, after = f.Path, f.Doc.Raw
-		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // a path that is no file has lost all
+		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // a path that is no file has lost all its lines
 			return nil, f.Err
 		}
 	}
@@ -75,7 +76,7 @@ func (r *run) lastSeen(path string) (string, error) {
 			if r.log[i].run.Kind == kindSeen && m.Path == path {
 				text, err := r.backup(m.Hash)
 				if errors.Is(err, fs.ErrNotExist) {
-					err = nil // it is no longer kept, or holds a secret
+					err = nil // the backup is no longer kept, or the content holds a secret
 				}
 				return text, err
 			}
@@ -94,7 +95,7 @@ func (r *run) takenOut(path string) (map[string]bool, error) {
 			}
 			before, err := r.backup(st.Before)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it is no longer kept
+				continue // the backup is no longer kept
 			}
 			if err != nil {
 				return nil, err

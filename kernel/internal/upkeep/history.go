@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// History returns the versions of a file or an entry, by the records of runs and the marks in
-// files. It changes nothing.
+// History returns the versions of a file or an entry. It finds them by the records of runs and
+// the marks in files. It changes nothing.
 func (k *Keeper) History(ctx context.Context, req api.HistoryRequest, at time.Time) (*api.History, error) {
 	req.Path = path.Clean(req.Path)
 	r, unlock, err := k.begin(ctx, kindSeen, at, false)
@@ -52,7 +52,7 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest, at time.Ti
 	return p.out, ctx.Err()
 }
 
-// past is the knowledge of files, while one history is asked for.
+// past is the knowledge of files for one call of History.
 type past struct {
 	*run
 	ctx   context.Context
@@ -131,7 +131,7 @@ func diffOf(before, after string) string {
 	return d
 }
 
-// states returns the contents of a file, oldest first; the last is the present one.
+// states returns the contents of a file, oldest first. The last content is the present one.
 func (p *past) states(file string) ([]history.State, error) {
 	if s, ok := p.known[file]; ok {
 		return s, p.ctx.Err()
@@ -230,7 +230,7 @@ func (p *past) after(st *step) (string, error) {
 	return before + strings.Trim(added, "\n") + "\n" + markerOf(st.ID) + "\n", nil
 }
 
-// successor returns the entry of today that replaces another one by its own account.
+// successor returns the present entry that says itself that it replaces e.
 func (p *past) successor(path string, e *consolidation.Entry) string {
 	if p.snap == nil {
 		var err error

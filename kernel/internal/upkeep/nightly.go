@@ -16,25 +16,25 @@ import (
 
 // Night is a night's upkeep.
 type Night struct {
-	// Jobs are run one after another.
+	// Jobs run one after the other.
 	Jobs []Job
-	// Due returns, once the lock is held, why no upkeep is due, "" if it is. A nil Due means that
-	// it is.
+	// Due returns why no upkeep is due, or "" if upkeep is due. It is called with the lock held.
+	// If Due is nil, upkeep is due.
 	Due func() (string, error)
 	// Before is called once the run is certain. An error of Before ends the run. It may be nil.
 	Before func(ctx context.Context) error
 	Now    time.Time
 }
 
-// Job is one of them, by the name under which it is recorded.
+// Job is a job, with the name under which the job is recorded.
 type Job struct {
 	Name string
 	Run  func() error
 }
 
-// Nightly runs jobs, never two at a time, and by one process at a time. It skips a job if the
-// previous one failed. It appends the results to [maintenance.JobsFile]. The state directory must
-// exist.
+// Nightly runs jobs, never two at a time. Only one process runs jobs at a time. It skips a job if
+// the previous one failed. It appends the results to [maintenance.JobsFile]. The state directory
+// must exist.
 func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep, skipped string, err error) {
 	unlock, err := lockNightly(k.State)
 	if err != nil {
@@ -79,7 +79,7 @@ func (k *Keeper) night(ctx context.Context, n *Night) ([]api.NightlyStep, error)
 	return out, ctx.Err()
 }
 
-// lockNightly lets one process at a time do a night's upkeep.
+// lockNightly takes the lock that lets only one process do a night's upkeep.
 func lockNightly(state store.Store) (func(), error) {
 	release, err := state.Lock("nightly.lock", store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {
@@ -91,8 +91,8 @@ func lockNightly(state store.Store) (func(), error) {
 	return release, nil
 }
 
-// LastRun returns when jobs last went well one after another, by the time of the last of them;
-// zero if they never did.
+// LastRun returns when jobs last succeeded one after the other. This is the time of the last job.
+// It is zero if the jobs never succeeded.
 func LastRun(state store.Store, jobs ...string) (time.Time, error) {
 	data, err := state.Get(api.JobsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +109,7 @@ func LastRun(state store.Store, jobs ...string) (time.Time, error) {
 			Job, Error string
 		}
 		switch {
-		case json.Unmarshal([]byte(l), &j) != nil: // a kill cut it short
+		case json.Unmarshal([]byte(l), &j) != nil: // a kill cut the line short
 		case j.Job != jobs[at] || j.Error != "":
 			at = 0
 			if j.Job == jobs[0] && j.Error == "" {
@@ -153,8 +153,8 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	return err
 }
 
-// wholeLines returns the whole lines of a record: all of a small one, the newer half of one that
-// has grown too large.
+// wholeLines returns the whole lines of a record. Of a record that has grown too large it returns
+// only the newer half.
 func wholeLines(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] != '\n' {
 		b = b[:len(b)-1]

@@ -10,10 +10,10 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// mostShown bounds the bytes shown of a file that is no longer as the agent read it.
+// mostShown bounds the bytes that are shown of a file that changed after the agent read it.
 const mostShown = 4 << 10
 
-// EditPassage replaces a passage of a file, or takes it out.
+// EditPassage replaces or removes a passage of a file.
 func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequest) (*api.Edited, error) {
 	return k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
 		now, err := read(req.Path)
@@ -55,13 +55,13 @@ func passage(k *Keeper, now Standing, req *api.PassageRequest) (api.EditFile, er
 	}
 	with := strings.TrimRight(strings.ReplaceAll(req.Text, "\r\n", "\n"), "\n")
 	if out.Text = text[:start] + with + text[end:]; end == len(text) && strings.HasSuffix(text, "\n") || text == "" {
-		out.Text += "\n" // it was the whole file
+		out.Text += "\n" // the passage was the whole file
 	}
 	return out, nil
 }
 
 // find returns the position of a passage in a text with Unix line ends, without the end of its
-// last line. why says how the passage differs from the one that was read.
+// last line. why says how the present text differs from the passage that was read.
 func find(text string, req *api.PassageRequest) (start, end int, why string) {
 	offsets := lineOffsets(text)
 	last := len(offsets) - 1 // of the offsets, the last is the text's end
@@ -119,7 +119,7 @@ func lineOffsets(text string) []int {
 }
 
 // without returns a text without a passage. If whole lines are removed, the mark of an entry that
-// becomes empty is removed too, and so is one of two adjacent blank lines.
+// becomes empty is removed, too. Of two blank lines that become adjacent, one is removed.
 func without(text string, start, end int) string {
 	lead, rest := text[:start], text[end:]
 	if lead != "" && !strings.HasSuffix(lead, "\n") || rest != "" && !strings.HasPrefix(rest, "\n") {
@@ -143,8 +143,9 @@ func without(text string, start, end int) string {
 	return lead + rest
 }
 
-// stale returns the error for a file that is no longer as it was read. It shows the present
-// lines: those that were meant, by their number or by their text, else the first ones.
+// stale returns the error for a file that changed after it was read. The error shows the present
+// lines at the meant place, which is found by line number or by text. Without such a place it
+// shows the first lines.
 func stale(k *Keeper, now Standing, why string, from int, old string) error {
 	e := &api.StaleError{Path: now.Path, Why: why}
 	if !now.Exists {
@@ -171,8 +172,8 @@ func stale(k *Keeper, now Standing, why string, from int, old string) error {
 	return e
 }
 
-// nearest returns the first line of the entry that shares the most words with a text, 0 if none
-// shares a third of them.
+// nearest returns the first line of the entry that shares the most words with old. It returns 0
+// if no entry shares a third of the words.
 func nearest(path, text, old string) int {
 	words := map[string]bool{}
 	for _, w := range strings.Fields(consolidation.Key(old)) {

@@ -16,20 +16,20 @@ import (
 
 // PruneOptions select the entries that leave the files of memory.
 type PruneOptions struct {
-	// PruneOptions are the thresholds, Owners and Include. The day, and the knowledge of the
-	// files from earlier runs, is set here; Only, with QuietTime.
+	// PruneOptions has the thresholds, Owners and Include. Prune sets the day and the knowledge
+	// of the files from earlier runs. With QuietTime it also sets Only.
 	consolidation.PruneOptions
-	// QuietTime prunes observations and the working buffer alone.
+	// QuietTime prunes only observations and the working buffer.
 	QuietTime bool
-	// Apply does it. Without it nothing is written at all.
+	// Apply writes the pruning. Without Apply nothing is written at all.
 	Apply bool
 	Now   time.Time
 }
 
 // Prune removes from memory's files the entries that are no longer true, and moves entries that
-// MEMORY.md has no room for to the files that own them. It removes only entries that the kernel
-// wrote itself and that are unchanged, and those that Include names. All files that it changes
-// are backed up first.
+// MEMORY.md has no room for to the files that own them. It removes only unchanged entries that
+// the kernel itself wrote, and entries that Include names. All files that it changes are backed
+// up first.
 func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*api.Pruned, error) {
 	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
 	if err != nil {
@@ -73,7 +73,8 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) 
 	return out, r.commitPruning(ctx, out, text, read)
 }
 
-// commitPruning writes a pruning: additions to files, then removals from them, the buffer last.
+// commitPruning writes a pruning. Additions to files come first, then removals from files. The
+// buffer comes last.
 func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string, read *mark) error {
 	for i := range out.Changes {
 		c := &out.Changes[i]
@@ -102,7 +103,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 	return err
 }
 
-// heading returns the beginning of a new file: the heading that named it, as it is written.
+// heading returns the beginning of a new file, which is the heading that named the file.
 func heading(c *consolidation.Change) string {
 	if !c.New {
 		return ""
@@ -136,8 +137,8 @@ func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark,
 	return read, m, nil
 }
 
-// youth returns a function that reports whether a text was not there a day ago: its file was
-// touched since, and the newest backup that is a day old does not hold it.
+// youth returns a function that reports whether a text is less than a day old. It is if its file
+// was touched within the day, and the newest backup of at least this age does not hold the text.
 func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
 	limit := now.Add(-24 * time.Hour)
 	before := map[string]string{}

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// run is a run that is made ready: the project's journal, open, and the backups.
+// run is a run in preparation, with the project's open journal and the backups.
 type run struct {
 	*Keeper
 	journal Journal
@@ -25,8 +25,8 @@ type run struct {
 	held []string
 }
 
-// begin opens the project's journal for a run. With write it first finishes the work that a kill
-// left; without, nothing may be committed.
+// begin opens the project's journal for a run. If write is true, begin first finishes the work
+// that a kill interrupted. If write is false, nothing may be committed.
 func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) (*run, func(), error) {
 	if k.Files == nil {
 		return nil, nil, errOff
@@ -49,7 +49,7 @@ func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) 
 	return &run{Keeper: k, journal: j, log: log, batch: k.Backups.NewBatch(), promise: promise{Kind: kd, Time: now.UTC(), Day: k.Files.Today(now)}}, unlock, nil
 }
 
-// adds promises that a file gets a text at its end.
+// adds promises to append a text to a file.
 func (r *run) adds(path, before, text string) {
 	st := step{Path: path, Since: r.changed(path), ID: entryID(string(r.promise.Kind), r.id(), path, text), Add: r.need(path, text)}
 	if before != "" {
@@ -58,7 +58,8 @@ func (r *run) adds(path, before, text string) {
 	r.promise.Steps = append(r.promise.Steps, st)
 }
 
-// entryID names an addition of a run by its source. Markers in files hold it.
+// entryID returns the id of a run's addition, which derives from the addition's source. Markers
+// in files hold the id.
 func entryID(provenance ...string) string {
 	h := sha256.New()
 	for _, p := range provenance {
@@ -85,7 +86,7 @@ func (r *run) changed(path string) time.Time {
 	return f.ModTime.UTC()
 }
 
-// becomes promises that a file becomes another text.
+// becomes promises to replace the text of a file.
 func (r *run) becomes(path, before, after string) {
 	st := step{Path: path, Since: r.changed(path), After: r.need(path, asIs(before, after))}
 	if before != "" {
@@ -94,7 +95,7 @@ func (r *run) becomes(path, before, after string) {
 	r.promise.Steps = append(r.promise.Steps, st)
 }
 
-// id returns the name of the run: runs are numbered.
+// id returns the name of the run, which has the run's number.
 func (r *run) id() string { return fmt.Sprintf("run-%d", len(r.log)+1) }
 
 // commit promises the run and does it.
@@ -163,7 +164,7 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 // changedMeanwhile is why a step was not taken.
 const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 
-// notReached is why a step of an edit was not taken after one that was not.
+// notReached is the reason for skipping a step of an edit after another step failed.
 const notReached = "it was left as it is, since not all could be done"
 
 // do brings one file to its new content. It returns why a file was left alone.
@@ -172,7 +173,7 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	case st.Clear:
 		err = k.Buffer.Clear(ctx, st.Bytes, st.Before)
 		if errors.Is(err, markdownstore.ErrConflict) || errors.Is(err, fs.ErrNotExist) {
-			return "", nil // it was done, or somebody else emptied it
+			return "", nil // the step was done before, or somebody else emptied the file
 		}
 		return "", err
 	case st.Add != "":
@@ -183,7 +184,7 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 			return "", err
 		}
 		if _, err = k.Files.ReadFile(st.Path); errors.Is(err, fs.ErrNotExist) {
-			return "", nil // it was done
+			return "", nil // the step was done before
 		}
 		return changedMeanwhile, err
 	}
@@ -197,7 +198,7 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	}
 	l, err := k.Files.ReadFile(st.Path)
 	if err == nil && l.Hash == st.After {
-		return "", nil // it was done
+		return "", nil // the step was done before
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -205,8 +206,8 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	return changedMeanwhile, nil
 }
 
-// add appends, once. Standing instructions are replaced by their text with the addition, because
-// no other writer appends to them.
+// add appends a text once. A file of standing instructions is instead replaced by its text with
+// the addition, because no other writer appends to it.
 func (k *Keeper) add(ctx context.Context, st *step) error {
 	raw, err := k.Backups.Get(st.Add)
 	if err != nil {
@@ -233,7 +234,7 @@ func (k *Keeper) add(ctx context.Context, st *step) error {
 	}
 }
 
-// asIs returns a text with the line ends of the file that it is for.
+// asIs returns a text with the line ends of before, which is the present text of the file.
 func asIs(before, text string) string {
 	if n := strings.Count(before, "\n"); n == 0 || strings.Count(before, "\r\n") != n {
 		return text
@@ -248,8 +249,8 @@ func marked(text, id string) bool {
 
 func markerOf(id string) string { return "<!-- mk:" + id + " -->" }
 
-// instructions reports whether a file grows only by being replaced: no other writer may append to
-// it.
+// instructions reports whether a file grows only by replacement, because no other writer may
+// append to it.
 func instructions(path string) bool {
 	c, ok := markdownstore.Classify(path)
 	return ok && c.Kind == markdownstore.KindInstructions

@@ -12,8 +12,8 @@ import (
 )
 
 // UndoPrune takes back the last pruning: its files get their earlier contents, and the removed
-// entries may be added again. If one of them has changed since, nothing is done, and the error
-// names it.
+// entries may be added again. If one of the files has changed since, nothing is done, and the
+// error names the file.
 func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
 	r, unlock, err := k.begin(ctx, kindUndo, now, true)
 	if err != nil {
@@ -54,7 +54,8 @@ func (r *run) undo(ctx context.Context) (*api.PruneUndone, error) {
 	return out, err
 }
 
-// takeBack promises that a file gets its earlier content, if it is still as the run left it.
+// takeBack promises that a file gets its earlier content, if the file is still as the run left
+// it.
 func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 	l, err := r.Files.ReadFile(st.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -39,12 +39,12 @@ const (
 	PageField             = "runs"
 )
 
-// Keeper keeps the files of a workspace. Its fields are set once.
+// Keeper maintains the memory files of a workspace. Its fields are set once.
 type Keeper struct {
-	// Files are the workspace's, those of private sessions too; nil if memory is
-	// switched off. A file of more than MaxFileBytes is not read; 0 takes the store's
-	// default.
-	Files        *markdownstore.Store
+	// Files are the workspace's files, including the files of private sessions. Files is nil if
+	// memory is off.
+	Files *markdownstore.Store
+	// MaxFileBytes is the size of the largest file that is read. 0 means the store's default.
 	MaxFileBytes int64
 	// Backups are the old and new contents of files, by hash.
 	Backups *store.Blobs
@@ -55,30 +55,30 @@ type Keeper struct {
 	Buffer  Buffer
 	// Changed is called when files may have changed.
 	Changed func()
-	// Now decides whether a model is left alone for now. It may be nil if no model is ever asked.
+	// Now is the clock for the cool-downs of models. It may be nil if no model is ever asked.
 	Now func() time.Time
 }
 
 // Project is the journal that all sessions of the workspace share.
 type Project interface {
-	// Open opens it, under its lock until unlock is called. With write it finishes earlier
-	// promises first, see [Keeper.Redo].
+	// Open opens the journal, and holds its lock until unlock is called. If write is true, Open
+	// first finishes earlier promises; see [Keeper.Redo].
 	Open(ctx context.Context, write bool) (j Journal, unlock func(), err error)
 }
 
 // Journal is the project's journal, open.
 type Journal interface {
-	// Entries are those of Page, in order.
+	// Entries returns the entries of Page, in order.
 	Entries() []Entry
 	// Append commits an entry, durably. It fails if the id is already committed with another
 	// value.
 	Append(e Entry, now time.Time) error
-	// Unfinished is why something that was promised before is not done yet.
+	// Unfinished returns why an earlier promise is not carried out yet.
 	Unfinished() error
-	// Stands waits until the entries survive a power cut. A caller must wait for it before it
+	// Stands waits until the entries survive a power cut. A caller must call Stands before it
 	// answers that the work was done before.
 	Stands() error
-	// Forget drops the data read, so that the next use reads it again.
+	// Forget drops the data that was read, so that the next use reads the journal again.
 	Forget()
 }
 
@@ -91,14 +91,14 @@ type Entry struct {
 // Buffer is the working buffer of sessions: curation reads it, and pruning removes the part that
 // a curation has read.
 type Buffer interface {
-	// Path is its file's, from the workspace.
+	// Path returns the path of the buffer's file in the workspace.
 	Path() string
-	// Read returns its text, "" if there is none.
+	// Read returns the buffer's text, or "" if the buffer does not exist.
 	Read(ctx context.Context) (string, error)
-	// Foreign is a text of it without the kernel's own entries.
+	// Foreign returns a text of the buffer without the kernel's own entries.
 	Foreign(text string) string
-	// Clear removes the kernel's entries from its first n bytes. If these have another hash, it
-	// returns a [markdownstore.ErrConflict].
+	// Clear removes the kernel's entries from the first n bytes of the buffer. If these bytes
+	// have another hash, Clear returns a [markdownstore.ErrConflict].
 	Clear(ctx context.Context, n int, hash string) error
 }
 
@@ -136,37 +136,42 @@ type promise struct {
 	Steps []step `json:"steps,omitempty"`
 	// Graves are the entries that leave memory.
 	Graves []grave `json:"graves,omitempty"`
-	// Reads are the parts that were read of files that are emptied.
+	// Reads has the read parts of the files that are emptied later.
 	Reads []mark `json:"reads,omitempty"`
 	// Facts are the grounds of the entries that a curation added to MEMORY.md.
 	Facts []fact `json:"facts,omitempty"`
-	// Entries counts the entries that a curation added to MEMORY.md. Undoes is the run that an
-	// undo takes back.
-	Entries int    `json:"entries,omitempty"`
-	Undoes  string `json:"undoes,omitempty"`
-	// Session is the folder of the session that asked for an edit. Key makes the request
-	// idempotent. Said are the lines that it writes, by file and [consolidation.LineHash], with
-	// their authors.
-	Session string                                     `json:"session,omitempty"`
-	Key     string                                     `json:"key,omitempty"`
-	Said    map[string]map[string]consolidation.Origin `json:"said,omitempty"`
+	// Entries counts the entries that a curation added to MEMORY.md.
+	Entries int `json:"entries,omitempty"`
+	// Undoes is the run that an undo takes back.
+	Undoes string `json:"undoes,omitempty"`
+	// Session is the folder of the session that requested an edit.
+	Session string `json:"session,omitempty"`
+	// Key makes the request for an edit idempotent.
+	Key string `json:"key,omitempty"`
+	// Said has the lines that the edit writes, by file and [consolidation.LineHash], with their
+	// authors.
+	Said map[string]map[string]consolidation.Origin `json:"said,omitempty"`
 }
 
 // step is the change of one file. Hashes name backups.
 type step struct {
 	Path string `json:"path"`
-	// Before is the old content of the file, "" if there was none. Since is when it was last
-	// changed.
-	Before string    `json:"before,omitempty"`
-	Since  time.Time `json:"since,omitzero"`
-	// Add is the text appended under ID, After is the new content; with Gone the file is removed.
-	// Clear removes its first Bytes, which have the hash Before.
-	ID    string `json:"id,omitempty"`
-	Add   string `json:"add,omitempty"`
+	// Before is the old content of the file, "" if the file did not exist.
+	Before string `json:"before,omitempty"`
+	// Since is when the file was last changed.
+	Since time.Time `json:"since,omitzero"`
+	// ID is the id under which Add is appended.
+	ID string `json:"id,omitempty"`
+	// Add is the appended text.
+	Add string `json:"add,omitempty"`
+	// After is the new content of the file.
 	After string `json:"after,omitempty"`
-	Gone  bool   `json:"gone,omitempty"`
-	Clear bool   `json:"clear,omitempty"`
-	Bytes int    `json:"bytes,omitempty"`
+	// Gone removes the file.
+	Gone bool `json:"gone,omitempty"`
+	// Clear removes the first Bytes of the file, which have the hash Before.
+	Clear bool `json:"clear,omitempty"`
+	// Bytes is the number of bytes that Clear removes.
+	Bytes int `json:"bytes,omitempty"`
 }
 
 // grave is the tombstone of an entry, with the hash of its text.
@@ -187,20 +192,21 @@ type mark struct {
 // done is that a run is through.
 type done struct {
 	Run string `json:"run"`
-	// Files are the hashes of the new contents. Kept are the files that were left alone, and why.
+	// Files are the hashes of the new contents.
 	Files map[string]string `json:"files"`
-	Kept  []string          `json:"kept,omitempty"`
+	// Kept are the files that were left alone, with the reasons.
+	Kept []string `json:"kept,omitempty"`
 }
 
-// value is an entry of the page: one of the three.
+// value is an entry of the page. Exactly one field is set.
 type value struct {
 	Run  *promise `json:"run,omitempty"`
 	Done *done    `json:"done,omitempty"`
 	Said *said    `json:"said,omitempty"`
 }
 
-// said are the lines that an observed session wrote into a file, by their
-// [consolidation.LineHash], with who said them.
+// said has the lines that an observed session wrote into a file, by their
+// [consolidation.LineHash], with their authors.
 type said struct {
 	Path  string                          `json:"path"`
 	Lines map[string]consolidation.Origin `json:"lines"`
@@ -250,7 +256,7 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 	return j.Append(Entry{id, raw}, now)
 }
 
-// gravesOf returns the valid tombstones: those of runs that were not taken back.
+// gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back.
 func gravesOf(log []logged) map[string]bool {
 	out := map[string]bool{}
 	for i := range log {

@@ -9,15 +9,15 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// fact is the evidence for an entry when it was added, by the key of the entry's text. It holds
-// none of the entry's words.
+// fact is the evidence for an entry when it was added, by the key of the entry's text. The fact
+// holds none of the entry's words.
 type fact struct {
 	Key   string   `json:"key"`
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
 }
 
-// factsOf returns those of a curation.
+// factsOf returns the facts of a curation.
 func factsOf(c *consolidation.Curation) []fact {
 	var out []fact
 	for i := range c.Entries {

@@ -14,24 +14,26 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 )
 
-// mostSaid bounds the lines of a file that one call may record: longer lists are no memory.
+// mostSaid bounds the lines of a file that one call may record. A longer list is not memory.
 const mostSaid = 2000
 
 // Heard lists the lines that a call of an observed session wrote into a file.
 type Heard struct {
-	// ID names the call, whose lines are recorded once.
+	// ID names the call, whose lines are recorded once. Path is the written file.
 	ID, Path string
 	// Lines are the authors of the written lines, by [consolidation.LineHash].
 	Lines map[string]consolidation.Origin
-	// Whole: the call wrote the file anew, so earlier lines of the file may be among Lines. Read:
-	// the session read the file before, and its earlier lines are not among Lines.
+	// Whole reports that the call wrote the whole file, so that earlier lines of the file may be
+	// in Lines. Read reports that the session read the file before, and that Lines has none of
+	// its earlier lines.
 	Whole, Read bool
 	Now         time.Time
 }
 
-// Hear keeps who said the lines that an observed session wrote into a file: hashes, which
-// reveal nothing to whom doesn't have the line. A file that was written anew may have held
-// any line before: unless a run saw it, or the session read it, nothing is kept.
+// Hear records the authors of the lines that an observed session wrote into a file. It records
+// hashes, which reveal nothing to a reader without the lines. A file that was written as a whole
+// may have held any line before. Hear then records nothing, unless a run saw the file or the
+// session read it.
 func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	if k.Files == nil || len(h.Lines) == 0 {
 		return nil
@@ -135,7 +137,7 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p conso
 }
 
 // record returns the authors of entries, by the journal and the backups. unread returns why a
-// backup could not be read, once it was asked for.
+// backup that was needed could not be read.
 func (r *run) record() (rec consolidation.Record, unread func() error, err error) {
 	known, err := saidIn(r.journal)
 	if err != nil {
@@ -147,11 +149,11 @@ func (r *run) record() (rec consolidation.Record, unread func() error, err error
 }
 
 // wrote returns a function that reports whether a curation or pruning wrote a piece of a file, by
-// the journal's promises and the backups. A piece that has changed since is somebody else's, and
-// so is every piece without a record. Backups are read when they are first asked for; err returns
-// why one could not be read.
+// the journal's promises and the backups. A piece that has changed since counts as somebody
+// else's, and so does every piece without a record. Backups are read when they are first needed.
+// err returns why a backup could not be read.
 func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
-	adds := map[string]map[string]string{} // by path and marker: the backup of the addition
+	adds := map[string]map[string]string{} // the hash of the addition's backup, by path and marker
 	for i := range r.log {
 		for _, st := range r.log[i].run.Steps {
 			if st.Add != "" {
@@ -185,7 +187,8 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 	}, func() error { return failed }
 }
 
-// prunedInto returns the lines that prunings wrote into a file from which they also removed some.
+// prunedInto returns the lines that prunings wrote into a file from which they also removed
+// lines.
 func (r *run) prunedInto(path string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i := range r.log {
