@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// AdviceSystem is the instruction to a model: it may reword, merge or drop chosen entries, and
-// say which memory entries they replace, and nothing else.
+// AdviceSystem is the instruction to a model. The model may only reword, merge or drop chosen
+// entries, and say which memory entries they replace.
 const AdviceSystem = `Below are entries that are about to be written into a long-term memory, and behind them what that memory holds on the same things. Answer with one JSON object and nothing else:
 
 {"ops":[{"op":"reword","n":1,"text":"..."},{"op":"drop","n":2},{"op":"merge","n":4,"into":3,"text":"..."},{"op":"replace","n":5,"old":"a"}]}
@@ -27,8 +27,8 @@ const AdviceSystem = `Below are entries that are about to be written into a long
 type Held struct{ Ref, Text string }
 
 const (
-	// mostHeld bounds the memory entries that a model is shown. leastAlike is the share of the
-	// words of the shorter of two entries that are about one thing.
+	// mostHeld is the most memory entries that a model is shown. leastAlike is the share of the
+	// shorter entry's words that two entries must have in common to be about one thing.
 	mostHeld   = 12
 	leastAlike = .34
 )
@@ -93,12 +93,12 @@ type Advised struct {
 	Refused []string `json:"refused"`
 }
 
-// Advise applies a model's operations to entries, as far as they are valid: a text may hold
-// nothing that the entry does not, entries tagged as the user's wish or as a decision are not
-// dropped, and no more than half of the entries are. Two become one if that has the numbers of
-// both, and neither is the user's. A replaced entry must be one of held, and about the same
-// thing. If the answer is not a list of operations, Advise returns an error and the entries
-// unchanged.
+// Advise applies a model's valid operations to entries. A new text may hold nothing that the
+// entry does not hold. Entries tagged as the user's wish or as a decision can't be dropped. At
+// most half of the entries can be dropped. Two entries can be merged if the result has the
+// numbers of both, and if neither is the user's. A replaced entry must be one of held, and about
+// the same thing. If the answer is not a list of operations, Advise returns an error and the
+// entries unchanged.
 func Advise(entries []Promoted, held []Held, answer string) ([]Promoted, *Advised, error) {
 	var doc struct {
 		Ops []adviceOp `json:"ops"`
@@ -130,8 +130,8 @@ func Advise(entries []Promoted, held []Held, answer string) ([]Promoted, *Advise
 	return kept, done, nil
 }
 
-// advice is the state while a model's operations are applied: the entries, and which of them are
-// gone.
+// advice is the state while a model's operations are applied. It has the entries, and marks the
+// entries that are gone.
 type advice struct {
 	entries []Promoted
 	held    []Held
@@ -179,7 +179,7 @@ func (a *advice) apply(op adviceOp) {
 	}
 }
 
-// refuse returns why an operation is not applied, "" if it is.
+// refuse returns why an operation is not applied, "" if it may be applied.
 func (a *advice) refuse(op adviceOp) string {
 	e := a.entry(op.N)
 	if e == nil {
@@ -226,10 +226,10 @@ func (a *advice) refuse(op adviceOp) string {
 	return "there is no such operation"
 }
 
-// leastShared is the share of its words that a rewording must have of the entry.
+// leastShared is the least share of a rewording's words that must come from the entry.
 const leastShared = .5
 
-// unfaithful returns how a rewording departs from the entry, "" if it doesn't.
+// unfaithful returns how a rewording departs from the entry, "" if it does not depart from it.
 func unfaithful(was, is string) string {
 	had := map[string]bool{}
 	for _, w := range words(was) {

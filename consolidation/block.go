@@ -21,7 +21,7 @@ import (
 type piece struct {
 	kind pieceKind
 	text string
-	// entry is a block's first, nil if it is code.
+	// entry is the first entry of a block, nil if the block is code.
 	entry *Entry
 	// level is the level of a heading.
 	level int
@@ -32,14 +32,14 @@ type piece struct {
 	bullet bool
 	// sections are the pieces of the headings above a piece, outermost first.
 	sections []int
-	// marker is the piece of its marker, -1 if it has none.
+	// marker is the index of the piece's marker, -1 if the piece has none.
 	marker int
 	line   int
 	// origin is the author of a block in its place.
 	origin Origin
 	// to are the files that a line names as the new places of its section's entries.
 	to []string
-	// may reports whether the piece may leave, gone whether it does.
+	// may reports whether the piece may leave. gone reports whether it leaves.
 	may, gone bool
 	// bound reports whether a link's reference keeps it in its file.
 	bound bool
@@ -117,11 +117,11 @@ func pieces(f *File) []piece {
 	return out
 }
 
-// bulleted is an item of a list without order, at the margin.
+// bulleted matches an item of an unordered list at the margin.
 var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
 
-// underlined turns a heading into a block if it is a paragraph with a rule below it and heads no
-// block.
+// underlined turns a heading into a block if the heading is a paragraph with a rule below it and
+// no block follows under it.
 func underlined(ps []piece) {
 	has := map[int]bool{}
 	for i := range ps {
@@ -136,7 +136,7 @@ func underlined(ps []piece) {
 	}
 }
 
-// nested reports whether a unit belongs to the block before it: an indented unit, and code.
+// nested reports whether a unit belongs to the block before it. An indented unit and code do.
 func nested(d markdownstore.Document, u markdownstore.Unit) bool {
 	return u.Kind == markdownstore.UnitCode || indented(d.Raw[u.Start:u.End])
 }
@@ -170,8 +170,8 @@ func trailOf(ps []piece, p *piece) []string {
 	return out
 }
 
-// settle removes the headings and markers that name nothing any more, as far as they may leave. A
-// heading that never named anything stays.
+// settle removes the headings and markers that no longer name anything, as far as they may leave.
+// A heading that never named anything stays.
 func settle(ps []piece) {
 	names, named := map[int]bool{}, map[int]bool{}
 	for i := range ps {
@@ -222,7 +222,7 @@ func remains(ps []piece, eol string) string {
 	return b.String()
 }
 
-// cutBlanks splits a piece into its lines and the blank ones after them.
+// cutBlanks splits a piece into its lines and the blank lines after them.
 func cutBlanks(text string) (body, blanks string) {
 	n := len(strings.TrimRight(text, " \t\r\n"))
 	if at := strings.IndexByte(text[n:], '\n'); at >= 0 {

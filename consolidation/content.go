@@ -97,8 +97,8 @@ func (a *auditor) conflict(path string, from, to int, part bool) {
 	a.add(health.Finding{Severity: health.Error, Place: health.Lines(path, from, to), What: what, Hint: "choose between the sides and remove the marks"})
 }
 
-// codeLines returns the lines of code blocks, except for blocks that hold one side's mark and not
-// the other's, since a conflict runs through those.
+// codeLines returns the lines of code blocks. It leaves out blocks with the mark of only one
+// side, since a conflict runs through such a block.
 func codeLines(d markdownstore.Document) map[int]bool {
 	out := map[int]bool{}
 	for _, u := range markdownstore.Units(d) {
@@ -150,8 +150,8 @@ func (s *Snapshot) Mentioned() map[string]bool {
 	return out
 }
 
-// pointers checks that the pages that memory names can still be read: each once, and not in logs
-// of past days.
+// pointers checks that the pages that memory names can still be read. It checks each page once,
+// and skips logs of past days.
 func (a *auditor) pointers() {
 	if a.Resolves == nil {
 		a.report.Skip("there is no state folder to look in")
@@ -184,8 +184,8 @@ func (a *auditor) pointers() {
 // maskedValue is a value that a masker took out of a line: its rule, and the text around it.
 type maskedValue struct{ rule, value, before, behind string }
 
-// maskedValues holds a line against the same one masked. A value without a clear end reaches to
-// the end of the line.
+// maskedValues compares a line with its masked form, and returns the masked values. A value
+// without a clear end reaches to the end of the line.
 func maskedValues(was, is string) (out []maskedValue) {
 	at, in := 0, 0
 	for _, m := range mark.FindAllStringSubmatchIndex(is, -1) {
@@ -217,7 +217,8 @@ var (
 	exampleWord = textutil.LazyRegexp(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
 	// usualPassword is a password of many tutorials, or a placeholder for one.
 	usualPassword = textutil.LazyRegexp(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
-	// words in lower case with numbers among them: an identifier, or a phrase.
+	// wordy matches words in lower case with numbers among them, which are an identifier or a
+	// phrase.
 	wordy = textutil.LazyRegexp(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
 	// phraseKey is a name of a value that may be a phrase.
 	phraseKey = textutil.LazyRegexp(`(?i)pass|pwd|kennwort|contrase|senha|парол|密码|密碼|パスワード|암호|secret|phrase`)
@@ -225,8 +226,8 @@ var (
 	exampleHost = textutil.LazyRegexp(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)
 )
 
-// example reports whether a masked value is known to be no secret: one that examples and
-// tutorials have, or a number of something.
+// example reports whether a masked value is known not to be a secret. Such a value is common in
+// examples and tutorials, or is a number of something.
 func (v *maskedValue) example() bool {
 	value := strings.Trim(v.value, "\"'`")
 	if exampleWord.MatchString(value) || series(value) {
@@ -243,12 +244,12 @@ func (v *maskedValue) example() bool {
 	return usualPassword.MatchString(value)
 }
 
-// leastSeries is the number of characters in a row, each one more than the last, that no
+// leastSeries is the length of a run of consecutive characters, such as abcdefg, that no
 // generator of secrets produces.
 const leastSeries = 7
 
-// series reports whether half of a value or more is one character again and again, or the
-// alphabet or the digits in order.
+// series reports whether at least half of a value is one repeated character, or the alphabet or
+// the digits in order.
 func series(value string) bool {
 	best, up, same := 0, 1, 1
 	rs := []rune(strings.ToLower(value))

@@ -17,8 +17,8 @@ const (
 	// green") recur and mean something else. Fewer words are enough in the files that every
 	// session begins with. In scripts without spaces two characters count as one word.
 	leastWords, leastCurated = 8, 4
-	// mostHolders is how many entries may share a shingle for it to bring them together: a
-	// shingle that so many share is a phrase.
+	// mostHolders is the most entries that may share a shingle for the shingle to make them
+	// candidates. A shingle that more entries share is a phrase.
 	mostHolders = 64
 )
 
@@ -33,9 +33,9 @@ type saying struct {
 }
 
 // duplicates finds entries with the same content, word for word or nearly, in one file and across
-// files that are about how things are. A log is a record of a day: it may repeat itself and be
-// repeated. Text that several files have in one place comes from a template. Tasks are treated
-// likewise.
+// files that are about how things are. A log is a record of a day, so it may repeat itself and be
+// repeated. Text that several files have in the same place comes from a template and is left out.
+// So are tasks that are done again.
 func (a *auditor) duplicates() {
 	all := sayingsIn(a.snap)
 	group(all)
@@ -68,7 +68,7 @@ func (a *auditor) duplicates() {
 // reported one by one.
 const severalEntries = 2
 
-// pairOf are the duplicates of two files.
+// pairOf holds the duplicates of two files.
 type pairOf struct {
 	found []duplicate
 }
@@ -77,13 +77,14 @@ type pairOf struct {
 type duplicate struct {
 	health.Finding
 	entries int
-	// verb tells how the first entry is repeated. excerpt is its beginning.
+	// verb tells how the first entry is repeated. excerpt is the beginning of the first entry.
 	verb, excerpt string
-	// apart: they are of one topic and under two of its headings.
+	// apart reports whether the two places are in one topic and under two of its headings.
 	apart bool
 }
 
-// add notes a duplicate. A duplicate that follows the last one in both places belongs to it.
+// add notes a duplicate. A duplicate that follows the last duplicate in both places extends that
+// duplicate.
 func (p *pairOf) add(f duplicate) {
 	if n := len(p.found) - 1; n >= 0 && len(f.Others) == 1 && len(p.found[n].Others) == 1 {
 		if last := &p.found[n]; last.EndLine+1 == f.StartLine && last.Others[0].EndLine+1 == f.Others[0].StartLine {
@@ -95,8 +96,8 @@ func (p *pairOf) add(f duplicate) {
 	p.found = append(p.found, f)
 }
 
-// leastRun is how many entries in a row two parts of a topic must share: one or two may be true
-// of both parts' subjects.
+// leastRun is how many entries in a row two parts of a topic must share. One or two entries may
+// be true of both parts' subjects.
 const leastRun = 3
 
 // tell reports the duplicates of two files.
@@ -138,8 +139,9 @@ func apart(all []saying, members []int) bool {
 // templateFiles is how many files must hold an entry for it to come from a template.
 const templateFiles = 3
 
-// fromTemplate reports whether a group comes from a template or from a task that is done again:
-// the same text in several files, at the same place in each, or a task in two.
+// fromTemplate reports whether a group comes from a template or from a task that is done again. A
+// template gives several files the same text at the same place. A task that is done again is in
+// two files.
 func fromTemplate(all []saying, members []int) bool {
 	files, headings, tasks := map[string]bool{}, map[string]bool{}, 0
 	for _, i := range members {
@@ -219,8 +221,8 @@ func command(text string) bool {
 	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
-// group sets for every saying the first that it repeats. Pairs are found by their
-// rarest shingles: sets that share so much can't differ in all of those (prefix
+// group sets for every saying the first saying that it repeats. It finds pairs by their rarest
+// shingles, since two similar sets must share at least one of their rarest shingles (prefix
 // filtering; Bayardo, Ma, Srikant: Scaling up all pairs similarity search, 2007).
 func group(all []saying) {
 	freq := map[uint64]int{}
@@ -248,7 +250,7 @@ func group(all []saying) {
 	}
 }
 
-// same reports whether two sayings are one. With another number they are two.
+// same reports whether two sayings are the same. Sayings with different numbers are not.
 func same(s, t *saying) bool {
 	if !slices.Equal(s.numbers, t.numbers) {
 		return false

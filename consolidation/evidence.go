@@ -26,8 +26,8 @@ const (
 	worthWish // a wish of the user's
 )
 
-// headings name the text below them, in the languages that we were sure of. The first that
-// matches counts: a plan is none of the others.
+// headings name the text below them, in the languages that we were sure of. The first group that
+// matches counts, so that a plan is taken for nothing else.
 var headings = [...]struct {
 	worth
 	*textutil.Regexp
@@ -62,8 +62,8 @@ func headed(s string) worth {
 	return worthNothing
 }
 
-// label returns the beginning of an entry, before a colon or in bold letters, "" if it has none,
-// and the rest after it.
+// label returns the label of an entry and the rest after the label. A label is the beginning
+// before a colon or in bold letters. name is "" if the entry has no label.
 func label(plain string) (name, rest string) {
 	at := strings.IndexAny(plain, ":：")
 	if at <= 0 || at > 60 || strings.HasPrefix(plain[at:], "://") || wordCount(plain[:at]) > 5 || strings.ContainsAny(plain[:at], "`.。") {
@@ -72,8 +72,8 @@ func label(plain string) (name, rest string) {
 	return strings.Trim(plain[:at], "*_ "), strings.TrimLeft(plain[at:], ":：*_ ")
 }
 
-// listLabels returns for each entry the label of its list: the item that it is nested in, or the
-// line before the list if that ends with a colon.
+// listLabels returns for each entry the label of its list. The label is the item in which the
+// entry is nested, or the line before the list if that line ends with a colon.
 func listLabels(entries []Entry) []string {
 	out := make([]string, len(entries))
 	type open struct {
@@ -113,7 +113,7 @@ func listLabels(entries []Entry) []string {
 }
 
 // subject returns the name in code style in the headings above an entry, "" if there is none. The
-// text below may only make sense of that name.
+// text below may only make sense with that name.
 func subject(trail []string) string {
 	for _, h := range slices.Backward(trail) {
 		if len(codeNames(h)) == 0 || headed(h) == worthPassing {
@@ -137,8 +137,8 @@ const mostLead = 8
 // leadMark is the place of a label in a list.
 var leadMark = textutil.LazyRegexp(`^\s*(?:\d{1,3}[.)]\s+|\*\s+)`)
 
-// aboutSubject puts the name from the headings before a text that names nothing itself, or the
-// label of its list if that describes the items.
+// aboutSubject puts the name from the headings before a text that names nothing itself. If the
+// label of the list describes the items, it puts that label before the text instead.
 func aboutSubject(text, lead string, trail []string) string {
 	if lead != "" && headed(lead) == worthNothing && wordCount(lead) > 1 && wordCount(lead) <= mostLead {
 		if strings.HasPrefix(Key(text), Key(lead)) {
@@ -153,7 +153,7 @@ func aboutSubject(text, lead string, trail []string) string {
 }
 
 // pieced returns the items of an entry that holds several, such as a list that follows its label
-// without a blank line. Each is one by itself.
+// without a blank line. Each item becomes a separate entry.
 func pieced(e *Entry) []Entry {
 	lines := strings.Split(e.Text, "\n")
 	var out []Entry
@@ -184,9 +184,9 @@ func marked(e *Entry, lead string) bool {
 	return slices.ContainsFunc([]string{name, lead, above}, func(s string) bool { return s != "" && (saysDecision(s) || saysLesson.MatchString(s)) })
 }
 
-// around is the worth of an entry by the words around it: its own label, the label of its list,
-// then the headings from the nearest on. An entry that any of them calls a plan or a form is
-// passing.
+// around returns the worth of an entry by the words around it. It looks at the entry's own label,
+// the label of its list, and then the headings from the nearest on. An entry that a label or
+// heading calls a plan or a form has passing worth.
 func around(e *Entry, lead string) worth {
 	name, _ := label(e.Plain)
 	best := worthNothing
@@ -208,8 +208,8 @@ func reversed(s []string) []string {
 }
 
 var (
-	// outcomes are the words by which a sentence states an outcome, and causes those by which it
-	// states a reason.
+	// outcomes are the words by which a sentence states an outcome. causes are the words by which
+	// it states a reason.
 	outcomes = textutil.LazyRegexp(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|is|are|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
 		`behoben|gelöst|abgeschaltet|eingerichtet|geändert|hinzugefügt|fehlte?|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|ist|sind|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|est|sont|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再|提升|降低|新增|去掉|改成`)
 	causes = textutil.LazyRegexp(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
@@ -222,7 +222,7 @@ var (
 	wishing = textutil.LazyRegexp(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
 	// routine is text that every day has: counts of tests, hashes, states of a run.
 	routine = textutil.LazyRegexp(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
-	// suggested begins what somebody might do.
+	// suggested matches the beginning of a suggestion.
 	suggested = textutil.LazyRegexp(`(?i)^\W*(?:consider|could|should (?:i|we|be)|might|maybe|need to|needs to be|try to|think about|look into|explore|investigate|continue|plan to|will|going to|proposer?|proposal|erwägen|vielleicht|prüfen|envisager|peut-être|considerar|quizás|revisar)\b|^\W*(?:考虑|可考虑|需要|建议|可以考虑|继续|持续|尝试|探索|研究|计划|准备|将)`)
 	// naming are names as code and figures write them.
 	naming = textutil.LazyRegexp("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
@@ -232,8 +232,8 @@ var (
 // subject.
 var predicate = textutil.LazyRegexp(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
-// telling scores how much a text says by itself: that it names something, and that it has an
-// outcome and a reason. A text with a score below 2 is no fact.
+// telling scores how much a text says by itself. It counts whether the text names something, has
+// an outcome, and has a reason. A text with a score below 2 is not a fact.
 func telling(s string) int {
 	n := 0
 	if naming.MatchString(strings.TrimLeft(s[min(1, len(s)):], "*_")) {
@@ -251,8 +251,8 @@ func telling(s string) int {
 // pointer is a link, of either spelling.
 var pointer = textutil.LazyRegexp(`\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)`)
 
-// passing reports whether an entry is of use for its day only: routine, a question, a task, a
-// form's field, or links alone.
+// passing reports whether an entry is of use for its day only. Such an entry is routine, a
+// question, a task, a form's field, or only links.
 func passing(plain string) bool {
 	if strings.Contains(plain, "](") || strings.Contains(plain, "[[") {
 		if len(words(pointer.ReplaceAllString(plain, " "))) == 0 {
@@ -266,11 +266,11 @@ func passing(plain string) bool {
 // longSaying is the length in bytes from which an entry is read sentence by sentence.
 const longSaying = 120
 
-// leaning begins a sentence that needs the one before it.
+// leaning matches the beginning of a sentence that needs the sentence before it.
 var leaning = textutil.LazyRegexp(`(?i)^(?:it|they|he|she|this|that|these|those|there|so|but|then|er|sie|es|das|dies\w*|dann|aber|il|elle|ils|elles|ce|cela|ça|él|ella|ellos|esto|eso|pero)\b|^(?:它|他|她|这|那|但)`)
 
-// sayings are the statements of an entry: all of an item that fits. Long prose gives its
-// sentences, each with the previous one if it needs that.
+// sayings returns the statements of an entry. An item that is short enough is one statement. Long
+// prose gives its sentences, each with the previous sentence if it needs that one.
 func sayings(plain string, item bool) []string {
 	all := sentencesOf(plain)
 	if len(all) < 2 || len(plain) < longSaying || item && len(plain) <= mostFact {
@@ -286,7 +286,7 @@ func sayings(plain string, item bool) []string {
 	return out
 }
 
-// stated returns the worth of a sentence if nothing around it tells.
+// stated returns the worth of a sentence when nothing around the sentence reveals it.
 func (c *curator) stated(s string) worth {
 	switch {
 	case c.wishes(s):
@@ -377,8 +377,8 @@ func (s *Snapshot) needed() map[string][]string {
 	return out
 }
 
-// neededAfter returns on how many later days, up to another day, a name that the text introduced
-// was mentioned again. If the text introduced several names, the highest count wins.
+// neededAfter returns on how many later days, up to c.Day, a name that text introduced on day was
+// mentioned again. If the text introduced several names, the highest count wins.
 func (c *curator) neededAfter(text, day string) int {
 	most := 0
 	for _, n := range codeNames(text) {
@@ -397,11 +397,12 @@ func (c *curator) neededAfter(text, day string) int {
 	return most
 }
 
-// formFiles is how many files must have a line or a field's label for it to be a form's.
+// formFiles is how many files must have a line or a field's label for the line or label to belong
+// to a form.
 const formFiles = 3
 
-// forms are the parts of a workspace's files that come from a form: lines that several have word
-// for word, and labels of fields.
+// forms are the parts of a workspace's files that come from a form. lines are lines that several
+// files have word for word. fields are labels of fields.
 type forms struct{ lines, fields map[string]bool }
 
 // field is a line of a form: a name without spaces, and a value.
@@ -448,8 +449,8 @@ func manyOf(in map[string]map[string]bool) map[string]bool {
 	return out
 }
 
-// without returns a text without a form's lines. Labels that tell the worth of a field are kept,
-// whatever number of files has them.
+// without returns a text without a form's lines. Labels that reveal the worth of a field are
+// kept, however many files have them.
 func (f forms) without(text string) string {
 	kept := ""
 	for l := range strings.SplitSeq(text, "\n") {

@@ -59,8 +59,8 @@ func (a *auditor) dailyLog() {
 }
 
 // staleFiles reports files that were not kept up to date. Logs and notes of a day are closed when
-// it is over, and age by their date. Notes outside memory's own files are a person's, who may
-// leave them for years.
+// that day is over, and age by their date. Notes outside memory's own files belong to a person,
+// who may leave them unchanged for years.
 func (a *auditor) staleFiles() {
 	var old []*File
 	for i := range a.snap.Files {
@@ -160,8 +160,9 @@ var (
 	written = textutil.LazyRegexp(`(?i)^[\s*_>-]*(?:last[ -](?:updated|modified|reviewed|checked|verified|edited)|updated|created|modified|written|recorded|verified|as of|stand|aktualisiert|actualizado|mis à jour|最后更新|更新|最終更新)[^0-9]{0,12}`)
 )
 
-// futureDates finds dates of past events that are after today: of logs, of sections and entries
-// of memory that begin with one, of the writing of notes. Plans may lie ahead.
+// futureDates finds dates of past events that are after today. It looks at the dates of logs, at
+// sections and entries of memory that begin with a date, and at the dates on which notes were
+// written. Plans may lie ahead.
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
 	var logs []health.Finding
@@ -184,7 +185,7 @@ func (a *auditor) futureDates() {
 	})
 }
 
-// severalDates is the most dates ahead of today that are reported one by one: more have one
+// severalDates is the most dates after today that are reported one by one. More dates have one
 // cause.
 const severalDates = 2
 
@@ -192,7 +193,7 @@ func ahead(p health.Place, date, format string) health.Finding {
 	return health.Finding{Severity: health.Warning, Place: p, What: fmt.Sprintf(format, date), Hint: "correct the date; a clock or a time zone may be wrong"}
 }
 
-// dated reports whether a file's dates are when something happened.
+// dated reports whether the dates in a file are the days on which something happened.
 func dated(f *File) bool {
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindDaily, markdownstore.KindObservations:

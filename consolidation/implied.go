@@ -41,8 +41,8 @@ const quotesUser, quotesAgent = "[user] ", "[agent] "
 // asksFor reports whether an entry names a wish of the user.
 func asksFor(e *Entry) bool { return Important(e.Plain) && speaksOfUser.MatchString(e.Plain) }
 
-// supersede marks the entry that a new one replaces: an entry of curated memory that claims
-// something else of the same subject in a form that is plain.
+// supersede marks the entry that a new entry replaces. That is an entry of curated memory that
+// plainly claims something else about the same subject.
 func (c *curator) supersede(p *Promoted) {
 	m := c.snap.Memory()
 	if m == nil {

@@ -14,8 +14,8 @@ import (
 // Why is the reason for which an entry leaves a file.
 type Why string
 
-// The reasons. Superseded, done, or old entries go to the archive. Stable entries, or those worth
-// least, go to the file that they belong to. A duplicate's twin stays.
+// The reasons. Superseded, done and old entries go to the archive. Stable entries and the entries
+// worth least go to the file that they belong to. A duplicate leaves because its twin stays.
 const (
 	WhyDuplicate  Why = "duplicate"
 	WhySuperseded Why = "superseded"
@@ -27,26 +27,26 @@ const (
 
 // PruneOptions are settings of [Prune].
 type PruneOptions struct {
-	// Day is the day on which is pruned, YYYY-MM-DD. Text of it or of the day before stays.
+	// Day is the day of the pruning, YYYY-MM-DD. Text of that day and of the day before stays.
 	Day string
-	// MemoryLines is how long MEMORY.md may get; 0 leaves it alone.
+	// MemoryLines is the most lines of MEMORY.md. With 0, MEMORY.md is left alone.
 	MemoryLines int
-	// OwnerChars is the size from which a file of stable facts gets no more of them.
+	// OwnerChars is the size from which a file of stable facts gets no more facts.
 	OwnerChars int
 	// Young reports whether a block without a date of its own is less than a day old.
 	Young func(path, text string) bool
-	// Retired: see [CurateOptions].
+	// Retired reports whether an entry was taken out of memory, as in [CurateOptions].
 	Retired func(key string) bool
-	// Only names the files that are pruned, all if it is empty.
+	// Only names the files that are pruned. If it is empty, all files are pruned.
 	Only []string
-	// All lets the suggested entries leave, as far as they leave by themselves. A section that
-	// one would leave with stays.
+	// All lets every suggested entry leave that can leave by itself. An entry that could only
+	// leave with its section stays.
 	All bool
-	// Record tells which text a machine wrote. No other text leaves, except the text that Include
-	// names.
+	// Record tells which text a machine wrote. Only such text and the text that Include names may
+	// leave.
 	Record
-	// Include names text of others that may leave as well: a file; a heading, with all below it;
-	// or an entry, as [Suggestion] has it.
+	// Include names text of others that may leave as well. A name is that of a file, of a heading
+	// with all text below it, or of an entry in the form of [Suggestion].
 	Include []string
 }
 
@@ -56,11 +56,12 @@ type Suggestion struct {
 	Line int    `json:"line"`
 	Why  Why    `json:"why"`
 	Text string `json:"text"`
-	// Include is its name in [PruneOptions]: the entry, or the section that it leaves with.
+	// Include is the name for [PruneOptions.Include] of the entry, or of the section that it
+	// leaves with.
 	Include string `json:"include"`
-	// Single reports whether it leaves by itself.
+	// Single reports whether the entry leaves by itself.
 	Single bool `json:"single"`
-	// Origin is its author: a person, or unknown.
+	// Origin is the author of the entry, who is a person or unknown.
 	Origin Origin `json:"origin"`
 }
 
@@ -68,45 +69,47 @@ type Suggestion struct {
 type Move struct {
 	From string `json:"from"`
 	Line int    `json:"line"`
-	// To is the file that gets it, "" if its twin is elsewhere.
+	// To is the file that gets the entry, "" for an entry whose twin is elsewhere.
 	To  string `json:"to"`
 	Why Why    `json:"why"`
 	// Text is the block as it was.
 	Text string `json:"text"`
-	// Key is its [KeyHash].
+	// Key is the [KeyHash] of the block.
 	Key string `json:"key"`
 }
 
 // Change is the new contents of a file.
 type Change struct {
 	Path string `json:"path"`
-	// Before is its old text.
+	// Before is the old text of the file.
 	Before string `json:"-"`
-	// New reports that it did not exist.
+	// New reports that the file did not exist.
 	New bool `json:"new"`
-	// Add is appended to it; without Add, Text is all of it.
+	// Add is the text that is appended to the file. If Add is "", Text is the whole new text of
+	// the file.
 	Add  string `json:"-"`
 	Text string `json:"-"`
 	// Title is the beginning of a new file.
 	Title string `json:"-"`
-	// LinesBefore and LinesAfter are its length.
+	// LinesBefore and LinesAfter are the length of the file.
 	LinesBefore int `json:"lines_before"`
 	LinesAfter  int `json:"lines_after"`
 }
 
-// Pruning lists the entries that leave their files. Changes are in the order in which they are
-// safe, and callers must write them so: files that take text come before those that give it.
+// Pruning lists the entries that leave their files. Callers must write Changes in their order, in
+// which files that take text come before the files that give it. A failure between two writes
+// then loses nothing.
 type Pruning struct {
 	Day string `json:"day"`
 	// Moves are the parts that leave a file, in order.
 	Moves []Move `json:"moves"`
-	// Changes are the changes of each file; those that get something come first.
+	// Changes are the changes of each file. Files that get text come first.
 	Changes []Change `json:"changes"`
 	// Over lists the files that stay over a limit, and why.
 	Over []string `json:"over"`
 	// Suggestions are entries that could leave if they were named.
 	Suggestions []Suggestion `json:"suggestions"`
-	// Unknown are names that name nothing.
+	// Unknown are the names in Include that match nothing.
 	Unknown []string `json:"unknown"`
 }
 
@@ -114,8 +117,8 @@ type Pruning struct {
 const (
 	// observationRest is the length that observations.md is trimmed to.
 	observationRest = 60
-	// observationDays is the age at which an observation without a tag leaves. doneDays is that
-	// of a finished task.
+	// observationDays is the age at which an observation without a tag leaves. doneDays is the
+	// age at which a finished task leaves.
 	observationDays, doneDays = 7, 7
 )
 
@@ -149,16 +152,17 @@ type pruner struct {
 	// added has the additions to files, in the order in which files first got one.
 	added map[string]string
 	order []string
-	// texts has the new contents of the files that lose something, and given their order.
+	// texts has the new contents of the files that lose something.
 	texts map[string]string
+	// given lists the files in texts in their order.
 	given []string
 	// trails are the headings of the last block that each file got.
 	trails map[string][]string
-	// items reports whether it was an item.
+	// items reports for each file whether its last block was an item.
 	items map[string]bool
 	// titles are the titles of files by the headings that named them.
 	titles map[string]string
-	// open says which files end with something that nothing closes.
+	// open reports which files end with a block that nothing closes.
 	open map[string]bool
 }
 
@@ -168,8 +172,8 @@ func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Co
 // archive returns the note that gets the entries that no longer hold.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
-// give appends a block to a file, under the headings that it was under. Only items
-// follow each other without a blank line.
+// give appends a block to a file, under the same headings as before. Only items follow each other
+// without a blank line.
 func (r *pruner) give(to string, trail []string, block string) {
 	text, had := r.added[to]
 	if !had {
@@ -199,7 +203,7 @@ func (r *pruner) give(to string, trail []string, block string) {
 	r.added[to], r.items[to] = text+head+block+"\n", item
 }
 
-// leave notes that a bundle leaves, for where and why.
+// leave notes that a bundle leaves, with its new file and the reason.
 func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	first := &ps[b[0]]
 	trail, text := trailOf(ps, first), ""
@@ -218,8 +222,8 @@ func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	}
 }
 
-// backReference adds a block's old place to it, if it doesn't name that already: after an item of
-// one line, before any other block.
+// backReference adds the old place of a block to its text, if the text doesn't name that place
+// already. The place comes after an item of one line, and before any other block.
 func backReference(p *piece, text, from string) string {
 	if p.entry != nil && len(p.entry.From) > 0 {
 		return text
@@ -239,7 +243,7 @@ func (r *pruner) immune(path string, p *piece) bool {
 	return r.Young != nil && r.Young(path, strings.TrimSpace(p.text))
 }
 
-// changes lists the changes of the files, those that get something first.
+// changes lists the changes of the files. Files that get text come first.
 func (r *pruner) changes() {
 	for _, to := range r.order {
 		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n", Title: r.titles[to]}
@@ -262,7 +266,7 @@ func (r *pruner) becomes(path, text string) {
 	r.given = append(r.given, path)
 }
 
-// observations trims observations: those without a tag and old, oldest first.
+// observations trims observations.md. Old observations without a tag leave, oldest first.
 func (r *pruner) observations() {
 	for _, f := range r.pruned() {
 		if f.Kind != markdownstore.KindObservations || f.lineCount() <= observationLines {
@@ -305,8 +309,8 @@ func settled(f *File, ps []piece) (text string, left bool) {
 	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
-// over records that a file stays over its limit, and the reason: most of it is not a machine's,
-// with its largest sections, or else why.
+// over records that a file stays over its limit, and the reason. If most of the file is not a
+// machine's, the reason is that, with the largest sections. Else the reason is why.
 func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
 	theirs, unknown := 0, 0
 	size := map[int]int{} // by the heading of the section
@@ -411,13 +415,13 @@ func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }
 
-// byHand is the worth of an entry that somebody wrote into the file by hand: more than a lesson
-// that was promoted, once that is a week old, less than a decision.
+// byHand is the worth of an entry that somebody wrote into the file by hand. It is more than that
+// of a promoted lesson a week old, and less than that of a decision.
 const byHand = 3.5
 
-// worth returns the worth of keeping a bundle in sight: that of the best entry in it, its tags,
-// that it is an open task, that it is recent. Each line takes off 0.1, since a long one takes the
-// place of several.
+// worth returns the worth of keeping a bundle in sight. It is the worth of the best entry in the
+// bundle, by the entry's tags, whether it is an open task, and whether it is recent. Each line
+// takes off 0.1, since a long bundle takes the place of several.
 func (r *pruner) worth(ps []piece, b bundle) float64 {
 	best := -1.0
 	for _, i := range b {
@@ -446,7 +450,7 @@ func (r *pruner) worth(ps []piece, b bundle) float64 {
 	return best - float64(linesOf(ps, b))/10
 }
 
-// linesOf counts the lines of a bundle without the blank ones after it.
+// linesOf counts the lines of a bundle without the blank lines after it.
 func linesOf(ps []piece, b bundle) int {
 	n := 0
 	for k, i := range b {

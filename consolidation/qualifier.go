@@ -27,20 +27,20 @@ const (
 var (
 	excepts    = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` + exceptions + `)(?:[^\p{L}]|$)|` + hanExceptions)
 	qualifying = textutil.LazyRegexp(`(?i)^[^\p{L}]*(?:(?:` + exceptions + `|` + openings + `)(?:[^\p{L}]|$)|` + hanExceptions + `|不过|否则|不適用|不适用)`)
-	// only is how a heading restricts all that is below it.
+	// only matches the words by which a heading restricts all text below it.
 	only = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:only|never|not|nur|nie|nicht|keine?|solo|sólo|nunca|seulement|uniquement|jamais|mai|somente|apenas|alleen|nooit|niet|только|никогда|не)(?:[^\p{L}]|$)|仅|僅|只|禁止|不要|不得|のみ|だけ`)
 )
 
-// qualifies reports whether a text restricts the text before it: alone it says nothing, and the
-// text before it says something else without it.
+// qualifies reports whether a text restricts the text before it. Such a text says nothing alone,
+// and the text before it means something else without it.
 func qualifies(text string) bool { return qualifying.MatchString(text) }
 
-// restricts reports whether a heading or a lead says when or whether the text below it holds.
+// restricts reports whether a heading or a lead limits when or whether the text below it holds.
 func restricts(text string) bool { return only.MatchString(text) || excepts.MatchString(text) }
 
 // governed returns an entry with the text of its file that governs it: the lead of its list or
 // the heading above, if they restrict it, and an item, a nested block or a paragraph right after
-// it that does so. It is nil for an entry that only restricts another.
+// it that does so. The result is nil for an entry that only restricts another entry.
 func governed(f *File, i int) *Entry {
 	e := &f.Entries[i]
 	if qualifies(e.Plain) && i > 0 && sameTrail(&f.Entries[i-1], e) {
@@ -78,8 +78,8 @@ func ending(text string) string {
 
 func sameTrail(a, b *Entry) bool { return a.Path == b.Path && slices.Equal(a.Trail, b.Trail) }
 
-// leadOf returns the paragraph that leads to the list of an item and restricts it, "" if none
-// does.
+// leadOf returns the paragraph that introduces the list of an item and restricts it, "" if no
+// paragraph does.
 func leadOf(f *File, i int) string {
 	if f.Entries[i].Kind != markdownstore.UnitItem {
 		return ""

@@ -22,7 +22,7 @@ type statement struct {
 	side string
 	// vague reports a range or several values of one kind.
 	vague bool
-	// pages reports that it links to a page.
+	// pages reports that the sentence links to a page.
 	pages bool
 }
 
@@ -40,14 +40,14 @@ var (
 	clockIn   = textutil.LazyRegexp(`(上午|下午|晚上|凌晨|早上|午前|午後)?\s?(\d{1,2})(?::(\d{2})(?::\d{2})?\s?(am|pm|a\.m\.|p\.m\.|uhr|h\b)?|\s?(am|pm|a\.m\.|p\.m\.|uhr)|h(\d{2})|[点點時时](半|\d{1,2}分)?)`)
 	rangeIn   = textutil.LazyRegexp(`\d\s?(?:%|\p{L}{1,3})?\s?(?:-|–|—|~|〜|\bto\b|\bbis\b|à|\ba\b|\bhasta\b|\bal\b|até|\btot\b|至|到|から|\bor\b|\boder\b|\bou\b|\bdo\b|±|/)\s?\d|\bbetween\b|\bzwischen\b|\bentre\b|\bfra\b|\btussen\b|между|之间`)
 	numberIn  = textutil.LazyRegexp(`([$€£¥]\s?)?(\d+(?:[.,]\d+)*)(?:\s?([%€]|°c|°f)|[\s-]?([\p{L}]+))?`)
-	// versionWord is a word for versions: a number with it is one, without a point too.
+	// versionWord is a word for versions. A number next to it is a version, even without a point.
 	versionWord = textutil.LazyRegexp(`(?i)versi|версия|版本|バージョン`)
 	dayRange    = textutil.LazyRegexp(`^\s*(?:-|–|—|to|through|thru|bis|a|à|au|al|hasta|até|tot|t/m|по|至|到|から|~)\s*$`)
 	quotation   = textutil.LazyRegexp(`["“”„«»「」『』]`)
 	unsure      = textutil.LazyRegexp(`[?？~≈<>→]|\b(?:e\.\s?g|i\.\s?e|z\.\s?b|p\.\s?ej|p\.\s?ex|bijv)\b|\betwa\b|\btal vez\b|peut-être|\b(?:about|around)\s+\d|\broughly\b|\bapprox|\bcirca\b|\bca\.|\bungefähr\b|\bunos\b|\baproximadamente\b|\benviron\b|\bcerca de\b|около|примерно|大约|约|左右|約|\bup to\b|\bat least\b|\bat most\b|\bbis zu\b|\bmindestens\b|\bhöchstens\b|\bal menos\b|至少|最多|至多|不超过`)
 )
 
-// takeApart reads a sentence; ok is false for one that claims nothing.
+// takeApart reads a sentence. ok is false for a sentence that claims nothing.
 func takeApart(sentence string) (st statement, ok bool) {
 	low := strings.ToLower(strings.NewReplacer("’", "'", "*", "", "`", "", "_", " ").Replace(sentence))
 	if utf8.RuneCountInString(low) > 160 || quotation.MatchString(low) || unsure.MatchString(low) {
@@ -314,8 +314,8 @@ func keyOf(subject string) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// statements returns the claims of a sentence by its words alone: a value for its other words,
-// and that this is so or is not.
+// statements returns the claims of a sentence by its words alone. A claim is a value of the
+// subject in the other words, or that the sentence affirms or denies its subject.
 func statements(sentence string) []claim {
 	st, ok := takeApart(sentence)
 	if !ok {

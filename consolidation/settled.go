@@ -11,8 +11,8 @@ import (
 )
 
 // readable returns the text of a captured decision if it can be read by itself: the question and
-// its answer, word for word, or the words that decide. It is false for a "yes" to "this", a
-// question, a refused call without a word, a commit, a list of steps.
+// its answer, word for word, or the words that decide. It returns false for a "yes" to "this", a
+// question, a call refused without a word, a commit, and a list of steps.
 func readable(text string) (string, bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	if said, ok := strings.CutPrefix(text, choice.Said("")); ok {
@@ -62,7 +62,7 @@ func takesUp(answer, asked string) bool {
 const refusedMark = "rejected "
 
 // leastSaid is the least number of words with a meaning that a statement must have. leastNamed is
-// that of a statement with a name written as code or a figure.
+// the least number for a statement with a name written as code or a figure.
 const leastSaid, leastNamed = 4, 2
 
 // work matches captures of work that was or is to be done, which decide nothing.
@@ -71,7 +71,8 @@ var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )
 // selfish matches an agent's own way of working, which is no choice about the work.
 var selfish = textutil.LazyRegexp(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
 
-// whole reports whether a sentence can be understood without the previous one, and says enough.
+// whole reports whether a sentence can be understood without the previous sentence, and says
+// enough.
 func whole(s string) bool {
 	return specific(s, leastSaid) && !selfish.MatchString(s) && (!points(s) || codeLike.MatchString(s))
 }
@@ -81,7 +82,7 @@ var (
 	pointing = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
 	// opening are words that no statement begins with.
 	opening = textutil.LazyRegexp(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
-	// codeLike are names as code, paths and figures are written.
+	// codeLike matches names that are written like code, paths or figures.
 	codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
 )
 

@@ -22,11 +22,12 @@ type File struct {
 	markdownstore.Class
 	// UTF16 marks a file in UTF-16, which Doc has in UTF-8.
 	UTF16 bool
-	// Shadowed marks a memory.md that MEMORY.md is in the place of.
+	// Shadowed marks a memory.md that is not used because there is a MEMORY.md.
 	Shadowed bool
 	Doc      markdownstore.Document
 	Entries  []Entry
-	// Err is why the file could not be read. Doc and Entries are then empty.
+	// Err is the reason why the file could not be read, nil if it was read. With an Err, Doc and
+	// Entries are empty.
 	Err error
 }
 
@@ -77,12 +78,12 @@ func (s *Snapshot) exists(path string) bool {
 // errTooLarge means that a file is over the limit.
 var errTooLarge = errors.New("too large to be read")
 
-// errNoFile means that there is something else in a file's place.
+// errNoFile means that the path of a file holds something else.
 var errNoFile = errors.New("not a regular file")
 
-// refused reports whether a file was not read because it is too large, no regular file, or
-// denied. It is left out, as by a search. After any other error the file may hold the text that
-// is missing.
+// refused reports whether a file was not read because it is too large, not a regular file, or
+// denied. Such a file is left out, as a search leaves it out. After any other error the file may
+// hold the text that is missing.
 func refused(err error) bool {
 	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
 		if errors.Is(err, why) {
@@ -95,7 +96,8 @@ func refused(err error) bool {
 // Read reads every file that a workspace lists: its memory, and its permanent instructions. A
 // file system that lists none is taken as a workspace of memory's own files. A file that can't be
 // read is in the snapshot with its error. Read returns an error only if the context ends or the
-// workspace can't be listed. maxBytes bounds a file; 0 takes markdownstore.DefaultMaxFileBytes.
+// workspace can't be listed. maxBytes bounds the size of a file. 0 means
+// markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes
@@ -161,7 +163,8 @@ func (s *Snapshot) add(f File, maxBytes int64) {
 	s.Files = append(s.Files, f)
 }
 
-// Memory is MEMORY.md, or memory.md in its place; nil if there is none.
+// Memory returns MEMORY.md, or memory.md if there is no MEMORY.md. The result is nil if there is
+// neither.
 func (s *Snapshot) Memory() *File {
 	if f := s.File("MEMORY.md"); f != nil {
 		return f

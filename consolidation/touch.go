@@ -12,12 +12,12 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Touch is a change of text that is not known to be an agent's, a tool's or upkeep's.
+// Touch is a change of text whose author is not known to be an agent, a tool or upkeep.
 type Touch struct {
 	Path               string
 	StartLine, EndLine int
 	Text               string
-	// Why is the effect of the change on it.
+	// Why is the effect of the change on the text.
 	Why string
 }
 
@@ -25,7 +25,7 @@ func (t *Touch) Error() string {
 	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.Place(), t.Why)
 }
 
-// Place is its place, as in MEMORY.md:3-4.
+// Place returns the place of the text, as in MEMORY.md:3-4.
 func (t *Touch) Place() string {
 	if t.EndLine > t.StartLine {
 		return fmt.Sprintf("%s:%d-%d", t.Path, t.StartLine, t.EndLine)
@@ -33,9 +33,9 @@ func (t *Touch) Place() string {
 	return fmt.Sprintf("%s:%d", t.Path, t.StartLine)
 }
 
-// Touches finds the effects of a change of a file on people's text. Every piece of theirs must
-// stay as it is written, in its order and below its headings, be rendered alike, and still be
-// taken for a person's. It is nil if all do.
+// Touches returns the first effect of a change of a file on people's text, nil if there is none.
+// Every piece of people's text must stay as it is written, in its order and below its headings.
+// It must be rendered as before, and still count as a person's.
 func (r Record) Touches(path, before, after string) *Touch {
 	was, is := r.parts(path, before), r.parts(path, after)
 	for _, n := range removedLines(was.text, is.text) {
@@ -89,7 +89,8 @@ func (r Record) With(path string, said map[string]Origin) Record {
 	return r
 }
 
-// part is a piece of a file with its author: an entry, a heading, code, front matter.
+// part is a piece of a file with its author. A piece is an entry, a heading, code or front
+// matter.
 type part struct {
 	start, end int // lines
 	text       string
@@ -148,14 +149,14 @@ func (s *parted) at(line int) *part {
 	return &s.parts[i]
 }
 
-// block is the part that has to be found again: the words of a piece, or how a block of it is
-// read.
+// block is a part that must be found again after a change. It is the words of a piece, or the
+// rendering of a block in it.
 type block struct {
 	of  *part // nil if it is no person's
 	key string
 }
 
-// people are the pieces that are people's.
+// people returns the pieces that people wrote.
 func (s *parted) people() []block {
 	var out []block
 	for i := range s.parts {
@@ -196,7 +197,7 @@ func (s *parted) rendered() []block {
 	return out
 }
 
-// personIn returns the first piece of a person's on some lines, nil if there is none.
+// personIn returns the first piece by a person on some lines, nil if there is none.
 func (s *parted) personIn(from, to int) *part {
 	i := slices.IndexFunc(s.parts, func(p part) bool { return p.person() && p.start <= to && p.end >= from })
 	if i < 0 {
@@ -209,7 +210,7 @@ func (s *parted) touch(p *part, why string) *Touch {
 	return &Touch{Path: s.path, StartLine: p.start, EndLine: p.end, Text: p.text, Why: why}
 }
 
-// missing returns the first piece of a person's that is not among other blocks, in order.
+// missing returns the first piece by a person whose block in was is not in is, in the same order.
 func missing(was, is []block) *part {
 	for _, b := range was {
 		if b.of == nil {

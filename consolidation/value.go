@@ -24,8 +24,8 @@ const (
 	kindPhone   valueKind = "phone"
 )
 
-// value is the value of a claim, in one spelling. unit is the unit of a number, or the product of
-// a version.
+// value is the value of a claim in a normalised spelling. unit is the unit of a number, or the
+// product of a version.
 type value struct {
 	kind       valueKind
 	text, unit string
@@ -44,8 +44,8 @@ var (
 	tokenForm = textutil.LazyRegexp("^`([^`\\s]{1,60})`$")
 )
 
-// states are words for the state of something, by the side that they are on:
-// done against open, on against off. Words of different pairs don't disagree.
+// states are words for the state of something, by the side of a pair that they are on. The pairs
+// are opposites such as done and open, or on and off. Words of different pairs don't disagree.
 var states = map[string]string{
 	"done": "progress:done", "completed": "progress:done", "complete": "progress:done", "finished": "progress:done", "closed": "progress:done",
 	"resolved": "progress:done", "fixed": "progress:done", "shipped": "progress:done", "erledigt": "progress:done", "fertig": "progress:done",
@@ -57,8 +57,8 @@ var states = map[string]string{
 	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "aus": "switch:off", "uit": "switch:off",
 }
 
-// valueOf reads a short text as a value; ok is false for an ambiguous text: lists, ranges,
-// estimates, sentences.
+// valueOf reads a short text as a value. ok is false for an ambiguous text, such as a list, a
+// range, an estimate or a sentence.
 func valueOf(s string) (value, bool) {
 	s = strings.Trim(strings.TrimSpace(s), "*_ ")
 	s = repeated.ReplaceAllString(strings.TrimSpace(strings.TrimRight(s, ".;。")), "")
@@ -139,8 +139,8 @@ func onlyDays(low string) (value, bool) {
 	return st.values[0].value, true
 }
 
-// mostName is the most words of a name, or characters in a script without spaces: longer ones are
-// phrases.
+// mostName is the most words of a name, or its most characters in a script without spaces. Longer
+// texts are phrases.
 const mostName = 5
 
 // dateLayouts are the formats of days. The names of months may be in any case.
@@ -199,7 +199,7 @@ func local(digits string) string {
 	return digits[max(0, len(digits)-7):]
 }
 
-// includes reports whether all of a list is in another one.
+// includes reports whether list contains every item of part.
 func includes(list, part string) bool {
 	for d := range strings.SplitSeq(part, ",") {
 		if !strings.Contains(list, d) {

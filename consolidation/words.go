@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// linkTarget is the part of a link that is not read.
+// linkTarget matches the target of a link, which is not read.
 var linkTarget = textutil.LazyRegexp(`\]\([^)]*\)`)
 
 // words splits a text into words of letters, in lower case, numbers, and single characters of

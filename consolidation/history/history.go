@@ -17,8 +17,8 @@ import (
 // Kind is the source of a version of a file.
 type Kind string
 
-// The kinds. A curation, a pruning, an agent's edit and an undo made the file so. A run that saw
-// it, and the file as it is now, only hold others' work.
+// The kinds. A curation, a pruning, an agent's edit and an undo made the file's version. A run
+// that only saw the file, and the file as it is now, hold versions that others made.
 const (
 	Curated Kind = "curate"
 	Pruned  Kind = "prune"
@@ -28,19 +28,19 @@ const (
 	Now     Kind = "now"
 )
 
-// Made reports whether it made that version of the file.
+// Made reports whether a source of this kind made its version of the file.
 func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Edited || k == Undone }
 
 // State is a file's contents since some moment.
 type State struct {
-	// Time is the time at which it was made, or by which it existed.
+	// Time is the time at which the state was made, or by which it existed.
 	Time time.Time
 	Kind Kind
-	// Text is the file's text. Hash identifies it if the text is no longer kept (Unkept). Absent:
-	// there was no file.
+	// Text is the file's text. Hash identifies the text if it is no longer kept (Unkept). Absent
+	// reports that there was no file.
 	Text, Hash     string
 	Unkept, Absent bool
-	// ID names the run. Undoes names the run that it takes back.
+	// ID names the run. Undoes names the run that this run takes back.
 	ID, Undoes string
 	// Also lists the files that the run changed.
 	Also []string
@@ -63,49 +63,52 @@ const (
 // Version is the text of an entry or a file since some moment.
 type Version struct {
 	Time time.Time `json:"time"`
-	// By reports that it existed by then, and may be older.
+	// By reports that the version existed by Time and may be older.
 	By    bool  `json:"by"`
 	Event Event `json:"event"`
 	// Origin is the author of this version.
 	Origin consolidation.Origin `json:"origin"`
-	// Path, Line and EndLine are its place at that time; the lines of a whole file are 0.
+	// Path, Line and EndLine are the place of the entry at that time. For a whole file the lines
+	// are 0.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
 	// Text is the entry as it was written, "" for a whole file.
 	Text string `json:"text"`
-	// Run is the run that made it. Kind is the run's kind. Undoes is the run that it took back.
+	// Run is the run that made the version. Kind is the run's kind. Undoes is the run that the
+	// run took back.
 	Kind   Kind   `json:"kind"`
 	Run    string `json:"run"`
 	Undoes string `json:"undoes"`
-	// From has the places that it was promoted or moved from.
+	// From has the places that the entry was promoted or moved from.
 	From []string `json:"from"`
-	// To has the place where it was moved.
+	// To has the places that the entry was moved to.
 	To []string `json:"to"`
-	// SupersededBy is the entry that replaced it.
+	// SupersededBy is the entry that replaced this one.
 	SupersededBy string `json:"superseded_by"`
 	// Added and Removed count the lines of a file that are not blank.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Diff is the difference from the version before, if it was asked for.
+	// Diff is the difference from the previous version, "" unless it was requested.
 	Diff string `json:"diff,omitempty"`
-	// Before is the text of the version before.
+	// Before is the text of the previous version.
 	Before string `json:"-"`
 	After  string `json:"-"`
 }
 
 // Source gives access to the known versions of files.
 type Source struct {
-	// States returns the versions of a file, oldest first, see [Merge]; none if nothing is known.
+	// States returns the versions of a file, oldest first, in the form that [Merge] returns. It
+	// returns no states if nothing is known.
 	States func(path string) ([]State, error)
 	// Origin returns the author of a text in a file, above a marker, if a state doesn't name it.
 	Origin func(path, marker, text string) consolidation.Origin
-	// Successor returns the entry that replaced another one of today, "" if none did.
+	// Successor returns the entry that replaced an entry of today's file, "" if no entry did.
 	Successor func(path string, e *consolidation.Entry) string
 }
 
-// Merge joins neighbouring states that differ in blank lines only, and makes times ascend. States
-// must be oldest first, and the last must be the file as it is now.
+// Merge joins neighbouring states that differ in blank lines only, and makes times ascend. The
+// states must be oldest first. The last state must be the file as it is now.
 func Merge(states []State) []State {
 	out := states[:0:0]
 	for i, s := range states {
@@ -145,7 +148,7 @@ func lines(text string) []string {
 	return out
 }
 
-// OfFile are the versions of a file, newest first.
+// OfFile returns the versions of a file, newest first.
 func OfFile(src Source, path string) ([]Version, error) {
 	states, err := src.States(path)
 	if err != nil {
@@ -204,8 +207,8 @@ func without(a, b []string) []string {
 	return out
 }
 
-// originOfLines returns the author of some lines of a file, OriginUnknown if there is none or
-// more than one.
+// originOfLines returns the author of some lines of a file, OriginUnknown if no author or more
+// than one is known.
 func (t *tracer) originOfLines(path, text string, new []string) consolidation.Origin {
 	var all consolidation.Origin
 	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
@@ -224,17 +227,18 @@ func (t *tracer) originOfLines(path, text string, new []string) consolidation.Or
 	return all
 }
 
-// before returns the state before another one whose text is known, -1 if there is none.
+// before returns the index of the newest state before state i whose text is known, -1 if there is
+// none.
 func before(states []State, i int) int {
 	for i--; i >= 0 && states[i].Unkept; i-- {
 	}
 	return i
 }
 
-// OfEntry returns the versions of the entry on a line of a file as it is now, newest first, with
-// those of its sources and of the entries that it replaced. On a line that names the new places
-// of its section's entries, it returns the versions of these entries. The entry is nil if there
-// is neither.
+// OfEntry returns the versions of the entry on a line of a file as it is now, newest first. The
+// versions of its sources and of the entries that it replaced are included. On a line that names
+// the new places of its section's entries, OfEntry returns the versions of these entries. entry
+// is nil if the line has no entry.
 func OfEntry(src Source, path string, line int) (versions []Version, entry *consolidation.Entry, err error) {
 	t := &tracer{Source: src, read: map[string][]page{}, seen: map[place]bool{}}
 	states, err := src.States(path)
@@ -351,7 +355,7 @@ func (t *tracer) back(path string, i int, e consolidation.Entry, by string) {
 // plainText returns an entry's text with plain line ends.
 func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// began notes the origin of an entry of a state that the previous state doesn't have.
+// began notes the origin of an entry that a state has and the previous state doesn't have.
 func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string) {
 	states := t.states(path)
 	s := &states[i]
@@ -391,8 +395,8 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 	}
 }
 
-// asOf returns the newest state of a time or before it whose text is known, else the oldest such
-// state.
+// asOf returns the newest state at or before a time whose text is known. If there is none, it
+// returns the oldest state whose text is known.
 func asOf(states []State, at time.Time) int {
 	out := -1
 	for i := range states {
@@ -430,7 +434,7 @@ func (t *tracer) movedFrom(path string, s *State, e *consolidation.Entry) (q str
 	return "", 0, nil
 }
 
-// find returns the entry that says something, nil if none does.
+// find returns the entry with a key, nil if no entry has it.
 func find(es []consolidation.Entry, key string) *consolidation.Entry {
 	for i := range es {
 		if consolidation.Key(es[i].Plain) == key {
@@ -440,8 +444,8 @@ func find(es []consolidation.Entry, key string) *consolidation.Entry {
 	return nil
 }
 
-// earlier finds the newest state before another one that had an entry, and the state from which
-// it was gone.
+// earlier finds the newest state before state j that had an entry, and the state in which the
+// entry was gone.
 func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *consolidation.Entry) {
 	key := consolidation.Key(e.Plain)
 	for k := before(t.states(path), max(j, 0)); j >= 0 && k >= 0 && key != ""; k = before(t.states(path), k) {
@@ -452,7 +456,7 @@ func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *cons
 	return 0, nil
 }
 
-// gone notes that an entry was removed after one state, and came again in another one.
+// gone notes that an entry was removed after state from, and came back in state to.
 func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	states := t.states(path)
 	for i := from + 1; i < to; i++ {
@@ -464,7 +468,7 @@ func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	}
 }
 
-// took notes that a state lost an entry, and the entry's new place.
+// took notes that a state lost an entry, and the new places of the entry.
 func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string) {
 	v := t.version(path, &t.states(path)[i])
 	v.Event, v.Line, v.EndLine, v.Text, v.Before = EventRemoved, was.StartLine, was.EndLine, was.Text, was.Text
@@ -477,8 +481,8 @@ func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string)
 // movedLine is the line that a pruning leaves in a section that entries left.
 var movedLine = textutil.LazyRegexp(`^<!-- moved to \S+(?:, \S+)* -->$`)
 
-// left notes the entries that left the section of such a line, if the newest state of a file has
-// one there, and that did not come again.
+// left notes the entries that left the section of a moved line, if the newest state of the file
+// has such a line there. It omits entries that came back.
 func (t *tracer) left(path string, line int) bool {
 	states := t.states(path)
 	last := len(states) - 1
@@ -533,7 +537,7 @@ func (t *tracer) movedTo(path string, s *State, was *consolidation.Entry) []stri
 	return out
 }
 
-// replaced follows the entries that an entry of a state says that it supersedes.
+// replaced follows the entries that an entry of a state declares superseded.
 func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 	for _, ref := range e.Supersedes {
 		q, line, isPlace := consolidation.PlaceOf(ref)
@@ -556,8 +560,8 @@ func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 	}
 }
 
-// leastAlike is the least similarity of two versions of one entry, of 1: the share of their words
-// that both have, and something for having the same neighbours.
+// leastAlike is the least similarity of two versions of one entry, between 0 and 1. Similarity is
+// the share of common words, plus a bonus for the same neighbours.
 const leastAlike = .5
 
 // match finds the earlier form of a state's entry in the previous state, nil if there is none.
@@ -605,7 +609,7 @@ func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolid
 	return &older[best]
 }
 
-// alike returns the similarity of an entry of one state and one of the next.
+// alike returns the similarity of an entry of one state and an entry of the next state.
 func alike(older, newer []consolidation.Entry, i, j int) float64 {
 	a, b := &older[i], &newer[j]
 	in := map[string]bool{}
