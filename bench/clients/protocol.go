@@ -151,7 +151,7 @@ func (r *reader) object(ref *jsonschema.Schema, answer bool) *object {
 		f.shape = r.shape(s, answer)
 		f.told = !f.always && s.Default == nil
 		if f.doc = comment(s.Description); f.doc == last {
-			f.doc = "" // the member and its object have the same comment
+			f.doc = "" // the previous member has the same comment
 		} else {
 			last = f.doc
 		}

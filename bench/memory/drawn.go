@@ -16,8 +16,8 @@ import (
 //go:embed testdata/verdicts.jsonl
 var verdictLines []byte
 
-// verdict is a reader's judgment of a curated entry: whether it would help somebody who works
-// there a week later, and why.
+// verdict is a reader's judgment whether a curated entry would help somebody who works in the
+// workspace a week later, and why.
 type verdict struct {
 	// Key is the hash of the entry's words.
 	Key    string `json:"key"`
@@ -38,7 +38,7 @@ func verdicts() (map[string]verdict, error) {
 	return out, sc.Err()
 }
 
-// draw takes n curated entries. It takes the same ones each time from the same entries.
+// draw draws n curated entries. From the same list it always draws the same entries.
 func draw(all []curated, n int) []curated {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b curated) int { return cmp.Compare(a.key(), b.key()) })
@@ -49,7 +49,8 @@ func draw(all []curated, n int) []curated {
 
 func (c *curated) key() string { return consolidation.KeyHash(c.entry.Text) }
 
-// useful counts the drawn entries that have a verdict, and those that the verdict calls useful.
+// useful counts the drawn entries that have a verdict, and the drawn entries that are useful by
+// their verdict.
 func useful(drawn []curated) (judged, good int, err error) {
 	vs, err := verdicts()
 	for i := range drawn {

@@ -17,8 +17,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// askedAfter is the night after which questions are asked, nightsOfLife how many there
-// are.
+// askedAfter is the night after which questions are asked. nightsOfLife is the number of nights.
 const (
 	askedAfter   = 30
 	nightsOfLife = 60
@@ -34,24 +33,24 @@ type curated struct {
 // lived is the result of a workspace's life.
 type lived struct {
 	name string
-	// content is the number of days on which something was worth keeping or a session was held.
-	// some is how many of them had an entry curated.
+	// content is the number of days with a session or a note that was worth keeping. some is the
+	// number of these days of which an entry was curated.
 	content, some int
 	curated       []curated
-	// notes counts the notes in people's logs that are worth keeping, noted those of them that an
-	// entry comes from.
+	// notes counts the notes in people's logs that are worth keeping. noted counts the notes of
+	// these that became an entry.
 	notes, noted int
-	// left are lines that people had in MEMORY.md at the beginning and that it has not at
-	// the end, changed blocks of people's files that are rendered differently.
+	// left holds lines of people that were in MEMORY.md at the beginning and are missing at the
+	// end. changed holds blocks of people's files that are rendered differently.
 	left, changed []string
-	// asked are the entries that there are when questions are asked.
+	// asked holds the entries at the time when questions are asked.
 	asked entries
-	// sessions are those that were held so far.
+	// sessions holds the sessions that were held so far.
 	sessions map[string]bool
 }
 
-// live lives through the nights of a made workspace in a folder, in which the sessions
-// are held one after another, a day of each at a time.
+// live simulates the nights of a made workspace in a folder. The sessions are held one after
+// another, one of their days each day.
 func live(ctx context.Context, name, dir string, sessions []*recorded, nights int) (*lived, error) {
 	l := &lived{name: name, sessions: map[string]bool{}}
 	if err := layOut(name, dir, firstDay.AddDate(0, 0, -3)); err != nil {
@@ -154,8 +153,8 @@ func markdownIn(dir string) (map[string]string, error) {
 	return out, err
 }
 
-// entries are the texts of entries. memory has those of MEMORY.md, topics also those of the files
-// about the state of things, and all also those of logs.
+// entries holds the texts of entries. memory has the entries of MEMORY.md. topics adds the
+// entries of the files about the state of things. all adds the entries of logs too.
 type entries struct{ memory, topics, all []string }
 
 func entriesOf(ctx context.Context, dir string) (out entries, err error) {
@@ -180,7 +179,7 @@ func entriesOf(ctx context.Context, dir string) (out entries, err error) {
 // dated is a note in the log of a day.
 type dated struct{ file, text string }
 
-// noted counts the notes that an entry comes from.
+// noted counts the notes that became an entry.
 func noted(notes []dated, people map[string]string, entries []curated) (n int) {
 	for _, d := range notes {
 		lines := strings.Split(people[d.file], "\n")

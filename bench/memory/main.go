@@ -61,7 +61,7 @@ func run(ctx context.Context, o *options) error {
 	return printTable(o, c, lives, draw(all, 50))
 }
 
-// lifeOf lives through the nights of the made workspaces.
+// lifeOf simulates the nights of the made workspaces.
 func lifeOf(ctx context.Context, o *options) ([]*lived, error) {
 	names, nights := workspaceNames, nightsOfLife
 	if !o.whole {

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// The forms of statements in pairs; their comments say how one is written.
+// The forms of the statements in pairs. The comment of each file says how a form is written.
 var (
 	//go:embed testdata/pairs-open.txt
 	openForms string
@@ -22,7 +22,7 @@ var (
 	sealedForms string
 )
 
-// pair is two statements that contradict each other, or that only look so.
+// pair is two statements that contradict each other, or that only seem to.
 type pair struct {
 	lang, kind    string
 	contradictory bool
@@ -105,9 +105,9 @@ type planted struct {
 	at [2]health.Place
 }
 
-// plant writes the pairs of one language into a workspace: the first statements into
-// MEMORY.md, the second into a topic or the newest log. Progress is told by two logs,
-// which never disagree.
+// plant writes the pairs of one language into a workspace. It writes the two statements of a pair
+// into different files among MEMORY.md, a topic and the newest log. Statements about progress go
+// into two logs, and never contradict each other.
 func plant(ps []pair, lang string) (fstest.MapFS, []planted) {
 	const memory, topic, older, newest = "MEMORY.md", "memory/services.md", "memory/2026-03-10.md", "memory/2026-03-20.md"
 	text := map[string]*strings.Builder{}
@@ -155,11 +155,12 @@ func plant(ps []pair, lang string) (fstest.MapFS, []planted) {
 // other statements.
 type contradictions struct {
 	planted, found, near, alarms int
-	// missed and alarmed say of which kinds.
+	// missed holds the kinds of the contradictions that were not found. alarmed holds the kinds
+	// of the false alarms.
 	missed, alarmed []string
 }
 
-// judgePairs audits workspaces that the pairs are planted in.
+// judgePairs audits workspaces in which the pairs are planted.
 func judgePairs(ctx context.Context, sealed bool) (contradictions, error) {
 	var c contradictions
 	ps, err := pairs(sealed)

@@ -16,8 +16,8 @@ var (
 	sealedQuestions []byte
 )
 
-// question is something that a recorded session answers, which is worth knowing later.
-// It is answered when one entry holds every string of Gold, in any case.
+// question is a question that a recorded session answers and whose answer is worth knowing later.
+// Memory answers it if one entry holds every string of Gold, ignoring case.
 type question struct {
 	Session  string   `json:"session"`
 	Question string   `json:"question"`

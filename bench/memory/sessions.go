@@ -15,24 +15,24 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// bundled is the recorded session of the repository, from its root.
+// bundled is the path of the repository's recorded session, relative to the root.
 const bundled = "testdata/session.jsonl"
 
-// partsPerSession is into how many days a session is cut at most.
+// partsPerSession is the most days into which a session is cut.
 const partsPerSession = 10
 
-// recorded is a session as it is replayed.
+// recorded is a recorded session, ready to be replayed.
 type recorded struct {
 	name string
-	// id is the session's key, so that no two are the same.
+	// id is the session's key, which is different for each session.
 	id, model string
 	msgs      []memkernel.Message
-	// days are the ends of its turns, by the day on which they are observed.
+	// days holds the ends of the session's turns, by the day on which the turns are observed.
 	days [][]int
 }
 
-// load reads a recorded session and cuts it at ends of turns into days of about as many
-// turns each.
+// load reads a recorded session and cuts it into days at ends of turns. Each day has about as
+// many turns as the others.
 func load(path string) (*recorded, error) {
 	s, err := transcript.LoadFile(path, nil)
 	if err != nil {
@@ -54,8 +54,8 @@ func load(path string) (*recorded, error) {
 	return r, nil
 }
 
-// observe hands one day of a session to the kernel, turn by turn as hooks do, and makes
-// it durable at its end. The day's messages are said from ten o'clock on.
+// observe passes one day of a session to the kernel, turn by turn as hooks do, and flushes the
+// session at the end of the day. The day's messages have times from ten o'clock on.
 func (r *recorded) observe(ctx context.Context, k *kernel.Kernel, part int, day time.Time, set func(time.Time)) error {
 	from := 0
 	if part > 0 {

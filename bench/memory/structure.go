@@ -12,8 +12,8 @@ import (
 
 var commonMark = goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList, extension.Strikethrough))
 
-// blocks are the blocks of a text that hold no others, each by the kinds that it is in,
-// as they are rendered, and its text.
+// blocks returns the innermost blocks of a text, in the order in which they are rendered. Each
+// has the kinds of the blocks around it and its text.
 func blocks(src string) []string {
 	var out []string
 	source := []byte(src)
@@ -46,7 +46,7 @@ func blocks(src string) []string {
 }
 
 // changedBlocks returns the blocks of before whose words are still in after, but in another kind
-// of block or another order. Blocks whose words are missing are left out.
+// of block or in another order. Blocks whose words are missing are left out.
 func changedBlocks(before, after string) []string {
 	had, has := blocks(before), blocks(after)
 	same := common(had, has)
@@ -60,7 +60,7 @@ func changedBlocks(before, after string) []string {
 	return out
 }
 
-// common reports which of a are in a longest common subsequence with b.
+// common reports which elements of a are in a longest common subsequence of a and b.
 func common(a, b []string) []bool {
 	long := make([][]int, len(a)+1)
 	for i := range long {
@@ -90,7 +90,7 @@ func common(a, b []string) []bool {
 	return out
 }
 
-// gone returns the lines of before, without blank ones, that after lacks or has less often.
+// gone returns the lines of before that after lacks or has less often. Blank lines do not count.
 func gone(before, after string) []string {
 	has := map[string]int{}
 	for l := range strings.Lines(after) {

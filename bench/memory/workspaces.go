@@ -18,13 +18,13 @@ var made embed.FS
 //go:embed testdata/notes.txt
 var noteLines string
 
-// workspaceNames are the made workspaces, each in the manner of another person.
+// workspaceNames lists the made workspaces, each in the style of a different person.
 var workspaceNames = []string{"onelines", "templates", "vault", "chinese", "journal"}
 
 // firstDay is the first day of every workspace.
 var firstDay = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
-// note is something that was written down of a day; a routine one is not worth keeping.
+// note is a note about a day. A note about routine is not worth keeping.
 type note struct{ lang, kind, text string }
 
 func notes(lang string) (worth, routine []note, err error) {
@@ -62,7 +62,7 @@ func layOut(name, dir string, at time.Time) error {
 	})
 }
 
-// put writes a file as of a time.
+// put writes a file with a modification time.
 func put(file, text string, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -73,8 +73,9 @@ func put(file, text string, at time.Time) error {
 	return os.Chtimes(file, at, at)
 }
 
-// dayOf returns the log of the nth day of a workspace, counted from 0, in its manner, and the
-// notes in it that are worth keeping. Every third day has only routine, every seventh has no log.
+// dayOf returns the log of the nth day of a workspace, counted from 0, in the style of the
+// workspace. worth has the notes in the log that are worth keeping. Every third day has only
+// routine, and every seventh day has no log.
 func dayOf(name string, n int) (log string, worth []note, err error) {
 	lang := "en"
 	if name == "chinese" {
@@ -96,7 +97,7 @@ func dayOf(name string, n int) (log string, worth []note, err error) {
 	return inManner(name, firstDay.AddDate(0, 0, n), of), worth, nil
 }
 
-// inManner writes notes as the keeper of a workspace does.
+// inManner formats notes in the style of a workspace.
 func inManner(name string, day time.Time, of []note) string {
 	date := day.Format(time.DateOnly)
 	var b strings.Builder

@@ -15,7 +15,8 @@ func build(name string, sessions ...string) *builder {
 	return &builder{Workload{Name: name, Sessions: sessions, Pages: []Page{}, Turns: []Turn{}}}
 }
 
-// page adds a private page; tokens are full, compressed, structured, pointer.
+// page adds a private page. tokens are its sizes in full, compressed, structured and as a
+// pointer.
 func (b *builder) page(session, id string, typ pagevm.Type, pin paging.Pin, cost float64, tokens ...int) string {
 	t := paging.Tokens{Full: tokens[0], Compressed: tokens[1], Structured: tokens[2], Pointer: tokens[3]}
 	b.w.Pages = append(b.w.Pages, Page{ID: id, Session: session, Type: typ, Pin: pin, Scope: memkernel.ScopeSession, Tokens: t, RecomputeCost: cost})
@@ -33,8 +34,8 @@ func (b *builder) frame(session string, rules ...int) (plan, constraint string) 
 	return plan, constraint
 }
 
-// evidence adds n pages of tool results. Their recompute costs differ, so that
-// utility has something to choose by.
+// evidence adds n pages of tool results. Their recompute costs differ, so that the pages differ
+// in utility.
 func (b *builder) evidence(session string, n int, tokens ...int) []string {
 	ids := make([]string, n)
 	for i := range ids {

@@ -1,9 +1,9 @@
-// Package paging is the ClawVM paper's evaluation, run on the engine of
-// pagevm/paging: workloads, a runner, and the tables next to the paper's figures.
+// Package paging runs the ClawVM paper's evaluation on the engine of pagevm/paging. It has the
+// workloads, a runner, and tables that show our figures next to the paper's.
 //
-// The paper's workload files are not public. Ours are made by rules, and the rules
-// fix some counts for all sizes of pages and all orders of upgrades. The rules were chosen
-// so that those counts equal the paper's. We call them structural, and a test checks them:
+// The paper's workload files are not public. Ours are made by rules, and the rules fix some
+// counts for all sizes of pages and all orders of upgrades. The rules were chosen so that these
+// counts equal the paper's. These counts are called structural, and a test checks them:
 //
 //	families at any budget, bare baseline: 20 compactions followed by a prompt
 //	  (20 post_compaction_bootstrap), one dirty page at each of them and at each of
@@ -19,23 +19,22 @@
 //	cascade: 4 compactions, 6 + 7 losses of dirty pages, 60 demands: 77, and 7
 //	tasks: one compaction each in 7 of 8 debugging tasks, none elsewhere
 //
-// All other figures are ours: page sizes, and so tokens and every fault that depends on
-// the space left (upgrades without resolver or pins, the practitioner's setup under
-// pressure), hits and thrash. They are printed next to the paper's for comparison and need
-// not be equal. The engine knows neither. An equals sign in the tables marks a structural
-// cell.
+// All other figures are ours: page sizes, and so tokens and every fault that depends on the space
+// left (upgrades without resolver or pins, the practitioner's setup under pressure), hits and
+// thrash. The tables print these figures next to the paper's for comparison, and the two need not
+// be equal. The engine does not know any of these figures. An equals sign in the tables marks a
+// structural cell.
 //
-// The real sessions of the trace-derived runs are not the paper's; trace.go says how they
-// are cut.
+// The recorded sessions of the trace-derived runs are not the paper's. trace.go says how they are
+// cut.
 //
-// The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its
-// own and driven through its public API by a simulated host and model. The observer of
-// pagevm/paging judges its prompts by their words, as it judges those of any other policy.
-// live_faults are the faults that the kernel named in its plans. They are stricter: they
-// count pointers that were followed, and calls that ran again for a result that was only
-// shortened.
+// The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its own and
+// driven through its public API by a simulated host and model. The observer of pagevm/paging
+// judges its prompts by their words, as it judges the prompts of any other policy. live_faults
+// are the faults that the kernel named in its plans. They are stricter: they also count pointers
+// that were followed, and calls that ran again because their result had been shortened.
 //
-// Budgets and page sizes are tokens; in trace-derived workloads, and whenever
-// the kernel plays, one unit is 50 tokens, so that the paper's budget of 300
-// means 15,000. The package never calls a model.
+// Budgets and page sizes are tokens. In trace-derived workloads, and whenever the policy is the
+// kernel, one unit is 50 tokens, so that the paper's budget of 300 means 15,000 tokens. The
+// package never calls a model.
 package paging

@@ -19,8 +19,7 @@ func Families() []*Workload {
 // adversarial returns the three stress tests of Table 9.
 func adversarial() []*Workload { return []*Workload{starvation(), churn(), cascade()} }
 
-// Names lists the workloads that are built in: families, then stress tests, then
-// tasks.
+// Names lists the built-in workloads: families first, then stress tests, then tasks.
 func Names() []string {
 	var out []string
 	for _, w := range builtIn() {
@@ -31,7 +30,7 @@ func Names() []string {
 
 func builtIn() []*Workload { return slices.Concat(Families(), adversarial(), tasks()) }
 
-// ByName returns a workload that is built in.
+// ByName returns a built-in workload.
 func ByName(name string) (*Workload, error) {
 	for _, w := range builtIn() {
 		if w.Name == name {
@@ -41,8 +40,8 @@ func ByName(name string) (*Workload, error) {
 	return nil, fmt.Errorf("no workload %q is built in", name)
 }
 
-// BudgetOf returns the budget that the paper runs a built-in workload at by
-// default: 40 for starvation, else 180, the tightest that is not trivial.
+// BudgetOf returns the paper's default budget for a built-in workload. It is 40 for starvation.
+// For all others it is 180, the tightest budget that is not trivial.
 func BudgetOf(name string) int {
 	if name == "starvation" {
 		return 40
@@ -60,8 +59,8 @@ func BudgetOf(name string) int {
 //	multi-session             48            3       0   36   21
 //	sum                                    20       3  128  100
 
-// evidenceHeavy rotates twelve tool signatures, two a turn once all are known, and
-// looks back at the result of five turns ago; a compaction every eight turns.
+// evidenceHeavy rotates twelve tool signatures, two in each turn once all are known. Each turn
+// looks back at the result from five turns before. Every eight turns there is a compaction.
 func evidenceHeavy() *Workload {
 	b := build("evidence-heavy", "main")
 	plan, rule := b.frame("main", 70, 30)
@@ -83,7 +82,8 @@ func evidenceHeavy() *Workload {
 	return &b.w
 }
 
-// think lets a turn change the plan, and need plan and rule now and then.
+// think makes a turn change the plan. Every third turn demands the plan, and every sixth turn
+// demands the rule too.
 func (t *Turn) think(n int, plan, rule string) {
 	t.Dirty = append(t.Dirty, plan)
 	if n%3 == 1 {
@@ -118,7 +118,7 @@ func interruptionHeavy() *Workload {
 	return &b.w
 }
 
-// lifecycleTorture compacts every three turns, with a dirty page always.
+// lifecycleTorture compacts every three turns, always with a dirty page.
 func lifecycleTorture() *Workload {
 	b := build("lifecycle-torture", "main")
 	plan, rule := b.frame("main", 50, 20)
@@ -178,8 +178,8 @@ func starvation() *Workload {
 }
 
 // churn makes fifty pages of evidence in fifty turns. From the eleventh turn on, each turn looks
-// back at seven of them. Every five turns there is a compaction. The rules are too long to fit
-// next to five results in full.
+// back at seven of these pages. Every five turns there is a compaction. The rules are too long to
+// fit next to five results in full.
 func churn() *Workload {
 	b := build("churn", "main")
 	b.page("main", "main/bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 120, 0, 72, 0)
@@ -199,9 +199,8 @@ func churn() *Workload {
 	return &b.w
 }
 
-// cascade resets nine times in thirty turns and compacts four times. Two of the
-// compactions find a second dirty page, and two resets come when nothing is dirty:
-// 6 + 7 losses.
+// cascade resets nine times in thirty turns and compacts four times. Two of the compactions find
+// a second dirty page, and two resets find no dirty page. That makes 6 + 7 losses.
 func cascade() *Workload {
 	b := build("cascade", "main")
 	plan, _ := b.frame("main", 40, 16)

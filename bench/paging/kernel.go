@@ -19,15 +19,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// kernelPolicy is the policy that is not an engine's: the kernel of this module,
-// opened on an empty workspace and driven through its public API like any host drives
-// it.
+// kernelPolicy is the policy that the engine does not have: the kernel of this module. It is
+// opened on an empty workspace and driven through its public API, as a host would drive it.
 const kernelPolicy = "memkernel"
 
-// Policies lists all policies by name: the engine's, and the kernel.
+// Policies lists the names of all policies: the engine's policies and the kernel.
 func Policies() []string { return append(paging.Policies(), kernelPolicy) }
 
-// kernelModel is counted exactly and here, so that a unit is the same everywhere.
+// kernelModel is a model whose tokens are counted exactly and on this machine, so that a unit is
+// the same everywhere.
 const kernelModel = "gpt-6"
 
 // expand is the tool by which the played model follows a pointer.
@@ -37,12 +37,12 @@ const expand = "memory_get"
 // in the planned prompt. If the prompt has only a pointer to a page, player follows it. If the
 // prompt has nothing, player runs the tool again.
 //
-//   - A unit of tokens is [unitTokens] real ones, in window and pages alike.
+//   - A unit of tokens is [unitTokens] real tokens, in window and pages alike.
 //   - Evidence is the result of a tool call. Constraints, plans and preferences are
-//     pages that the host writes, pinned as the workload pins them; bootstrap pages are
+//     pages that the host writes, pinned as the workload pins them. Bootstrap pages are
 //     the workspace's AGENTS.md.
-//   - A page that a turn makes dirty is written with the turn, as a host does at the
-//     turn's end, and looked up in the journal after the turn's boundary.
+//   - A page that a turn makes dirty is written at the turn's end, as a host does. After
+//     the turn's boundary, player looks the page up in the journal.
 //
 // The kernel gets no demand before it plans, and pins nothing that the workload does not pin.
 type player struct {
@@ -52,19 +52,19 @@ type player struct {
 	talks    map[string]*talk
 	clock    time.Time
 	window   int            // the budget, in real tokens
-	versions map[string]int // of pages that the host wrote, by id
-	live     map[string]int // the kernel's own faults, by code
+	versions map[string]int // versions of the pages that the host wrote, by id
+	live     map[string]int // the faults that the kernel named, by code
 }
 
-// talk is one session as its host has it.
+// talk is the host's state of one session.
 type talk struct {
 	msgs  []memkernel.Message
 	calls map[string][]string // calls with the results that hold a page, by page
 	n     int                 // calls so far
 }
 
-// runKernel runs a workload under the kernel and has its prompts judged on the table
-// and by the observer that every other policy is judged by.
+// runKernel runs a workload under the kernel. The same observer and the same table judge its
+// prompts as for every other policy.
 func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (_ *Result, err error) {
 	if opt.Trace != nil {
 		return nil, fmt.Errorf("policy %s has no trace of the engine's: leave --trace out", p.Name)
@@ -147,8 +147,7 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*playe
 	return pl, nil
 }
 
-// lines returns a text of so many units about a page, each line with a mark of its
-// own.
+// lines returns a text about a page with a size of some units. Each line has a mark of its own.
 func lines(p *Page, part string, units int) []string {
 	var out []string
 	for i := range max(units, 0) * linesPerUnit {
@@ -168,8 +167,8 @@ var filler = []string{
 	"no page leaves while its result is still in flight",
 }
 
-// fields returns the page as the host writes it: the content of its structured
-// form, and the rest.
+// fields returns the page in the form in which the host writes it. main is the content of the
+// structured form, and rest is the rest of the page.
 func fields(p *Page) (main, rest string) {
 	switch p.Type {
 	case pagevm.Constraint:
@@ -184,8 +183,7 @@ func fields(p *Page) (main, rest string) {
 	return "", ""
 }
 
-// owner returns the session that writes a page: a shared one is the first
-// session's.
+// owner returns the session that writes a page. The first session writes shared pages.
 func (pl *player) owner(p *Page) string {
 	if p.Session == "" {
 		return pl.w.Sessions[0]
@@ -193,7 +191,7 @@ func (pl *player) owner(p *Page) string {
 	return p.Session
 }
 
-// write puts a page that is no tool's result and no file into the journal.
+// write writes a page into the journal. It skips pages that are results of tools or files.
 func (pl *player) write(ctx context.Context, p *Page) error {
 	updates := pl.updates(p)
 	if updates == nil {
@@ -206,8 +204,7 @@ func (pl *player) write(ctx context.Context, p *Page) error {
 	return err
 }
 
-// updates returns the next version of a page, nil for one that the host does not
-// write.
+// updates returns the next version of a page, or nil if the host does not write the page.
 func (pl *player) updates(p *Page) []journal.Update {
 	main, rest := fields(p)
 	if main == "" {
@@ -235,8 +232,8 @@ func (pl *player) updates(p *Page) []journal.Update {
 	return out
 }
 
-// turn plays one turn: it plans the prompt, reads how each page is in it, answers as the
-// model would, and passes the turn's boundaries.
+// turn plays one turn. It plans the prompt, finds the level of each page in the prompt, answers
+// as the model would, and passes the turn's boundaries.
 func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, error) {
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
@@ -277,8 +274,8 @@ func (s *talk) add(role memkernel.Role, at time.Time, parts ...memkernel.Part) {
 	s.msgs = append(s.msgs, memkernel.Message{Key: fmt.Sprintf("m%d-%d", at.Unix(), len(s.msgs)), Role: role, Parts: parts, Time: at})
 }
 
-// levels reads the level at which the prompt shows each page: from the page's own words, or from
-// its handle if only that is left.
+// levels returns the level at which the prompt shows each page. It finds the level from the
+// page's words, or from the page's handle if the prompt has only the handle.
 func (pl *player) levels(s *talk, plan *api.ContextPlan) map[string]pagevm.Level {
 	text := promptText(plan)
 	reduced := map[string]api.Reduced{}
@@ -306,7 +303,7 @@ func (pl *player) levels(s *talk, plan *api.ContextPlan) map[string]pagevm.Level
 	return out
 }
 
-// written returns how the words of a page appear in a text.
+// written returns the level at which a text shows the words of a page.
 func written(p *Page, text string) pagevm.Level {
 	has := func(part string, units int) bool {
 		for _, l := range lines(p, part, units) {
@@ -345,8 +342,9 @@ func promptText(plan *api.ContextPlan) string {
 	return b.String()
 }
 
-// answer plays the model's turn: the calls of the workload, a call of the resolver for each page
-// that the prompt only points to, and the tool again for each page that it lacks.
+// answer plays the model's turn. It makes the calls of the workload, and calls the resolver for
+// each page that the prompt only points to. For each page that the prompt lacks, it runs the
+// page's tool again.
 func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level) {
 	var calls, results []memkernel.Part
 	run := func(name, id string, input map[string]string) {
@@ -391,7 +389,7 @@ func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *ap
 	if plan != nil {
 		turn.PlanID = plan.ID
 	}
-	var shared []*Page // a turn writes private pages alone
+	var shared []*Page // a turn writes only private pages
 	for _, id := range t.Dirty {
 		if p := pl.pages[id]; p.Type == pagevm.Preference {
 			shared = append(shared, p)

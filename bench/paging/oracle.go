@@ -2,18 +2,17 @@ package paging
 
 import "github.com/memkernel/memkernel/pagevm/paging"
 
-// foresight gives an oracle the remaining demands of its session. It is called turn by turn, and
-// indexes a whole run once: otherwise the unlimited horizon would count the rest of the run at
-// every turn.
+// foresight gives an oracle the remaining demands of its session. It indexes a whole run once.
+// Otherwise the unlimited horizon would count the rest of the run at every turn.
 type foresight struct {
 	horizon int
 	turns   map[string][]int // a session's turns
-	played  map[string]int   // how many of them are past
+	played  map[string]int   // how many of a session's turns are past
 	left    map[string]*tally
 	future  []paging.Future // the last answer, reused
 }
 
-// tally counts demands per page, in the order of their first one.
+// tally counts demands per page, in the order of the pages' first demands.
 type tally struct {
 	order []string
 	n     map[string]int
@@ -43,7 +42,7 @@ func newForesight(turns []paging.Turn, horizon int) *foresight {
 	return f
 }
 
-// from returns the future after turn i. Callers must ask for turns in order.
+// from returns the future after turn i. Callers must call it for the turns in order.
 func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
 	s := turns[i].Session
 	f.played[s]++

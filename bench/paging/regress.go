@@ -9,14 +9,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// regression is one of the six Tier-1 scenarios of Table 3: a known failure, which must be seen
-// with its code.
+// regression is one of the six Tier-1 scenarios of Table 3. Each scenario is a known failure that
+// must be reported with its code.
 type regression struct {
 	Name string
-	// Code is the fault or rejection that the scenario must raise, Cause its reason.
+	// Code is the fault or rejection that the scenario must raise. Cause is its reason.
 	Code, Cause string
 	policy      string
-	without     func(*paging.Knobs) // without takes the policy's feature away
+	without     func(*paging.Knobs) // takes the policy's feature away
 	workload    func() *Workload
 }
 
@@ -77,8 +77,8 @@ func dirtyReset() *Workload {
 	return &b.w
 }
 
-// thresholdJump has a flush before the first compaction and none before the second, because the
-// context grew past both thresholds at once.
+// thresholdJump has a flush before the first compaction and no flush before the second, because
+// the context grew past both thresholds at once.
 func thresholdJump() *Workload {
 	b := build("threshold-jump", "main")
 	plan, _ := b.frame("main", 60, 24)
@@ -99,7 +99,7 @@ func deniedRecall() *Workload {
 	return &b.w
 }
 
-// twoWriters change one shared page on the same version.
+// twoWriters makes two sessions change the same version of one shared page.
 func twoWriters() *Workload {
 	b := build("two-writers", "a", "b")
 	id := b.page("", "shared", pagevm.Preference, paging.PinNone, 1, 14, 9, 5, 2)

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Options are how a workload is run. Zero values mean the defaults.
+// Options are the options of a run. Zero values mean the defaults.
 type Options struct {
-	// NoOracle leaves the oracle gap out, which costs two more runs.
+	// NoOracle leaves out the oracle gap, which would take two more runs.
 	NoOracle bool
 	// Faults keeps every fault in the result.
 	Faults bool
@@ -19,15 +19,15 @@ type Options struct {
 	Trace io.Writer
 }
 
-// Result is one workload under one policy and budget.
+// Result is the result of one workload under one policy and budget.
 type Result struct {
 	Workload string `json:"workload"`
 	Policy   string `json:"policy"`
 	Budget   int    `json:"budget"`
 	Turns    int    `json:"turns"`
-	// ExplicitFaults counts all faults but pinned misses.
+	// ExplicitFaults counts all faults except pinned misses.
 	ExplicitFaults int `json:"explicit_faults"`
-	// Faults are counted by code; all codes are there.
+	// Faults has the number of faults by code. It has every code.
 	Faults map[paging.Code]int `json:"faults"`
 	// BudgetInsufficient counts the faults that no policy could have prevented, and
 	// Over is the most tokens that were missing for pinned pages in any turn.
@@ -48,11 +48,11 @@ type Result struct {
 	Rejected      map[string]int `json:"rejected"`
 	Tokens        int64          `json:"tokens"`
 	TokensPerTurn float64        `json:"tokens_per_turn"`
-	// MinimumFits reports whether the minimum set fitted in every turn.
+	// MinimumFits reports whether the minimum set of pages fitted in every turn.
 	MinimumFits bool           `json:"minimum_fits"`
 	Events      []paging.Fault `json:"fault_events,omitempty"`
-	// Live are the faults that the kernel itself named in its plans, by code; nil for
-	// the policies of the engine.
+	// Live has the number of faults that the kernel itself named in its plans, by code. It is nil
+	// for the policies of the engine.
 	Live map[string]int `json:"live_faults,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func Run(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Opti
 	return r, nil
 }
 
-// stepper is an engine, or one that is traced.
+// stepper is an engine, or a traced engine.
 type stepper interface {
 	Add(paging.Page) error
 	Step(*paging.Turn) (*paging.Outcome, error)
@@ -165,11 +165,11 @@ func (r *Result) sum(t paging.Totals) {
 	}
 }
 
-// script is a workload made ready for the engine. It is played once, in order.
+// script is a workload that is prepared for the engine. It is played once, in order.
 type script struct {
 	first []paging.Page
 	turns []paging.Turn
-	sight *foresight // nil but for an oracle
+	sight *foresight // nil unless the policy is an oracle
 }
 
 // turn returns the next turn to play, with the future that an oracle may know.
@@ -180,7 +180,8 @@ func (sc *script) turn(i int) *paging.Turn {
 	return &sc.turns[i]
 }
 
-// newScript decides when each page is created, and gives an oracle the future.
+// newScript decides when each page is created. If the policy is an oracle, newScript gives it the
+// future.
 func newScript(w *Workload, p paging.Policy) *script {
 	sc := &script{turns: make([]paging.Turn, len(w.Turns))}
 	later := map[string]*Page{}
@@ -207,7 +208,7 @@ func newScript(w *Workload, p paging.Policy) *script {
 	return sc
 }
 
-// arrivals lets the pages arrive that a turn names for the first time.
+// arrivals makes the pages arrive that a turn names for the first time.
 func (sc *script) arrivals(t *paging.Turn, later map[string]*Page) {
 	arrive := func(id string) {
 		if p := later[id]; p != nil {

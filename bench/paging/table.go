@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says how a cell gets its value.
+// Kind is the reason why a cell has its value.
 type Kind string
 
 // The kinds of cells.
 const (
-	// Structural cells follow from the rules of our workloads, which were chosen for it. No size
-	// of a page and no order of upgrades changes them.
+	// Structural cells follow from the rules of our workloads, which were chosen to give the
+	// paper's figures. The sizes of pages and the order of upgrades do not change them.
 	Structural Kind = "structural"
-	// Shaped cells come out because the sizes of pages were chosen for it.
+	// Shaped cells have the paper's figures because the sizes of pages were chosen to give them.
 	Shaped Kind = "shaped"
-	// Ours: measured on workloads of our own, to be compared with the paper's.
+	// Ours marks figures that were measured on workloads of our own.
 	Ours Kind = "ours"
 )
 
-// Cell is our figure with the paper's.
+// Cell is our figure and the paper's.
 type Cell struct {
 	Ours float64 `json:"ours"`
 	// Paper is nil if the paper has no figure.
@@ -46,10 +46,10 @@ type Table struct {
 	digits []int
 }
 
-// cell pairs a figure with the paper's.
+// cell returns a cell with our figure and the paper's.
 func cell(kind Kind, ours, paper float64) Cell { return Cell{Ours: ours, Paper: &paper, Kind: kind} }
 
-// alone returns a figure that the paper does not have.
+// alone returns a cell with a figure that the paper does not have.
 func alone(ours float64) Cell { return Cell{Ours: ours, Kind: Ours} }
 
 func (t *Table) row(label string, cells ...Cell) {
@@ -59,8 +59,9 @@ func (t *Table) row(label string, cells ...Cell) {
 // columnWidth leaves room for labels of up to 17 columns next to four columns of figures.
 const columnWidth = 15
 
-// Text draws the table for a terminal of 80 columns: our figures, each followed by the paper's in
-// brackets. An equals sign marks a structural cell, a tilde a shaped one.
+// Text formats the table for a terminal of 80 columns. Each of our figures is followed by the
+// paper's figure in brackets. An equals sign marks a structural cell, and a tilde marks a shaped
+// cell.
 func (t *Table) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", t.Name, t.Title)

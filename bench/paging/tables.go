@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Tables runs the paper's evaluation but for the trace-derived part, and returns
-// its tables in order: 3 to 9, LRU, and the weight sweep.
+// Tables runs the paper's evaluation without the trace-derived part. It returns the tables in
+// order: 3 to 9, LRU, and the weight sweep.
 func Tables(ctx context.Context) ([]*Table, error) {
 	var out []*Table
 	for _, make := range []func(context.Context) (*Table, error){table3, table4, table5, table6, lru, sweep, table7, table8, table9} {
@@ -45,7 +45,7 @@ func (s *Sum) add(r *Result) {
 	}
 }
 
-// mean returns a sum over the number of runs.
+// mean returns a sum divided by the number of runs.
 func (s *Sum) mean(v float64) float64 { return v / float64(max(s.Runs, 1)) }
 
 // sumOf runs workloads under a policy at budgets.
@@ -70,7 +70,7 @@ func sumByName(ctx context.Context, ws []*Workload, policy string, budgets ...in
 	return sumOf(ctx, ws, p, budgets...)
 }
 
-// table3 runs the regressions; 1 means one that raises its code.
+// table3 runs the regressions. A figure of 1 means that the regression raises its code.
 func table3(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 3", Title: "Tier-1 regressions, raised with their code", Columns: []string{"passes"}}
 	for _, g := range regressions() {
@@ -104,8 +104,8 @@ func table4(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// variant is a policy with a knob turned, with the paper's figures: bootstrap,
-// flush, duplicate and refetch, total.
+// variant is a policy with one setting changed, with the paper's figures: bootstrap, flush,
+// duplicate and refetch, total.
 type variant struct {
 	name  string
 	turn  func(*paging.Policy)
@@ -153,7 +153,7 @@ func upgradeBy(u paging.Upgrade) func(*paging.Policy) {
 	return func(p *paging.Policy) { p.Upgrade, p.Weights = u, u.Weights() }
 }
 
-// table5 switches single features on in the bare baseline.
+// table5 adds single features to the bare baseline.
 func table5(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 5", Title: "additive ablation at budget 180, summed over 4 families"}
 	t, err := ablate(ctx, t, "retrieval", []variant{
@@ -170,7 +170,7 @@ func table5(ctx context.Context) (*Table, error) {
 	return ablate(ctx, t, "clawvm", []variant{{"clawvm", nil, allStructural, [4]float64{}}})
 }
 
-// table6 takes single features out of ClawVM.
+// table6 removes single features from ClawVM.
 func table6(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 6", Title: "subtractive ablation at budget 180, summed over 4 families"}
 	return ablate(ctx, t, "clawvm", []variant{
@@ -184,7 +184,7 @@ func table6(ctx context.Context) (*Table, error) {
 	})
 }
 
-// lru compares recency order with utility, budgets 120 to 300.
+// lru compares recency order with utility order, at budgets 120 to 300.
 func lru(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "LRU", Title: "ClawVM with pure recency order, budgets 120 to 300", Columns: []string{"explicit", "thrash"}, digits: []int{0, 3}}
 	for _, p := range []string{"lru", "clawvm"} {
@@ -220,8 +220,8 @@ func sweep(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// sweeps are the values that each weight takes. The paper gives the ranges; the steps within them
-// are ours. The defaults occur once, as a row of their own.
+// sweeps holds the values that each weight takes. The paper gives the ranges, and the steps
+// within them are ours. The default weights have one row of their own.
 var sweeps = []struct {
 	name   string
 	values []float64

@@ -7,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// KernelTable is the kernel itself in the same workloads (see kernelPolicy): families at
-// all budgets, the stress tests, and the tasks. It is told no demand before it plans, and
-// its figures are compared with none of the paper's.
+// KernelTable returns the figures of the kernel itself in the same workloads (see kernelPolicy):
+// families at all budgets, the stress tests, and the tasks. The kernel does not know a demand
+// before it plans. Its figures are not compared with the paper's.
 func KernelTable(ctx context.Context) (*Table, error) {
 	t := &Table{Name: kernelPolicy, Title: "the kernel, driven through its public calls; sums over all runs",
 		Columns: []string{"runs", "without fault", "explicit", "pinned"},

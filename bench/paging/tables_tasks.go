@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table7 counts tasks without explicit fault by kind.
+// table7 counts the tasks without an explicit fault, by kind.
 func table7(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 7", Title: "tasks without explicit fault, by kind", Columns: []string{"hybrid 180", "hybrid 300", "clawvm 180", "clawvm 300"},
 		Note: "Which tasks are compacted is a rule of ours; that rules then do not fit at\n180 and do at 300 is a matter of sizes."}
@@ -43,8 +43,8 @@ func tasksOf(kind string) (some []*Workload) {
 var taskRuns = []struct {
 	policy string
 	budget int
-	// The paper's success in percent, faults and tokens per task, thrash, and median
-	// decision in microseconds.
+	// paper has the paper's success in percent, faults and tokens per task, thrash, and median
+	// time of a decision in microseconds.
 	paper [5]float64
 }{
 	{"comp-hybrid", 180, [5]float64{76.7, 0.23, 1607, 1.36, 170}},
@@ -72,8 +72,8 @@ func table8(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// table9 runs the stress tests. Pinned misses count in addition to the explicit faults, as in the
-// paper's total.
+// table9 runs the stress tests. Its totals count pinned misses in addition to the explicit
+// faults, as the paper's totals do.
 func table9(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 9", Title: "stress tests: explicit faults and pinned misses", Columns: []string{"bootstrap", "pinned", "flush", "dup+refetch"},
 		Note: "All pinned misses are marked budget_insufficient."}

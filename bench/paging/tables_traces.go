@@ -10,8 +10,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Table10 runs trace-derived workloads at the given lengths, 0 for the whole session. With
-// kernel, the kernel is among the policies. A session counts at a length only if it is that long.
+// Table10 runs trace-derived workloads at the given lengths. A length of 0 means the whole
+// session. If kernel is set, the kernel is among the policies. A session counts at a length only
+// if it is that long.
 func Table10(ctx context.Context, sessions []*transcript.Session, kernel bool, lengths ...int) (*Table, error) {
 	t := &Table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), traceBudget),
 		Columns: []string{"median", "lowest", "highest", "thrash"}, digits: []int{0, 0, 0, 3}}
@@ -63,8 +64,8 @@ func traces(sessions []*transcript.Session, turns int) (out []*Workload) {
 	return out
 }
 
-// spread is median (the upper one of an even number), lowest, highest and mean thrash
-// of runs.
+// spread returns the median, the lowest, the highest and the mean thrash of runs. For an even
+// number of runs it uses the upper median.
 func spread(rs []*Result, paper *[4]float64) []Cell {
 	ours := [4]float64{}
 	if n := len(rs); n > 0 {

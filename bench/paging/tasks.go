@@ -6,18 +6,18 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// kinds of tasks, how many there are and how their turns run.
+// kinds lists the kinds of tasks, how many tasks each kind has and how their turns run.
 var kinds = []struct {
 	name     string
 	n        int
 	evidence int // pages of evidence
-	compacts int // so many of them are compacted on the way
+	compacts int // how many of these tasks are compacted on the way
 }{
 	{"coding", 9, 4, 0}, {"debugging", 8, 9, 7}, {"writing", 2, 3, 0}, {"ops", 11, 5, 0},
 }
 
-// tasks are thirty short tasks of 5 to 14 turns. Debugging tasks gather more
-// evidence than the others, and all but one are compacted on the way.
+// tasks returns thirty short tasks of 5 to 14 turns. Debugging tasks gather more evidence than
+// the other tasks, and all debugging tasks except one are compacted on the way.
 func tasks() []*Workload {
 	var out []*Workload
 	for _, k := range kinds {
@@ -28,7 +28,8 @@ func tasks() []*Workload {
 	return out
 }
 
-// task looks at its evidence, then repeats its calls and demands the same evidence.
+// task makes a task that looks at its evidence, and then repeats its calls and demands the same
+// evidence.
 func task(kind string, i, evidence int, compacts bool) *Workload {
 	b := build(fmt.Sprintf("%s-%02d", kind, i+1), "main")
 	plan, rule := b.frame("main", 60, 24)

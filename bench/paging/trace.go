@@ -13,11 +13,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// unitTokens is the size of a token unit of trace-derived workloads: the cost of a pointer in a
-// real prompt. The paper's budget of 300 is then 15,000 tokens.
+// unitTokens is the number of tokens in a unit of trace-derived workloads. It is the cost of a
+// pointer in a real prompt. With it, the paper's budget of 300 is 15,000 tokens.
 const unitTokens = 50
 
-// bytesPerToken turns sizes of texts into tokens; good enough for comparing
+// bytesPerToken converts sizes of texts into tokens. The estimate is good enough to compare
 // policies on equal terms.
 const bytesPerToken = 4
 
@@ -79,8 +79,8 @@ type tracer struct {
 	edits map[string]int    // edits of a file so far
 }
 
-// compaction strikes at the end of the turn before. Hosts write it as a mark and a
-// summary; that is one.
+// compaction adds a compaction at the end of the previous turn. Hosts record a compaction as a
+// mark and a summary, which together count as one.
 func (t *tracer) compaction() {
 	if n := len(t.w.Turns); n > 0 {
 		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, paging.EventCompaction) {
@@ -96,7 +96,7 @@ func (t *tracer) end() *Workload {
 	return &t.w
 }
 
-// model reads one call of the model with the tools that it ran.
+// model reads one call of the model, with the tools that the call ran.
 func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
 	turn := t.turn("main")
 	for i := range m.Parts {
@@ -109,10 +109,11 @@ func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
 	}
 }
 
-// shortestName is the length from which a file's base name counts as naming it.
+// shortestName is the length from which a file's base name in a text counts as a mention of the
+// file.
 const shortestName = 6
 
-// mention demands the pages of the files that a text names.
+// mention makes a turn demand the pages of the files that a text names.
 func (t *tracer) mention(turn *Turn, text string) {
 	if text == "" {
 		return

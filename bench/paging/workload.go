@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Workload is a recorded or made-up demand on an agent's memory: pages, and turns that
-// need, make and change them. Its file is one JSON document, such as testdata/morning.json.
+// Workload is a recorded or made-up demand on an agent's memory. It has pages, and turns that
+// need, make and change pages. Its file is one JSON document, such as testdata/morning.json.
 type Workload struct {
 	Name     string   `json:"name"`
 	Sessions []string `json:"sessions"`
@@ -23,8 +23,9 @@ type Workload struct {
 	Turns    []Turn   `json:"turns"`
 }
 
-// Page is a page of a workload. A page that a tool call names exists from the first such
-// call on, any other from the start. Pin and Scope may be left out: none, and session.
+// Page is a page of a workload. A page that a tool call names exists from the first such call on.
+// Any other page exists from the start. Pin and Scope are optional, and their defaults are none
+// and session.
 type Page struct {
 	ID            string          `json:"id"`
 	Session       string          `json:"session"`
@@ -39,12 +40,13 @@ type Page struct {
 // Fields are the optional fields of a page in addition to its costs. Unknown members are the
 // author's own.
 type Fields struct {
-	// Version of the content when the run begins.
+	// Version is the version of the content when the run begins.
 	Version int `json:"version,omitempty"`
-	// Supersedes names an older page, Group pages that exclude each other.
+	// Supersedes names an older page that this page replaces. Group names a group of pages that
+	// exclude each other.
 	Supersedes string `json:"supersedes,omitempty"`
 	Group      string `json:"group,omitempty"`
-	// DerivedFrom are the pages that this one was made of.
+	// DerivedFrom lists the pages from which this page was made.
 	DerivedFrom []string `json:"derived_from,omitempty"`
 }
 
@@ -52,26 +54,26 @@ type Fields struct {
 type Turn struct {
 	Turn    int    `json:"turn"`
 	Session string `json:"session"`
-	// Demand names pages that the call needs, Dirty pages that it changes.
+	// Demand names pages that the call needs. Dirty names pages that the call changes.
 	Demand []string `json:"demand,omitempty"`
-	// Calls are the tool calls that it runs; equal calls have equal signatures.
+	// Calls are the tool calls that the turn runs. Equal calls have equal signatures.
 	Calls []paging.Call `json:"tool_calls,omitempty"`
 	Dirty []string      `json:"dirty,omitempty"`
-	// Begin and End name pages of work in flight, such as a running tool call. They are
-	// neither evicted nor lowered between the two.
+	// Begin and End name pages of work in flight, such as a running tool call. The pages are
+	// neither evicted nor lowered between their Begin and their End.
 	Begin []string `json:"begin,omitempty"`
 	End   []string `json:"end,omitempty"`
 	// Events happen after the call, in order.
 	Events []paging.Event `json:"events,omitempty"`
-	// Recall are lookups in memory with their outcome.
+	// Recall has lookups in memory with their outcomes.
 	Recall []paging.Recall `json:"recall,omitempty"`
 }
 
 // maxWorkload is the largest workload file that is read, in bytes.
 const maxWorkload = 256 << 20
 
-// Read reads and checks a workload. name is in errors. An unknown member is an
-// error (but for those of fields), as is anything that can't be run.
+// Read reads and checks a workload. Errors quote name. An unknown member is an error, except in a
+// page's fields. A workload that can't be run is an error too.
 func Read(r io.Reader, name string) (*Workload, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxWorkload+1))
 	switch {
@@ -115,13 +117,13 @@ func lineOf(data []byte, err error) string {
 	return fmt.Sprintf(", line %d", 1+bytes.Count(data[:at], []byte("\n")))
 }
 
-// UnmarshalJSON takes the members that are known and leaves the others alone.
+// UnmarshalJSON reads the known members and ignores the others.
 func (f *Fields) UnmarshalJSON(b []byte) error {
 	type plain Fields
 	return json.Unmarshal(b, (*plain)(f))
 }
 
-// check returns the fault of a workload, nil if it can be run.
+// check returns the fault of a workload, or nil if the workload can be run.
 func (w *Workload) check() error {
 	if len(w.Sessions) == 0 {
 		return errors.New(`it names no session: list them in "sessions"`)
@@ -154,7 +156,7 @@ func (w *Workload) checkPage(p *Page) error {
 	return nil
 }
 
-// page returns the page as the engine takes it.
+// page returns the page in the engine's form.
 func (p *Page) page() paging.Page {
 	out := paging.Page{ID: p.ID, Type: p.Type, Scope: p.Scope, Session: p.Session, Pin: p.Pin, Tokens: p.Tokens, RecomputeCost: p.RecomputeCost}
 	if out.Pin == "" {
@@ -170,7 +172,7 @@ func (p *Page) page() paging.Page {
 	return out
 }
 
-// links returns the pages that a page comes from.
+// links returns the pages that a page supersedes or was made from.
 func (p *Page) links() []string {
 	if p.Fields == nil {
 		return nil
@@ -182,7 +184,8 @@ func (p *Page) links() []string {
 	return out
 }
 
-// checkLinks refuses links to nowhere, circles, and versions out of order.
+// checkLinks returns an error for links to missing pages, for cycles, and for versions out of
+// order.
 func checkLinks(pages map[string]*Page, all []Page) error {
 	for i := range all {
 		p := &all[i]
@@ -205,7 +208,7 @@ func checkLinks(pages map[string]*Page, all []Page) error {
 	return nil
 }
 
-// follow walks a page's links and returns a circle if it meets one.
+// follow walks a page's links and returns a cycle if it finds one.
 func follow(pages map[string]*Page, id string, path []string, done map[string]bool) []string {
 	if at := slices.Index(path, id); at >= 0 {
 		return append(slices.Clone(path[at:]), id)
@@ -225,7 +228,7 @@ func follow(pages map[string]*Page, id string, path []string, done map[string]bo
 
 func (w *Workload) checkTurns(pages map[string]*Page) error {
 	last := 0
-	flying := map[string]string{} // page in flight to its session
+	flying := map[string]string{} // maps a page in flight to its session
 	for i := range w.Turns {
 		t := &w.Turns[i]
 		switch {
@@ -246,9 +249,9 @@ func (w *Workload) checkTurns(pages map[string]*Page) error {
 	return nil
 }
 
-// checkFlight checks the work in flight: a piece of work must begin once before it ends, in one
-// session. The work that a turn begins counts before the work that it ends, so one turn may hold
-// both ends of a piece of work.
+// checkFlight checks the work in flight. A piece of work must begin once, and must end later in
+// the same session. The work that a turn begins counts before the work that it ends, so one turn
+// may hold both ends of a piece of work.
 func checkFlight(t *Turn, flying map[string]string) error {
 	for _, id := range t.Begin {
 		if s, ok := flying[id]; ok {

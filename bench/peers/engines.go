@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// now is when memkernel is asked: a later day would age all notes alike.
+// now is the time of the questions to memkernel. A later day would age all notes alike.
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 type kernelSearch struct {
@@ -41,7 +41,7 @@ func openKernel(ctx context.Context, dir string, _ map[string][]string) (searche
 }
 
 func (k kernelSearch) ask(ctx context.Context, question string) ([]hit, error) {
-	r, err := k.Search(ctx, api.SearchRequest{Query: question, Private: true, MaxResults: asked, Lines: true, Now: now}) // a peer has no places
+	r, err := k.Search(ctx, api.SearchRequest{Query: question, Private: true, MaxResults: asked, Lines: true, Now: now}) // lines, because a peer has no places
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s bleveSearch) ask(ctx context.Context, question string) ([]hit, error) {
 	var out []hit
 	for _, d := range r.Hits {
 		path, line, _ := strings.Cut(d.ID, "#")
-		n, _ := strconv.Atoi(line) // written as a number
+		n, _ := strconv.Atoi(line) // the engine wrote line as a number
 		out = append(out, hit{path, n, n})
 	}
 	return out, nil

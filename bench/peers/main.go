@@ -1,5 +1,5 @@
-// Command peers puts the same questions, on the same files, to memkernel and to other
-// search engines in this process, and prints one table.
+// Command peers asks memkernel and other search engines the same questions about the same files,
+// and prints one table. All engines run in this process.
 //
 //	peers -set DIR,DIR... [-questions 20] [-chunks 10000]
 //
@@ -45,13 +45,13 @@ import (
 // peer is an engine to compare with.
 type peer struct {
 	name string
-	// open indexes the Markdown files of a folder; files has their lines by path.
+	// open indexes the Markdown files of a folder. files has the lines of these files, by path.
 	open func(ctx context.Context, dir string, files map[string][]string) (searcher, error)
 }
 
 var peers = []peer{{"memkernel", openKernel}, {"fts5 (modernc)", openFTS5}, {"bleve v2.6.1", openBleve}}
 
-// searcher answers questions on one folder.
+// searcher answers questions about one folder.
 type searcher interface {
 	ask(ctx context.Context, question string) ([]hit, error)
 	Close() error
@@ -79,7 +79,7 @@ func main() {
 	}
 }
 
-// set is a question set with the lines of its files.
+// set is a set of questions with the lines of its files.
 type set struct {
 	relevance.Set
 	files map[string][]string
@@ -153,7 +153,8 @@ type row struct {
 	times              []time.Duration
 }
 
-// measure adds the answers to a set's questions. Two questions are asked before the clock starts.
+// measure adds the answers to a set's questions. Two questions are asked before the time is
+// measured.
 func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row) error {
 	began := time.Now()
 	x, err := p.open(ctx, s.Dir, s.files)
@@ -163,7 +164,7 @@ func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row
 	defer x.Close()
 	r.index += time.Since(began).Seconds()
 	for _, q := range s.Questions[:min(2, len(s.Questions))] {
-		x.ask(ctx, q.Text) // an error comes again in the measured run
+		x.ask(ctx, q.Text) // an error occurs again in the measured run
 	}
 	for _, q := range s.Questions {
 		began := time.Now()
@@ -184,7 +185,7 @@ func (p peer) measure(ctx context.Context, s set, count func(string) int, r *row
 	return nil
 }
 
-// median is in milliseconds.
+// median returns the median of ds in milliseconds.
 func median(ds []time.Duration) float64 {
 	if len(ds) == 0 {
 		return 0
@@ -193,7 +194,7 @@ func median(ds []time.Duration) float64 {
 	return float64(ds[len(ds)/2].Microseconds()) / 1000
 }
 
-// texts makes hits with the text of their lines.
+// texts returns hits with the texts of their lines.
 func (s *set) texts(hits []hit) []retrieval.Hit {
 	var out []retrieval.Hit
 	for _, h := range hits {
@@ -223,14 +224,15 @@ func lines(dir string) (map[string][]string, error) {
 	return out, err
 }
 
-// A file of the large corpus has so many chunks, a chunk about so many bytes.
+// The number of chunks in a file of the large corpus, and the approximate number of bytes in a
+// chunk.
 const (
 	fileChunks = 10
 	chunkBytes = 1600
 )
 
-// shuffled writes files of so many chunks, made of all sets' lines in random order,
-// which is the same each time.
+// shuffled writes files with a number of chunks. The files have the lines of all sets in random
+// order, which is the same each time.
 func shuffled(dir string, sets []set, chunks int) error {
 	var all []string
 	for _, s := range sets {

@@ -33,12 +33,13 @@ type host struct {
 	window, reserve int
 	resolver        string
 	private         bool
-	// Every so many calls; 0 is never.
+	// Each of these fields is a number of calls after which something happens. 0 means never.
 	observe, peek, refuse, compact, boundary, reopen int
 }
 
-// hosts together cover the conditions of a plan: growth, cuts on a warm, a cold and a full
-// prompt, rewrites by the host, refusals, compactions on demand and restarts.
+// hosts lists hosts that together cover the conditions of a plan. These are growth, cuts on a
+// warm, a cold and a full prompt, rewrites by the host, refusals, compactions on demand and
+// restarts.
 var hosts = []host{
 	{name: "whole", window: 200_000, resolver: "memory_get", private: true, observe: 1, view: transcript.Full},
 	{name: "tight", window: 70_000, reserve: 8_000, view: transcript.Host, reopen: 41},
@@ -91,7 +92,7 @@ type runner struct {
 	out       io.Writer
 	name, dir string
 	k         *kernel.Kernel
-	now       time.Time // of the call
+	now       time.Time // the time of the call
 }
 
 func (r *runner) open(ctx context.Context) (err error) {
@@ -104,10 +105,10 @@ func (r *runner) open(ctx context.Context) (err error) {
 	return err
 }
 
-// due reports whether something that happens every so many calls happens at n.
+// due reports whether something that happens once in every calls happens at call n.
 func due(every, n int) bool { return every > 0 && n%every == every-1 }
 
-// call does the host's work for one call. An error becomes part of the decision.
+// call does the host's work for one call. The decision that is hashed includes an error.
 func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memkernel.Message) {
 	answer := &msgs[c.Index]
 	before, after := msgs[:c.Index:c.Index], msgs[:c.Index+1:c.Index+1]
@@ -142,7 +143,7 @@ func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memk
 	}
 }
 
-// passed goes past a boundary and writes the line of its result.
+// passed passes a boundary and writes the line of its result.
 func (r *runner) passed(n int, what string, at api.Boundary, f func(context.Context, api.Boundary) (*api.Passed, error)) {
 	p, err := f(context.Background(), at)
 	if p != nil {
@@ -151,7 +152,7 @@ func (r *runner) passed(n int, what string, at api.Boundary, f func(context.Cont
 	r.line(n, what, "decision", decision(p, err))
 }
 
-// planned plans and writes the lines of body and decision.
+// planned plans a call and writes the lines of body and decision.
 func (r *runner) planned(n int, what string, req *api.PlanRequest, f func(context.Context, api.PlanRequest) (*api.ContextPlan, error)) *api.ContextPlan {
 	plan, err := f(context.Background(), *req)
 	if err != nil {
@@ -185,8 +186,8 @@ func (r *runner) line(call int, what, kind string, data []byte) {
 	fmt.Fprintf(r.out, "%s %s %d %s %s %s\n", r.name, r.host.name, call, what, kind, hex.EncodeToString(sum[:8]))
 }
 
-// left hashes the files that the run left, but for the index, which is made anew from
-// the workspace, and locks.
+// left hashes the files that the run left. It leaves out locks and the index, which can be
+// rebuilt from the workspace.
 func (r *runner) left() error {
 	return filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -1,14 +1,13 @@
-// Command planhash plans every call of recorded sessions and hashes the results:
-// the bytes of each request body, the decision that led to it, and the journals at the
-// end. Two builds that print the same lines plan alike.
+// Command planhash plans every call of recorded sessions and hashes the results. It hashes the
+// bytes of each request body, the decision that led to the body, and the journals at the end. Two
+// builds that print the same lines plan alike.
 //
 //	go build -C bench -o "$PWD/bin/planhash" ./planhash
 //	bin/planhash -o before.txt SESSION...
 //	bin/planhash -against before.txt SESSION...
 //
-// Each session runs under several hosts (see hosts), over a copy of a workspace, by the
-// recorded clock. The time and work of a plan are left out, and so are the frames of
-// journal records.
+// Each session runs under several hosts (see hosts), with a copy of a workspace and the recorded
+// clock. The hashes leave out the time and work of a plan and the frames of journal records.
 //
 // It judges nothing, and it never writes outside a temporary folder and the file that
 // -o names.
@@ -70,8 +69,8 @@ func run(workspace, out, against, only string, limit int, sessions []string) (er
 	return err
 }
 
-// compare prints how many lines of each kind are equal, and the first that differ. A
-// line is "session host call kind hash".
+// compare prints how many lines of each kind are equal, and the first lines that differ. A line
+// is "session host call kind hash".
 func compare(w io.Writer, before, after string) error {
 	old := map[string]string{}
 	for key, hash := range fields(before) {

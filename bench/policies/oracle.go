@@ -12,23 +12,23 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// oracle follows the plan of a [planner]: it knows the later references of every call. Its plan
-// can be carried out, so its cost is an upper bound of the best cost; [Bound] is the lower one.
-// planner lists the facts that the plan ignores.
+// oracle follows the plan of a [planner], which knows the later references of every call. Its
+// plan can be carried out, so its cost is an upper bound of the best cost. [Bound] is the lower
+// bound. The comment of planner lists what the plan ignores.
 type oracle struct {
 	rec  *replay.Recording
 	by   *planner
 	plan []stretch
 }
 
-// stretch is a run of calls without a cut: call from is the cut.
+// stretch is a run of calls that begins with a cut, at call from, and has no other cut.
 type stretch struct {
 	from int
 	keep []kept
 }
 
-// kept is an older atom that is in a stretch; full are its results that are in
-// full, the others are left out.
+// kept is an older atom that a stretch shows. full lists the results that are shown in full. The
+// other results are left out.
 type kept struct {
 	atom int
 	full []int // indices into the unit's results
@@ -37,8 +37,8 @@ type kept struct {
 // omitted is in place of a result that the oracle leaves out.
 const omitted = "[Tool result left out]"
 
-// newOracle returns the oracle that shows as many references as rival did, or that many per
-// cent of all.
+// newOracle returns the oracle that shows as many references as rival did. If figures has a
+// number, the oracle shows that percentage of all references instead.
 func newOracle(rec *replay.Recording, figures []int, rival *replay.Result) replay.Chooser {
 	goal := 0
 	if rival != nil {
@@ -95,9 +95,9 @@ func (o *oracle) atom(k kept) []replay.Item {
 	return out
 }
 
-// base returns the first message that is in full from a cut at call n on. It begins the atom of
-// the first message that no call has shown, or of the first that the measure of recall presumes
-// to be shown.
+// base returns the first message that is in full from a cut at call n on. That message begins the
+// atom of the first message that no call has shown, or of the first message that the measure of
+// recall presumes to be shown.
 func (p *planner) base(n int) int {
 	return p.rec.Atoms[atomOf(p.rec, min(p.rec.Seen(n), p.recent[n]))].Start
 }
@@ -111,10 +111,10 @@ func atomOf(r *replay.Recording, message int) int {
 	return at
 }
 
-// unit is an atom as the planner sees it.
+// unit is an atom in the planner's form.
 type unit struct {
 	start, end int
-	// tokens is its size with every result left out that is worth it.
+	// tokens is the size of the atom without the results whose omission saves tokens.
 	tokens  int
 	results []unitResult
 }
@@ -145,8 +145,8 @@ func unitOf(r *replay.Recording, atom int) unit {
 	return u
 }
 
-// references returns the references of the answer of each counted call, and the place at which
-// the last 8,000 tokens of each call begin.
+// references returns the references of each counted call's answer. recent is where the last 8,000
+// tokens of each call begin.
 func references(r *replay.Recording) (refs [][][]recall.Place, recent []int) {
 	tracker := recall.New()
 	told := 0
@@ -163,7 +163,7 @@ func references(r *replay.Recording) (refs [][][]recall.Place, recent []int) {
 	return refs, recent
 }
 
-// percentOf is that many per cent of all references, rounded up.
+// percentOf returns a percentage of the number of all references, rounded up.
 func percentOf(r *replay.Recording, percent int) int {
 	n := 0
 	refs, _ := references(r)
@@ -176,16 +176,16 @@ func percentOf(r *replay.Recording, percent int) int {
 // planner finds the cheapest cuts and choices that show a number of references, by
 // dynamic programming over the calls at which a cut could be made.
 //
-// A plan is a row of stretches. A stretch begins with a cut, after which some older
-// atoms are shown, each result of theirs in full or left out, and everything that is
-// new since the call before or among the last 8,000 tokens, which the measure of
-// recall presumes; from there on it only appends. Given a price λ for a reference
-// that is not shown, the stretches do not depend on each other:
+// A plan is a row of stretches. A stretch begins with a cut and then only appends. The cut shows
+// some older atoms, with each of their results in full or left out. It also shows everything that
+// is new since the previous call or among the last 8,000 tokens, which the measure of recall
+// presumes to be shown. Given a price λ for a reference that is not shown, the stretches do not
+// depend on each other:
 //
 //	best(j) = min over i < j of best(i) + cost(i, j) − λ·shown(i, j)
 //
-// and within one every atom and every result is kept exactly if it earns more than
-// it costs. λ is then searched for the cheapest plan that shows enough.
+// Within a stretch an atom or a result is kept exactly if it earns more than it costs. A search
+// over λ then finds the cheapest plan that shows enough references.
 //
 // It ignores: that a cut may leave the leading part of the prompt cached (every cut
 // is charged the write of all it keeps; the replay of the plan gets the discount);
@@ -197,12 +197,12 @@ type planner struct {
 	rec   *replay.Recording
 	units []unit
 	refs  [][][]recall.Place
-	// write and on are the prices of a token at a call, new and already there, in dollars per
-	// million.
+	// write is the price of a new token at each call, and on the price of a token that is already
+	// in the prompt, in dollars per million.
 	write, on []float64
 	grown     []int // new tokens per call
 	room      int
-	// recent is the first message of the last 8,000 tokens, per call.
+	// recent is the first message of each call's last 8,000 tokens.
 	recent []int
 }
 
@@ -241,8 +241,8 @@ func (p *planner) roomAt(m cachelayout.Model) int {
 // searchSteps is how often the range of λ is halved.
 const searchSteps = 16
 
-// reach returns the cheapest plan found that shows goal references; one that
-// shows as many as possible if none does.
+// reach returns the cheapest plan found that shows goal references. If no plan shows so many, it
+// returns a plan that shows as many as possible.
 func (p *planner) reach(goal int) []stretch {
 	high := 1.0
 	for _, g := range p.grown {
@@ -255,8 +255,8 @@ func (p *planner) reach(goal int) []stretch {
 	if free := p.best(0); p.shown(free) >= goal {
 		return free
 	}
-	// A token at a read price is the least that anything costs, so the range is
-	// searched by its logarithm.
+	// The range reaches down to the cost of one token at a read price, so the search halves its
+	// logarithm.
 	low, top := math.Log(1e-3), math.Log(high)
 	for range searchSteps {
 		mid := (low + top) / 2
@@ -269,7 +269,7 @@ func (p *planner) reach(goal int) []stretch {
 	return plan
 }
 
-// best returns the plan that is cheapest at a price for references.
+// best returns the cheapest plan at a price for references.
 func (p *planner) best(lambda float64) []stretch {
 	n := len(p.write)
 	least, from := make([]float64, n+1), make([]int, n+1)
@@ -327,7 +327,8 @@ func (p *planner) holds(keep []kept, at recall.Place) bool {
 	return i >= 0 && (r < 0 || p.units[atom].results[r].saves <= 0 || slices.Contains(keep[i].full, r))
 }
 
-// find returns the atom of a place, and its result there, -1 if it is none.
+// find returns the atom of a place and the number of the result at that place. The number is -1
+// if the place is not in a result.
 func (p *planner) find(at recall.Place) (atom, r int) {
 	atom = atomOf(p.rec, at.Message)
 	return atom, slices.IndexFunc(p.units[atom].results, func(u unitResult) bool {
@@ -335,18 +336,17 @@ func (p *planner) find(at recall.Place) (atom, r int) {
 	})
 }
 
-// span is an unfinished stretch: its cost and the references of its calls.
+// span is an unfinished stretch, with its cost and the references of its calls.
 type span struct {
 	p      *planner
 	lambda float64
 	first  int
 	base   int
-	cost   float64 // of all that is new
-	tokens int     // new in the stretch
-	hold   float64 // of one older token
+	cost   float64 // the cost of all new tokens
+	tokens int     // new tokens in the stretch
+	hold   float64 // the cost of one older token
 	free   int     // references among the new tokens
-	// wanted counts the references to older atoms: to their own text, and to each
-	// result.
+	// wanted counts the references to the text of each older atom, and to each of its results.
 	wanted map[int]*wants
 	order  []int
 }
@@ -398,7 +398,7 @@ func (s *span) want(atom, r int) {
 	}
 }
 
-// value returns the cost of the stretch, less the worth of its references.
+// value returns the cost of the stretch minus the worth of its references.
 func (s *span) value() float64 {
 	earned, _ := s.pick(false)
 	return s.cost - s.lambda*float64(s.free) - earned
@@ -411,8 +411,8 @@ type option struct {
 	tokens int
 }
 
-// pick keeps the older atoms that earn more than they cost, best by the token if
-// they do not all fit.
+// pick keeps the older atoms that earn more than they cost. If they do not all fit, it prefers
+// the atoms that earn most per token.
 func (s *span) pick(list bool) (earned float64, keep []kept) {
 	room := s.p.room - s.tokens
 	var all []option
@@ -447,8 +447,9 @@ func fit(all []option, room int) (out []option, earned float64) {
 	return out, earned
 }
 
-// option returns the cost and the worth of showing an atom, and reports whether it is worth
-// anything. The atom's own text is paid if any of it is shown.
+// option returns the cost and the worth of showing an atom, and reports whether showing the atom
+// is worth more than it costs. If any part of the atom is shown, the cost includes the atom's own
+// text.
 func (s *span) option(atom int, list bool) (option, bool) {
 	u, w := &s.p.units[atom], s.wanted[atom]
 	o := option{kept: kept{atom: atom}, tokens: u.tokens, earns: s.lambda*float64(w.own) - float64(u.tokens)*s.hold}

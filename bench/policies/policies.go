@@ -1,6 +1,7 @@
 // Package policies has the context policies that memkernel is measured against: rules of hosts
-// and providers, simple rules, and an oracle. Its import registers them with package replay. It
-// never calls a model: a policy decides by the recorded messages, prices and times alone.
+// and providers, simple rules, and an oracle. Importing the package registers the policies with
+// package replay. The package never calls a model. A policy decides only by the recorded
+// messages, prices and times.
 package policies
 
 import "github.com/memkernel/memkernel/replay"

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// window shows only the newest messages, from message from on.
+// window shows only the newest messages. The first shown message is number from.
 type window struct {
 	replay.History
 	cut  string
@@ -33,8 +33,9 @@ func (p *window) Choose(req replay.Request) (c replay.Choice) {
 	return c
 }
 
-// newBatch appends until the messages are over a high mark, 80,000 tokens, and then drops
-// the oldest atoms until they are below a low one, 30,000.
+// newBatch appends until the messages have more tokens than a high mark (80,000 by default). Then
+// it drops the oldest atoms until the messages have fewer tokens than a low mark (30,000 by
+// default).
 func newBatch(rec *replay.Recording, figures []int, _ *replay.Result) replay.Chooser {
 	high, low := 80_000, 30_000
 	if len(figures) == 2 {
@@ -48,8 +49,8 @@ func newBatch(rec *replay.Recording, figures []int, _ *replay.Result) replay.Cho
 	})
 }
 
-// newSliding shows the newest atoms within a number of tokens, 64,000 by default, decided
-// anew for every call.
+// newSliding shows the newest atoms within a number of tokens, 64,000 by default. It decides
+// again for every call.
 func newSliding(rec *replay.Recording, keep int) replay.Chooser {
 	return newWindow(rec, "slide", func(h *replay.History, req replay.Request) int {
 		return h.Newest(req.End, min(cmp.Or(keep, 64_000), req.Room))
@@ -73,9 +74,9 @@ func newTurns(rec *replay.Recording, keep int) replay.Chooser {
 }
 
 // Claude Code's rule for automatic compaction (its program, 2026). The prompt may grow to the
-// window less the most that a summary may take and a buffer, which is 167,000 of 200,000 tokens.
-// Then everything is replaced by a summary, of the size of recorded summaries, and by the most
-// recently read files, which are read again.
+// window minus the greatest size of a summary and minus a buffer, which is 167,000 of 200,000
+// tokens. Then a summary of the size of recorded summaries replaces everything, and the most
+// recently read files are read again.
 const (
 	claudeCodeOutput     = 20_000
 	claudeCodeBuffer     = 13_000
@@ -84,7 +85,8 @@ const (
 	claudeCodeFileTokens = 5_000
 )
 
-// claudeCode appends until the prompt is over Claude Code's mark, and compacts as it does.
+// claudeCode appends until the prompt is larger than Claude Code's mark, and then compacts as
+// Claude Code does.
 type claudeCode struct {
 	replay.History
 	compactions int
@@ -106,15 +108,15 @@ func (p *claudeCode) Choose(req replay.Request) (c replay.Choice) {
 	return c
 }
 
-// claudeCodeMark returns the size from which on a prompt is compacted; of a window that
-// is too small for the rule, half.
+// claudeCodeMark returns the size from which on a prompt is compacted. In a window that is too
+// small for the rule, it is half of the window.
 func claudeCodeMark(req replay.Request) int {
 	out := min(cmp.Or(req.Model.MaxOutput, claudeCodeOutput), claudeCodeOutput)
 	return max(req.Window-out-claudeCodeBuffer, req.Window/2)
 }
 
-// files returns the newest read of each of the most recently read files, newest first. Large
-// files are cut to their beginning.
+// files returns the newest read of each of the most recently read files, newest first. Of a large
+// file only the beginning is returned.
 func (p *claudeCode) files(end int) (out []replay.Item) {
 	calls := map[string]*memkernel.ToolCall{}
 	for i := range p.Rec.Messages[:end] {
@@ -159,7 +161,7 @@ func cutText(r *replay.Recording, hash, head, text string, most int) replay.Item
 	return it
 }
 
-// readPath returns the file that a call reads, "" if it reads none.
+// readPath returns the file that a call reads, or "" if the call reads no file.
 func readPath(call *memkernel.ToolCall) string {
 	if call == nil {
 		return ""
@@ -173,8 +175,8 @@ func readPath(call *memkernel.ToolCall) string {
 // The documented defaults of Anthropic's context_management (platform.claude.com,
 // build-with-claude/context-editing and compaction-threshold, 2026-10). From 100,000 tokens on,
 // all results except those of the newest 3 tool uses are cleared, however few tokens that saves.
-// From 150,000 on, everything is replaced by a summary, which in the documentation's example has
-// 3,500 tokens.
+// From 150,000 tokens on, a summary replaces everything. In the documentation's example the
+// summary has 3,500 tokens.
 const (
 	editTrigger    = 100_000
 	editKeep       = 3
@@ -182,10 +184,10 @@ const (
 	compactSummary = 3_500
 )
 
-// contextEditing leaves both to the provider: clear_tool_uses_20250919 and compact_20260112.
-// Cleared results stay cleared, because the documentation promises that later requests read the
-// new prefix. In a window that is smaller than the triggers, the summary is written when the
-// window is full.
+// contextEditing uses the provider's clear_tool_uses_20250919 and compact_20260112. Cleared
+// results stay cleared, because the documentation promises that later requests read the new
+// prefix. In a window that is smaller than the triggers, the summary is written when the window
+// is full.
 type contextEditing struct {
 	replay.History
 	edits
@@ -214,9 +216,9 @@ func (p *contextEditing) Choose(req replay.Request) (c replay.Choice) {
 }
 
 // The defaults of Anthropic's clear_tool_uses_20250919 (platform.claude.com,
-// build-with-claude/context-editing): the prompt size that triggers it and the tool
-// uses kept. clear_at_least has no default there; it is set as OpenClaw 2026.9
-// sets it, to 5 % of the window and at least 12,500 tokens.
+// build-with-claude/context-editing): the prompt size that triggers it and the tool uses kept.
+// The documentation has no default for clear_at_least. Here it is 5 % of the window and at least
+// 12,500 tokens, as OpenClaw 2026.9 sets it.
 const (
 	clearTrigger      = 100_000
 	clearKeep         = 3
@@ -225,8 +227,8 @@ const (
 	cleared           = "[Old tool result content cleared]"
 )
 
-// trimmed trims old results in place, keeps them so, and compacts as append-late does once
-// the window is full.
+// trimmed trims old results in place, and keeps them trimmed. Once the window is full, it
+// compacts as append-late does.
 type trimmed struct {
 	*replay.Late
 	edits
@@ -250,9 +252,9 @@ func (p *trimmed) Choose(req replay.Request) replay.Choice {
 	return c
 }
 
-// newClearTools clears all tool results except the newest keep ones, whenever the prompt is over
-// the trigger and the clearing saves enough. The documentation promises that later requests read
-// the new prefix.
+// newClearTools clears all tool results except the newest, whose number is keep. It does so
+// whenever the prompt is larger than the trigger and the clearing saves enough. The documentation
+// promises that later requests read the new prefix.
 func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
 	return newTrimmed(rec, "clear", func(p *trimmed, req replay.Request) bool {
 		least := max(clearAtLeast, int(clearAtLeastShare*float64(req.Window)))
@@ -260,8 +262,8 @@ func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
 	})
 }
 
-// clear clears all results before message end but the newest, if that saves enough. It
-// reports whether it did.
+// clear clears all results before message end except the newest, if that saves enough tokens. It
+// reports whether it cleared any.
 func (h *edits) clear(end, keep, least int) bool {
 	all := h.results(end)
 	var old []result
@@ -299,7 +301,7 @@ const (
 	pruneHardShare   = 0.5
 	pruneMinChars    = 50_000
 	pruneSoftChars   = 4_000
-	pruneSoftEnd     = 1_500 // kept of either end
+	pruneSoftEnd     = 1_500 // characters that are kept at each end
 	pruneChars       = 4     // per token
 	pruned           = "[Old tool result content cleared]"
 )
@@ -316,7 +318,7 @@ func newCacheTTL(rec *replay.Recording, percent int) replay.Chooser {
 	})
 }
 
-// prune shortens large results, and clears the oldest ones if that did not do. It
+// prune shortens large results. If that does not save enough, it clears the oldest results. It
 // reports whether anything changed.
 func (p *trimmed) prune(req replay.Request, hard float64) (changed bool) {
 	room := float64(req.Window) * pruneChars
@@ -344,7 +346,8 @@ func (p *trimmed) prune(req replay.Request, hard float64) (changed bool) {
 	return changed
 }
 
-// protected returns the first of the newest answers; results after it stay.
+// protected returns the first message of the protected newest answers. Results after that message
+// stay.
 func (p *trimmed) protected(end int) int {
 	left := pruneKeepAnswers
 	for i := end - 1; i >= p.From; i-- {
@@ -366,7 +369,8 @@ func (p *trimmed) chars(end int) int {
 	return n
 }
 
-// soften keeps the two ends of a large result. It returns the size before, and how much it saved.
+// soften keeps the two ends of a large result. It returns the previous size in characters, and
+// how many it saved.
 func (p *trimmed) soften(r result) (chars, saved int) {
 	text, media := replay.ResultText(p.part(r))
 	if form := p.form(r); form != "" {
@@ -394,17 +398,17 @@ func (p *trimmed) empty(r result) (saved int) {
 	return saved
 }
 
-// Observation masking, as agents for software commonly have it: the newest results stay,
-// and a line is in the place of every older one.
+// Observation masking, as software agents commonly do it: the newest results stay, and a line
+// replaces every older result.
 const (
 	maskKeep  = 10
 	maskBatch = 30
 	masked    = "[Old tool result left out]"
 )
 
-// masking masks every result except the newest keep ones. Rolling, it does so at every call. In
-// batches, it does so once enough results are waiting or the cache is cold anyway. Results that
-// no call has shown yet stay.
+// masking masks every result except the newest, whose number is keep. The rolling form masks at
+// every call. The batch form masks once enough results are waiting or the cache is cold anyway.
+// Results that no call has shown yet stay.
 type masking struct{ *trimmed }
 
 func newMasking(rec *replay.Recording, keep int) replay.Chooser {
@@ -453,7 +457,7 @@ func (p *trimmed) mask(req replay.Request, keep, batch int) bool {
 	return true
 }
 
-// edits shows results of a history in another form.
+// edits is a history in which other texts replace some results.
 type edits struct {
 	of *replay.History
 	// forms has the replacement of each result, by message and part.
@@ -514,8 +518,8 @@ func withText(p memkernel.Part, text string) memkernel.Part {
 	return p
 }
 
-// begin drops the messages before from. A provider takes no prompt that begins with
-// an answer or a result, so a line is in front of one.
+// begin drops the messages before message from. Providers refuse a prompt that begins with an
+// answer or a result, so begin puts a line before such a message.
 func begin(h *replay.History, from int) {
 	h.From, h.Lead = from, h.Lead[:0]
 	if from > 0 && from < len(h.Rec.Messages) && !transcript.PlainUser(h.Rec.Messages[from]) {

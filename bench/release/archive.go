@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// file is one of an archive.
+// file is a file of an archive.
 type file struct {
 	name string
 	data []byte
 	mode fs.FileMode
 }
 
-// tarball packs files below a folder, "" for none. The same files make the same bytes.
+// tarball packs files below a folder. If folder is "", the archive has no folder. The same files
+// make the same bytes.
 func tarball(folder string, files []file, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

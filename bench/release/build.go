@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// target is a system that there is a program for.
+// target is a system for which there is a program.
 type target struct {
 	goos, goarch string
 	// node and wheel are the names of the system in npm's packages and in wheels.
 	node, wheel string
 }
 
-// targets are all systems with a program. A static program of Go runs on every Linux, with any C
-// library. For macOS the oldest version is named that Go makes programs for.
+// targets are all systems with a program. A static Go program runs on every Linux, with any C
+// library. For macOS the entry names the oldest version that Go supports.
 var targets = []target{
 	{"linux", "amd64", "linux-x64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
 	{"linux", "arm64", "linux-arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
@@ -33,7 +33,7 @@ var targets = []target{
 
 func (t target) String() string { return t.goos + "/" + t.goarch }
 
-// program is the name of the program there.
+// program returns the name of the program on the system.
 func (t target) program() string {
 	if t.goos == "windows" {
 		return "memkernel.exe"
@@ -41,15 +41,15 @@ func (t target) program() string {
 	return "memkernel"
 }
 
-// program is one that was built.
+// program is a program that was built.
 type program struct {
 	target
 	path string
 }
 
 // build builds the command for each target into a folder, which must be an absolute path. It
-// returns an error if a program does not carry the tag's version. A snapshot has the version that
-// its programs carry.
+// returns an error if a program does not carry the tag's version. The version of a snapshot is
+// the version that its programs carry.
 func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program, error) {
 	var out []program
 	for _, t := range targets {
@@ -80,10 +80,10 @@ func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program
 	return out, nil
 }
 
-// shells are those with completions, and the names that these have.
+// shells lists the shells with completions, and the names of the completion files.
 var shells = [][2]string{{"bash", "memkernel.bash"}, {"zsh", "_memkernel"}, {"fish", "memkernel.fish"}, {"powershell", "memkernel.ps1"}}
 
-// documents has the program of this machine write its man pages and completions.
+// documents runs the program for this machine to write its man pages and completions.
 func documents(programs []program, dir string) ([]file, error) {
 	var self string
 	for _, p := range programs {
@@ -97,7 +97,7 @@ func documents(programs []program, dir string) ([]file, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	// In an empty home and folder, since no configuration is to have a say.
+	// The program runs in an empty home and folder, so that no configuration has an effect.
 	ask := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(self, args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "USERPROFILE="+dir)
@@ -126,7 +126,7 @@ func documents(programs []program, dir string) ([]file, error) {
 	return out, nil
 }
 
-// folder reads all files below a folder, named from root.
+// folder reads all files below a folder. The names of the files are relative to root.
 func folder(root, dir string) (out []file, err error) {
 	err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -20,15 +20,15 @@ import (
 // modulePath is the path of the released module.
 const modulePath = "github.com/memkernel/memkernel"
 
-// checkout is a commit that is to be released, or a snapshot of one.
+// checkout is a commit that is to be released, or a snapshot.
 type checkout struct {
 	root string
-	// commit is the commit to build, "" for the tree with its changes.
+	// commit is the commit to build. It is "" for the working tree with its changes.
 	commit string
-	// tag is the version's, "" of a snapshot; version is without its v, and of a snapshot
-	// known when a program was built.
+	// tag is the tag of the version, "" for a snapshot. version is the tag without its v. The
+	// version of a snapshot is known once a program was built.
 	tag, version string
-	// time is the commit's: the same commit makes the same files.
+	// time is the time of the commit, so that the same commit makes the same files.
 	time time.Time
 	// notes is the text of CHANGELOG.md about the version, or about the unreleased changes.
 	notes string
@@ -73,9 +73,8 @@ func look(root string, snapshot bool) (*checkout, error) {
 	return c, err
 }
 
-// source returns the folder to build in. A commit is built in a clone in the folder dir:
-// untracked files have no part in it, and Go finds the version of a clone, but not of a linked
-// worktree.
+// source returns the folder to build in. A commit is built in a clone in the folder dir, without
+// untracked files. Go finds the version in a clone, but not in a linked worktree.
 func (c *checkout) source(dir string) (string, error) {
 	if c.commit == "" {
 		return c.root, nil
@@ -91,7 +90,7 @@ func (c *checkout) source(dir string) (string, error) {
 	return dir, err
 }
 
-// tagged returns the highest version that the commit is tagged with, "" if it has no tag.
+// tagged returns the highest version tag of the commit, or "" if the commit has no such tag.
 func tagged(root string) (string, error) {
 	out, err := git(root, "tag", "--points-at", "HEAD")
 	if err != nil {
@@ -113,7 +112,7 @@ func tagged(root string) (string, error) {
 	return tag, err
 }
 
-// section returns the changelog's section of a version. For a version of "" it returns the
+// section returns the changelog's section about a version. If version is "", it returns the
 // unreleased changes, which may be missing or empty.
 func section(changelog, version string) (string, error) {
 	title := regexp.MustCompile(`(?m)^## Unreleased *$`)
@@ -135,7 +134,8 @@ func section(changelog, version string) (string, error) {
 	return text, nil
 }
 
-// some names a file or two of a status, whose lines begin with two letters and a space.
+// some names one or two files of a git status. The lines of the status begin with two letters and
+// a space.
 func some(status string) string {
 	lines := strings.Split(status, "\n")
 	var names []string

@@ -6,13 +6,14 @@
 //	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions
 //	                                                     └► checksums.txt, notes.md
 //
-// The version is the tag of the checked-out commit. A commit without a tag makes a
-// snapshot, and with -snapshot so does a tree with changes. A snapshot has all files, under
-// the version that Go gives to such a build. FOLDER, bin/release without the flag, is
-// replaced when all files are made. Nothing is published. The network is needed only for
-// modules that are not on the machine.
+// The version is the tag of the checked-out commit. A commit without a tag makes a snapshot. With
+// -snapshot a tree with changes makes a snapshot too. A snapshot has all files, with the version
+// that Go gives to such a build. FOLDER is replaced once all files are made; its default is
+// bin/release. Nothing is published. The network is needed only for modules that are not on the
+// machine.
 //
-// Its tests also hold that the module can be installed by its version, and embedded.
+// The tests of this package also check that the module can be installed by its version, and
+// embedded.
 package main
 
 import (
@@ -78,7 +79,7 @@ func run(root, out string, snapshot bool, say io.Writer) error {
 	return tell(say, c, out, p.made)
 }
 
-// replace puts a folder in the place of another, which may not be there.
+// replace moves folder from to folder to. An existing folder to is first moved to old.
 func replace(from, to, old string) error {
 	if err := os.Rename(to, old); err != nil && !os.IsNotExist(err) {
 		return err
@@ -86,7 +87,7 @@ func replace(from, to, old string) error {
 	return os.Rename(from, to)
 }
 
-// tell lists the files of the release.
+// tell prints a list of the release's files.
 func tell(w io.Writer, c *checkout, out string, made []string) error {
 	kind := "memkernel " + c.version
 	if c.tag == "" {

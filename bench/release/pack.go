@@ -16,17 +16,17 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// packer writes the published files of programs into a folder.
+// packer writes the published files into a folder.
 type packer struct {
 	*checkout
-	// extras are man pages and completions.
+	// extras holds the man pages and completions.
 	extras []file
 	dir    string
-	// made are the files that are there, by their names from the folder.
+	// made lists the files that were written, by their names relative to the folder.
 	made []string
 }
 
-// all makes everything.
+// all makes all files of the release.
 func (p *packer) all(programs []program) error {
 	var carriers []string
 	for _, prog := range programs {
@@ -49,7 +49,7 @@ func (p *packer) all(programs []program) error {
 	return nil
 }
 
-// read reads files of the checkout, as they are called in an archive.
+// read reads files of the checkout, and names them as an archive does.
 func (p *packer) read(from string, names ...string) (out []file, err error) {
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(from), filepath.FromSlash(name)))
@@ -85,7 +85,7 @@ func (p *packer) name(t target, suffix string) string {
 	return fmt.Sprintf("memkernel_%s_%s_%s%s", p.version, t.goos, t.goarch, suffix)
 }
 
-// archive holds the program, man pages and completions.
+// archive makes the archive with the program, man pages and completions.
 func (p *packer) archive(t target, data []byte) error {
 	files, err := p.read("", "LICENSE", "NOTICE", "README.md", "CHANGELOG.md")
 	if err != nil {
@@ -100,8 +100,8 @@ func (p *packer) archive(t target, data []byte) error {
 	return p.keep(p.name(t, ".tar.gz"), packed, err)
 }
 
-// manifest reads a manifest of the checkout and returns it with the version and changed members,
-// which are named by their path. The members of the result are sorted by name.
+// manifest reads a manifest of the checkout, sets its version, and applies changes. A change
+// names a member by its path. The members of the result are sorted by name.
 func (p *packer) manifest(path string, changes ...change) (file, error) {
 	data, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
 	if err != nil {
@@ -120,7 +120,8 @@ func (p *packer) manifest(path string, changes ...change) (file, error) {
 	return file{filepath.Base(path), data, 0o644}, err
 }
 
-// change is a member's new value; the objects round it are there. nil takes it out.
+// change is a new value of a member. The objects around the member must exist. The value nil
+// removes the member.
 type change struct {
 	path  string
 	value any
@@ -143,7 +144,7 @@ func (c change) make(m map[string]any) error {
 	return nil
 }
 
-// document is JSON as people read it.
+// document returns v as indented JSON.
 func document(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -153,10 +154,11 @@ func document(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// carrierName is the npm package that carries the program for a platform.
+// carrierName returns the name of the npm package with the program for a platform.
 func carrierName(t target) string { return "@memkernel/" + t.node }
 
-// carrier is that package: nothing but the program. npm leaves it out where it doesn't fit.
+// carrier makes the npm package with the program for a platform, and nothing else. npm installs
+// it only on that platform.
 func (p *packer) carrier(t target, data []byte) error {
 	system, arch, _ := strings.Cut(t.node, "-")
 	manifest, err := p.manifest("integrations/npm/package.json", change{"name", carrierName(t)}, change{"os", []string{system}}, change{"cpu", []string{arch}},
@@ -175,7 +177,7 @@ func (p *packer) carrier(t target, data []byte) error {
 	return p.keep(fmt.Sprintf("npm/memkernel-%s-%s.tgz", t.node, p.version), packed, err)
 }
 
-// launcher is the npm package that people install.
+// launcher makes the npm package that people install.
 func (p *packer) launcher(carriers []string) error {
 	exact := map[string]string{}
 	for _, name := range carriers {
@@ -198,7 +200,7 @@ func (p *packer) launcher(carriers []string) error {
 	return p.keep(fmt.Sprintf("npm/memkernel-%s.tgz", p.version), packed, err)
 }
 
-// wheel is a Python package that brings the program among its scripts, and man pages.
+// wheel makes a Python package that has the program among its scripts, and man pages.
 func (p *packer) wheel(t target, data []byte) error {
 	version, err := pythonVersion(p.version)
 	if err != nil {
@@ -252,7 +254,7 @@ Description-Content-Type: text/markdown
 
 var preRelease = regexp.MustCompile(`^(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.?(\d+))?$`)
 
-// pythonVersion is a version as Python's packages write it.
+// pythonVersion returns a version in the form that Python's packages use.
 func pythonVersion(version string) (string, error) {
 	if at, err := module.PseudoVersionTime("v" + version); err == nil {
 		release, _, _ := strings.Cut(version, "-")
@@ -266,8 +268,8 @@ func pythonVersion(version string) (string, error) {
 	return m[1] + short[m[2]] + m[3], nil
 }
 
-// gemini is the extension of Gemini CLI, by the name under which it looks for one among
-// the files of a release, with the program in it.
+// gemini makes the extension of Gemini CLI, with the program in it. Gemini CLI looks for the file
+// by its name among the files of a release.
 func (p *packer) gemini(t target, data []byte) error {
 	place := "${extensionPath}${/}" + t.program()
 	manifest, err := p.manifest("integrations/gemini/gemini-extension.json", change{"mcpServers.memkernel.command", place})
@@ -278,7 +280,7 @@ func (p *packer) gemini(t target, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// Its shell for hooks is PowerShell on Windows, where a name in quotes is no call.
+	// On Windows, Gemini CLI runs hooks with PowerShell, where a name in quotes is not a call.
 	call := `\"` + place + `\"`
 	if t.goos == "windows" {
 		call = "& " + call
@@ -302,7 +304,7 @@ func (p *packer) gemini(t target, data []byte) error {
 	return p.keep(name+".tar.gz", packed, err)
 }
 
-// desktop is the bundle for Claude Desktop, with the program in it.
+// desktop makes the bundle for Claude Desktop, with the program in it.
 func (p *packer) desktop(t target, data []byte) error {
 	place := "server/" + t.program()
 	system, _, _ := strings.Cut(t.node, "-")
