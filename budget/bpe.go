@@ -2,8 +2,8 @@ package budget
 
 import "unicode/utf8"
 
-// bpe counts exactly, by a byte-pair vocabulary. It holds nothing but views of the embedded tables,
-// allocates for invalid UTF-8 only, and is safe for concurrent use.
+// bpe counts exactly, by a byte-pair vocabulary. It holds only views of the embedded tables,
+// allocates only for invalid UTF-8, and is safe for concurrent use.
 type bpe struct {
 	name  string
 	vocab *vocabulary
@@ -20,8 +20,8 @@ func newBPE(name string) *bpe {
 // Name returns the tokenizer's name.
 func (b *bpe) Name() string { return b.name }
 
-// Count returns the exact number of tokens of text. Special tokens count as the
-// ordinary text that they are written with.
+// Count returns the exact number of tokens of text. Special tokens count as the ordinary text
+// that spells them.
 func (b *bpe) Count(text string) Count {
 	n := b.tokens(text)
 	return Count{Tokens: n, Bound: n, Kind: Exact}

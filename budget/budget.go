@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Kind is how far a number of tokens can be trusted.
+// Kind says how reliable a number of tokens is.
 type Kind string
 
 const (
@@ -20,12 +20,12 @@ const (
 
 // Count is a number of tokens with its reliability.
 type Count struct {
-	// Tokens is the expected number, to show and to price.
+	// Tokens is the expected number. Use it for display and for prices.
 	Tokens int `json:"tokens"`
-	// Bound is the number that budgets use, at least Tokens. The true number
-	// is rarely above it; for exact counts the two are equal.
+	// Bound is the number that budgets use. It is at least Tokens, and the true number rarely
+	// exceeds it. For exact counts it equals Tokens.
 	Bound int `json:"bound"`
-	// Kind is the weakest kind that went into the number; "" if none did.
+	// Kind is the least reliable kind among the added counts. It is "" if nothing was counted.
 	Kind Kind `json:"kind"`
 }
 
@@ -61,14 +61,14 @@ type Counter interface {
 	Name() string
 }
 
-// ForModel returns the counter of a model: that of the tokenizer which the price book names,
-// else of the one that the model's id suggests ([Family]).
+// ForModel returns the counter of a model. tokenizer is the tokenizer's name from the price book.
+// If it is "", ForModel uses the tokenizer that the model's id suggests ([Family]).
 func ForModel(tokenizer, model string) (Counter, error) {
 	return For(cmp.Or(tokenizer, Family(model)))
 }
 
-// For returns the counter of a tokenizer by name. Making one costs next to nothing. An unknown
-// name is an error. For an unknown model, pass the result of [Family].
+// For returns the counter of a tokenizer by name. Making a counter is cheap. An unknown name is
+// an error. For an unknown model, pass the result of [Family].
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
 	case O200k, Cl100k:

@@ -5,19 +5,20 @@ import (
 	"sync"
 )
 
-// DefaultCacheSize is the number of counts that a cache keeps at least.
+// DefaultCacheSize is the minimum number of counts that a cache keeps.
 const DefaultCacheSize = 1 << 16
 
-// uncached is the size up to which counting a text costs no more than finding
-// its count, in bytes.
+// uncached is the size in bytes up to which counting a text is as cheap as finding its count in
+// the cache.
 const uncached = 48
 
 // Cache keeps counts by content, so that a plan counts new content only. It identifies content by
-// a 64-bit hash with a random seed, its length and the counter's name; it keeps no texts. It is
-// safe for concurrent use.
+// a 64-bit hash with a random seed, the length and the counter's name. It keeps no texts. A Cache
+// is safe for concurrent use.
 //
-// It has two generations. When the younger is full it replaces the older. Counts of the older
-// return to the younger when they are used, and the others are forgotten.
+// The cache has two generations. When the younger generation is full, it replaces the older one.
+// A count of the older generation returns to the younger one when it is used. All other counts of
+// the older generation are forgotten.
 type Cache struct {
 	size int
 	seed maphash.Seed
@@ -32,8 +33,8 @@ type cacheKey struct {
 	length  int
 }
 
-// NewCache returns an empty cache that keeps at least the size counts used last
-// and at most twice as many. 0 means [DefaultCacheSize].
+// NewCache returns an empty cache. It keeps at least the last size counts that were used, and at
+// most twice as many counts. A size of 0 means [DefaultCacheSize].
 func NewCache(size int) *Cache {
 	if size <= 0 {
 		size = DefaultCacheSize
@@ -41,8 +42,7 @@ func NewCache(size int) *Cache {
 	return &Cache{size: size, seed: maphash.MakeSeed(), young: map[cacheKey]Count{}}
 }
 
-// Count returns c.Count(text), from the cache if it is there. A nil cache counts
-// each time.
+// Count returns c.Count(text), from the cache if the cache has it. A nil cache counts each time.
 func (k *Cache) Count(c Counter, text string) Count {
 	if k == nil || len(text) <= uncached {
 		return c.Count(text)

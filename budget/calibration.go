@@ -12,50 +12,51 @@ const (
 	//
 	//	1: ratio and framing
 	calibrationVersion = 1
-	// minSamples is the number of observations before any is believed.
+	// minSamples is the number of observations from which on a calibration is used.
 	minSamples = 5
-	// minObserved is the smallest count that is worth comparing, in tokens:
-	// below it framing and rounding weigh more than the text.
+	// minObserved is the smallest count that is worth comparing, in tokens. In smaller counts
+	// framing and rounding weigh more than the text.
 	minObserved = 200
-	// maxRatio bounds actual over estimated, either way. Beyond it the pair is
-	// about two different prompts.
+	// maxRatio bounds actual/estimated and estimated/actual. A pair beyond it compares two
+	// different prompts.
 	maxRatio = 3
-	// memory is the least weight of a new observation: a model's habits change
-	// when the kind of work does.
+	// memory is the least weight of a new observation. A model's ratio changes with the kind of
+	// work.
 	memory = 0.08
-	// surprise is how many deviations from the mean, and at least how much of a
-	// logarithm, make an outlier. So many outliers in a row are the new normal.
+	// A value is an outlier if it differs from the mean by more than surprise deviations and by
+	// more than minSurprise, as a logarithm. After patience outliers in a row, values like them
+	// are accepted.
 	surprise, minSurprise, patience = 4.0, 0.4, 4
 	// minDeviation keeps the margin honest after a few equal observations.
 	minDeviation = 0.02
-	// maxMargin caps the margin, 2 standard deviations, as a factor.
+	// maxMargin bounds the margin as a factor. The margin is 2 standard deviations.
 	maxMargin = 1.5
 	// maxFraming bounds the framing of one message, in tokens.
 	maxFraming = 200
 )
 
 // Calibration learns for one model how its real token counts compare with ours. The zero value
-// has learnt nothing. It has no locks: a caller that shares it must guard it, and a caller that
-// keeps it stores its JSON.
+// has learnt nothing. It has no locks, so callers that share it must guard it. To keep a
+// calibration, store its JSON.
 //
-// For estimates it learns the ratio actual/estimated. For exact counters, whose texts need no
-// correction, it learns the tokens that the provider adds to each message.
+// For estimates it learns the ratio actual/estimated. Exact counts of texts need no correction.
+// For exact counters it learns the tokens that the provider adds to each message.
 type Calibration struct {
-	// Version is the format's version.
+	// Version is the version of the format.
 	Version int `json:"version"`
-	// Ratio is over logarithms, so that half and double weigh the same.
+	// Ratio holds the moments of log(actual/estimated), so that half and double weigh the same.
 	Ratio Moments `json:"log_ratio"`
-	// Framing is in tokens per message.
+	// Framing holds the moments of the tokens added per message.
 	Framing Moments `json:"framing"`
 	// Window is the model's context window in tokens if no price book has it, 0 if unknown.
-	// WindowFrom is the source.
-	Window     int    `json:"window,omitempty"`
+	Window int `json:"window,omitempty"`
+	// WindowFrom is the source of Window.
 	WindowFrom string `json:"window_from,omitempty"`
-	// Binding is how the provider was seen to bind the model's thinking to its prefix, "" if it
-	// follows the price book.
+	// Binding is the observed way in which the provider binds the model's thinking to its prefix.
+	// It is "" if the price book applies.
 	Binding string `json:"binding,omitempty"`
-	// Unfit is the newest request whose system prompt and tools alone did not fit. It is nil once
-	// another request did.
+	// Unfit is the newest request whose system prompt and tools alone did not fit. It becomes nil
+	// once another request fits.
 	Unfit *Unfit `json:"unfit,omitempty"`
 }
 
@@ -72,15 +73,17 @@ type Unfit struct {
 type Moments struct {
 	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"`
-	// Samples were taken in, Outliers refused since the last one that was not.
-	Samples  int `json:"samples"`
+	// Samples is the number of accepted values.
+	Samples int `json:"samples"`
+	// Outliers is the number of values refused since the last accepted one.
 	Outliers int `json:"outliers"`
 }
 
-// Observe records the actual size of a prompt that was estimated, in tokens. messages is their
-// number, 0 if unknown. estimated must be the raw count of the counter. Observe reports whether
-// it accepted the pair. Don't pass a pair with a cut or a rewrite by the host in between, which
-// compares two prompts. It refuses such pairs as outliers unless they persist.
+// Observe records the actual size of a prompt that was estimated, in tokens. messages is the
+// number of the prompt's messages, 0 if unknown. estimated must be the raw count of the counter.
+// Observe reports whether it accepted the pair. Callers must not pass a pair with a cut or a
+// rewrite by the host in between, since such a pair compares two prompts. Observe refuses such
+// pairs as outliers unless they persist.
 func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	c.Version = calibrationVersion
 	if estimated.Tokens < minObserved || actual < minObserved {
@@ -100,7 +103,7 @@ func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	if math.Abs(x) > math.Log(maxRatio) {
 		return false
 	}
-	// Small pairs count less: their framing is a larger part of them.
+	// Small pairs count less, since framing is a larger part of them.
 	weight := float64(estimated.Tokens) / float64(estimated.Tokens+1000)
 	return c.Ratio.add(x, weight, minSurprise)
 }
@@ -127,8 +130,8 @@ func (m *Moments) add(x, weight, least float64) bool {
 // Trusted reports whether enough was observed to correct estimates.
 func (c *Calibration) Trusted() bool { return c.Ratio.Samples >= minSamples }
 
-// Factor returns the expected actual/estimated, and the margin, at least 1, by
-// which the bound is above it. Both are 1 until the calibration is trusted.
+// Factor returns the expected actual/estimated as ratio. margin, at least 1, is the factor
+// between the bound and the expected number. Both are 1 until the calibration is trusted.
 func (c *Calibration) Factor() (ratio, margin float64) {
 	if !c.Trusted() {
 		return 1, 1

@@ -13,9 +13,9 @@ var classTable string
 
 const classBlocks = (utf8.MaxRune + 1) / 256
 
-// Character classes, as bits. A letter that is neither upper nor lower case has
-// both run bits; white space that ends a line has both space bits; punctuation,
-// symbols and everything unassigned have none.
+// Character classes, as bits. A letter that is neither upper nor lower case has both run bits.
+// White space that ends a line has both space bits. Punctuation, symbols and unassigned
+// characters have no bit.
 const (
 	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
 	classLower               // may be in the lower run of a word: Ll Lm Lo M
@@ -37,8 +37,8 @@ var asciiClass = func() (t [256]byte) {
 	return t
 }()
 
-// classAt returns the class of the character at s[i] and its length in bytes.
-// An invalid byte is one character of its own without a class, as U+FFFD is.
+// classAt returns the class of the character at s[i] and the character's length in bytes. An
+// invalid byte counts as one character without a class, as U+FFFD does.
 func classAt(s string, i int) (class byte, width int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return asciiClass[b], 1

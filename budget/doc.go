@@ -8,11 +8,12 @@
 //     how far the estimates are off, and how surely.
 //   - [Split] divides a window among the regions of a prompt.
 //
-// Every [Count] names its kind: exact, calibrated or estimated. It has two numbers: the expected one,
-// to show and to price, and a bound, for budgets. Sizes are tokens unless a name says bytes.
+// Every [Count] names its kind: exact, calibrated or estimated. It has two numbers: the expected
+// number for display and prices, and a bound for budgets. Sizes are tokens unless a name says
+// bytes.
 //
 // Text is any bytes. Each invalid byte counts as U+FFFD, and special tokens such as <|endoftext|>
-// count as the plain text that they are written with. Time is linear in the size of the text.
+// count as the plain text that spells them. Time is linear in the size of the text.
 //
 // Package budget never calls a provider, opens a file, reads a clock or logs. The caller stores
 // calibrations.

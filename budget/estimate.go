@@ -12,24 +12,24 @@ type estimator struct {
 	expected, bound weights
 }
 
-// claudeOld fits the Claude tokenizer up to 4.6, which is not public. It is linear in the counts
-// of features, fitted to a substitute vocabulary over 17 classes of text. Spaces, blanks,
-// letters, repeats and hex are corrected for indented code, German, rulers and digests, and
-// spaces by the bills of recorded sessions.
+// claudeOld fits the Claude tokenizer up to 4.6, which is not public. The weights are linear in
+// the counts of features, and were fitted to a substitute vocabulary over 17 classes of text. The
+// weights of spaces, blanks, letters, repeats and hex are corrected for indented code, German,
+// rulers and digests. The weight of spaces is also corrected by the bills of recorded sessions.
 var claudeOld = weights{
 	words: 1190, letters: 220, digits: 660, newlines: 2190, spaces: 950, blanks: 250, cjk: 1110,
 	other: 350, punct: 470, repeats: 250, entropy: 800, hex: 660,
 }
 
-// gemini has no measured source. Its vocabulary is about as large as o200k's,
-// to which these weights fit, but cuts numbers into single digits.
+// gemini has no measured source. These weights fit o200k, whose vocabulary is about as large as
+// Gemini's. Unlike o200k, Gemini's vocabulary cuts numbers into single digits.
 var gemini = weights{
 	words: 1010, letters: 200, digits: 1000, newlines: 1870, spaces: 1500, blanks: 250, cjk: 820,
 	other: 240, punct: 400, repeats: 250, entropy: 700, hex: 800,
 }
 
-// latinNew is how many tokens the newer Claude tokenizer makes of Latin text, in
-// percent of the older one's.
+// latinNew is the number of tokens that the newer Claude tokenizer makes of Latin text, in
+// percent of the older tokenizer's number.
 const latinNew = 130
 
 func newEstimator(name string) Counter {
@@ -38,11 +38,10 @@ func newEstimator(name string) Counter {
 		// The fit's worst sample is 19 % too low.
 		return &estimator{name: name, expected: claudeOld, bound: claudeOld.times(120, 120, 120)}
 	case ClaudeNew:
-		// Against the older tokenizer: English, German and French 1.36 to 1.47,
-		// code 1.13 to 1.29, UUIDs and timestamps 1.06, Chinese, Cyrillic,
-		// Arabic and Hindi 1.00 (count_tokens, 2026-04, two surveys). The growth
-		// that 453 recorded calls of Sonnet 5 were billed agrees: its median error
-		// is least at 130 to 135 percent of Latin text.
+		// Ratios to the older tokenizer: English, German and French 1.36 to 1.47, code 1.13 to
+		// 1.29, UUIDs and timestamps 1.06, Chinese, Cyrillic, Arabic and Hindi 1.00
+		// (count_tokens, 2026-04, two surveys). The growth that 453 recorded calls of Sonnet 5
+		// were billed agrees: its median error is least at 130 to 135 percent of Latin text.
 		return &estimator{name: name, expected: claudeOld.times(latinNew, 110, 103), bound: claudeOld.times(160, 130, 120)}
 	case Gemini:
 		return &estimator{name: name, expected: gemini, bound: gemini.times(130, 130, 130)}
@@ -50,8 +49,8 @@ func newEstimator(name string) Counter {
 	return byteCounter{}
 }
 
-// times scales the weights by percentages: of Latin text, of other scripts, and of features that
-// tokenizers cut into nearly single characters anyway.
+// times scales the weights by three percentages: latin for Latin text, other for other scripts,
+// and dense for features that tokenizers cut into nearly single characters.
 func (w weights) times(latin, other, dense int) weights {
 	return weights{
 		words: w.words * latin / 100, letters: w.letters * latin / 100, newlines: w.newlines * latin / 100,
@@ -74,17 +73,16 @@ func (w *weights) tokens(f *features) int {
 // Name returns the tokenizer's name.
 func (e *estimator) Name() string { return e.name }
 
-// Count estimates the tokens of text. A text that is not empty is at least one
-// token.
+// Count estimates the tokens of text. A text that is not empty counts as at least one token.
 func (e *estimator) Count(text string) Count {
 	f := featuresOf(text)
 	n := max(e.expected.tokens(&f), min(len(text), 1))
 	return Count{Tokens: n, Bound: max(n, e.bound.tokens(&f)), Kind: Estimated}
 }
 
-// byteCounter is the last resort: three bytes per token, and two for the bound.
-// Of 17 classes of text and three tokenizers only logs, listings, numbers and
-// random strings have tokens of less than two bytes.
+// byteCounter counts by size alone. It expects three bytes per token, and two for the bound. Of
+// 17 classes of text and three tokenizers only logs, listings, numbers and random strings have
+// tokens of less than two bytes.
 type byteCounter struct{}
 
 // Name returns the tokenizer's name.

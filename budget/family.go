@@ -8,8 +8,8 @@ import (
 
 // Family guesses the tokenizer of a model from its id, as [For] takes it. It understands the
 // spellings of the providers and of gateways ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401",
-// "ft:…", "…[1m]"). A model of a known vendor but an unknown version counts as a new one. For any
-// other model it returns [Bytes].
+// "ft:…", "…[1m]"). A model of a known vendor but an unknown version counts as a new model of
+// that vendor. For any other model it returns [Bytes].
 func Family(modelID string) string {
 	id := strings.ToLower(strings.TrimSpace(modelID))
 	id = id[strings.LastIndexByte(id, '/')+1:]
@@ -32,8 +32,8 @@ func isClaudeName(w string) bool {
 	return false
 }
 
-// claudeFamily returns which of the two generations a model is of: Opus
-// changed with 4.7, all others with 5.
+// claudeFamily returns the tokenizer of a Claude model. Opus got the new tokenizer with version
+// 4.7, and all other models with version 5.
 func claudeFamily(words []string) string {
 	words = words[slices.IndexFunc(words, isClaudeName):]
 	has := func(w string) bool { return slices.Contains(words, w) }
@@ -49,8 +49,8 @@ func claudeFamily(words []string) string {
 	return ClaudeOld
 }
 
-// version finds the first number among words and the one right after it. Dates
-// and other long numbers don't count.
+// version finds the first number among words and a second number right after it. Dates and other
+// long numbers don't count.
 func version(words []string) (major, minor int, ok bool) {
 	for i, w := range words {
 		n, err := strconv.Atoi(w)
@@ -65,7 +65,7 @@ func version(words []string) (major, minor int, ok bool) {
 	return 0, 0, false
 }
 
-// openAIFamily places OpenAI's models and, failing that, answers Bytes.
+// openAIFamily returns the tokenizer of an OpenAI model, and Bytes for any other model.
 func openAIFamily(id string, words []string) string {
 	has := func(prefixes ...string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.Contains(id, p) })
@@ -83,7 +83,7 @@ func openAIFamily(id string, words []string) string {
 	return Bytes
 }
 
-// isReasoner reports whether w is o1, o3, o4 or a later one.
+// isReasoner reports whether w is o1, o3, o4 or a later model of this series.
 func isReasoner(w string) bool {
 	return len(w) == 2 && w[0] == 'o' && '1' <= w[1] && w[1] <= '9'
 }

@@ -23,10 +23,10 @@ const (
 	longWord = 6  // letters; German compounds are the case in point
 	longRun  = 16 // blanks; vocabularies hold longer runs, but not all of them
 	shortRun = 4
-	// An alphanumeric run is treated as random if it has at least minEntropy
-	// bytes and changes between lower case, upper case and digits at least once
-	// every entropyStep bytes. Identifiers change less: a capital after a lower
-	// letter is counted, the way back is not.
+	// An alphanumeric run is treated as random if it has at least minEntropy bytes and changes
+	// between lower case, upper case and digits at least once every entropyStep bytes.
+	// Identifiers change less often. A change from lower case to upper case is counted, and the
+	// change back is not.
 	minEntropy  = 8
 	minHex      = 16
 	entropyStep = 4
@@ -104,9 +104,8 @@ func featuresOf(text string) (f features) {
 	return f
 }
 
-// run counts the run of ASCII letters and digits at text[i] and returns its
-// length and whether it looks random. After a random run and a joiner a shorter
-// one will do.
+// run counts the run of ASCII letters and digits at text[i] and returns its length and whether it
+// looks random. After a random run and a joiner a shorter run counts as random, too.
 func (f *features) run(text string, i int, after bool) (n int, random bool) {
 	var words, letters, digits, changes, word int
 	j, before := i, byte(kindPunct)

@@ -2,7 +2,7 @@ package budget
 
 import "strings"
 
-// imageRule is how a family of models turns pixels into tokens.
+// imageRule is the rule by which a family of models turns pixels into tokens.
 type imageRule uint8
 
 const (
@@ -34,7 +34,8 @@ func imageRuleFor(family, model string) imageRule {
 	return imageUnknown
 }
 
-// Image estimates the tokens of an image by its size in pixels, 0 if unknown.
+// Image estimates the tokens of an image by its size in pixels. A width or height of 0 means
+// unknown.
 func (o Overheads) Image(width, height int) int {
 	if width <= 0 || height <= 0 {
 		return unknownImage

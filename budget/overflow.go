@@ -8,19 +8,19 @@ import (
 )
 
 // Overflow is a provider's report about a request that it refused as too long. All figures are
-// tokens by the provider's own count, 0 if it names none.
+// tokens by the provider's own count. A figure is 0 if the provider does not name it.
 type Overflow struct {
-	// Input is the size of the request and Limit the model's limit for input. Answer is the size
-	// reserved for the answer if the limit is about both.
+	// Input is the size of the request. Limit is the model's limit for input. Answer is the size
+	// reserved for the answer, if the limit covers input and answer.
 	Input  int `json:"input_tokens"`
 	Limit  int `json:"limit_tokens"`
 	Answer int `json:"answer_tokens"`
 }
 
-// maxOverflowText is how much of a text is looked at, in bytes.
+// maxOverflowText is the number of bytes of a text that are examined.
 const maxOverflowText = 16 << 10
 
-// overflowFigures are the forms below as expressions, N a number.
+// overflowFigures are overflowForms as regular expressions, in which N matches a number.
 var overflowFigures = sync.OnceValue(func() (out []*regexp.Regexp) {
 	const number = `[0-9][0-9,_]{0,11}`
 	for _, form := range overflowForms {
@@ -29,9 +29,9 @@ var overflowFigures = sync.OnceValue(func() (out []*regexp.Regexp) {
 	return out
 })
 
-// overflowForms are the providers' sentences with the figures: in is the input, max the limit,
-// out the answer, all the sum of input and answer. The first match counts, so that more exact
-// forms come first.
+// overflowForms are the providers' sentences with the figures: the group in is the input, max is
+// the limit, out is the answer, and all is the sum of input and answer. The first match counts,
+// so more exact forms must come first.
 var overflowForms = []string{
 	// Anthropic
 	`prompt is too long: (?P<in>N) tokens > (?P<max>N)`,
@@ -61,8 +61,8 @@ var overflowForms = []string{
 	`(?:maximum context length|maximum prompt length|context window)(?: is| of)? (?P<max>N)`,
 }
 
-// overflowWords match the refusal of a request that was too long and no other, in
-// messages that name no figures, too.
+// overflowWords match only the refusal of a request that was too long, including messages without
+// figures.
 var overflowWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)too long|maximum (?:context|prompt) length|context[ _](?:length|window|size|limit)[ _]?(?:is |was )?exceed|exceed\w* (?:the |model |the model's |this model's |available )*(?:available |maximum )?context|` +
 		`input token count|exceeds the maximum (?:number of tokens|size)|request_too_large|token count of \d+ exceeds|reduce the length of|model token limit|too many tokens|token limit exceeded|` +
@@ -127,7 +127,8 @@ func (o *Overflow) sane() bool {
 	return o.Limit >= least && (o.Input == 0 || o.Input+o.Answer > o.Limit)
 }
 
-// tokensIn reads a number with separators between its thousands, 0 for none.
+// tokensIn reads a number with separators between its thousands. It returns 0 if s holds no
+// number.
 func tokensIn(s string) int {
 	n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
 	if err != nil {

@@ -2,15 +2,15 @@ package budget
 
 import "strings"
 
-// Overheads are the tokens that a provider adds to the text of a request. All are estimates:
-// providers publish few of them.
+// Overheads are the tokens that a provider adds to the text of a request. All figures are
+// estimates, since providers publish few of them.
 type Overheads struct {
 	// Base is added once per request.
 	Base int
 	// PerMessage is the framing of one message.
 	PerMessage int
-	// PerToolUse and PerToolResult are the framing of one call and of one result, in addition to
-	// its name, its input as JSON and its content.
+	// PerToolUse is the framing of one call, in addition to the call's name and its input as
+	// JSON. PerToolResult is the framing of one result, in addition to its content.
 	PerToolUse, PerToolResult int
 	// PerTool is the framing of one tool definition, in addition to its JSON.
 	PerTool int
@@ -49,9 +49,9 @@ func OverheadsFor(model string) Overheads {
 	var o Overheads
 	switch family {
 	case ClaudeOld, ClaudeNew:
-		// Base and messages: fits to count_tokens by ai-tokenizer and ctoc.
-		// Calls and results: their sum is within 10 tokens of the value that fits the billed
-		// growth of ten recorded sessions best, whichever session is left out
+		// Base and messages: fits to count_tokens by ai-tokenizer and ctoc. The sum of the
+		// figures for calls and results is within 10 tokens of the value that best fits the
+		// billed growth of ten recorded sessions, whichever session is left out
 		// (TestCallFraming).
 		o = Overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
 		o.ToolPrompt = claudeToolPrompt(model)
@@ -60,7 +60,8 @@ func OverheadsFor(model string) Overheads {
 		// to 24 once and about 6 each.
 		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
 	default:
-		// Not published. The larger of the above where they are close.
+		// These figures are not published. Each is the larger of the two above if those are
+		// close.
 		o = Overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
 	}
 	o.images = imageRuleFor(family, strings.ToLower(model))

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Ranks between which a word goes from common to rare. A byte-pair vocabulary numbers its tokens in
-// the order in which its training text asked for them, which is about their frequency.
+// These ranks bound the change from a common to a rare word. A byte-pair vocabulary numbers its
+// tokens roughly by their frequency in its training text.
 const (
 	commonRank = 2_000
 	rareRank   = 100_000
@@ -16,10 +16,11 @@ const (
 
 var words = sync.OnceValue(func() *vocabulary { return openVocabulary(o200kTable) })
 
-// Rarity returns how rare a lower-case word is in general text, code included: from 0 for a word
-// like "run" to 1 for a word that o200k has no token for.
+// Rarity returns how rare a lower-case word is in general text and code, from 0 for a word like
+// "run" to 1 for a word without a token in o200k.
 func Rarity(word string) float64 {
-	// A word follows a space in a token. Numbers, and words of scripts without spaces, do not.
+	// The token of a word begins with a space, except for numbers and words of scripts without
+	// spaces.
 	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Nd, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
 		word = " " + word
 	}

@@ -1,8 +1,8 @@
 package budget
 
-// DefaultReserve returns the part of the window kept free for the answer: 20
-// %, at least 8,000 and at most 40,000 tokens. Of a window under 16,000 it is
-// half, since a reserve that leaves nothing plans nothing.
+// DefaultReserve returns the part of the window kept free for the answer: 20 %, at least 8,000
+// and at most 40,000 tokens. For a window under 16,000 tokens it is half the window, so that room
+// for a prompt remains.
 func DefaultReserve(window int) int {
 	return min(max(window/5, 8_000), 40_000, max(window, 0)/2)
 }
@@ -19,6 +19,6 @@ func summaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
 // 2,000 tokens, or the budget if that is less.
 func retrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
 
-// lowWater returns the most that a cut leaves of the working set: 55 % of the budget, and no more
-// than 30,000 tokens of conversation. Prices may ask for less.
+// lowWater returns the largest working set that a cut leaves: 55 % of the budget, and at most
+// 30,000 tokens of conversation. Prices may require less.
 func lowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }

@@ -17,11 +17,11 @@ type Item struct {
 type Request struct {
 	// Window is the model's context window in tokens.
 	Window int
-	// Reserve is kept free for the answer. 0 means [DefaultReserve], a negative
-	// number none.
+	// Reserve is kept free for the answer. 0 means [DefaultReserve]. A negative number means no
+	// reserve.
 	Reserve int
-	// Fixed is never dropped: tools, system prompt, the newest message, and
-	// whatever else the caller forces.
+	// Fixed lists the items that are never dropped: tools, system prompt, the newest message, and
+	// any other item that the caller requires.
 	Fixed []Item
 }
 
@@ -30,32 +30,33 @@ type Request struct {
 type Plan struct {
 	Window  int `json:"window"`
 	Reserve int `json:"reserve"`
-	// Budget is Window − Reserve, the most that the prompt may hold.
+	// Budget is Window − Reserve, the largest size of the prompt.
 	Budget int `json:"budget"`
 	// Fixed is the sum of the request's fixed items.
 	Fixed int `json:"fixed"`
-	// WorkingSet is the most the working set may grow to between cuts.
+	// WorkingSet is the largest size of the working set between cuts.
 	WorkingSet int `json:"working_set"`
-	// LowWater is the most of it that a cut leaves.
+	// LowWater is the largest size of the working set after a cut.
 	LowWater int `json:"low_water"`
-	// Summary and Retrieval are caps, 0 if nothing is left for them.
-	Summary   int `json:"summary"`
+	// Summary is the largest size of the summary, 0 if nothing is left for it.
+	Summary int `json:"summary"`
+	// Retrieval is the largest size of the retrieved content, 0 if nothing is left for it.
 	Retrieval int `json:"retrieval"`
 }
 
-// largestItems is how many items a TooSmallError names.
+// largestItems is the number of items that a TooSmallError names.
 const largestItems = 5
 
 // TooSmallError means that the fixed part and the reserve do not fit into the window.
 type TooSmallError struct {
 	// Window, Reserve and Fixed are the figures that don't fit, in tokens.
 	Window, Reserve, Fixed int
-	// Over is by how many tokens.
+	// Over is the number of tokens by which they don't fit.
 	Over int
-	// Largest are the largest fixed items, largest first, at most five.
+	// Largest lists up to five fixed items, the largest first.
 	Largest []Item
-	// System and Tools are the system prompt and the definitions of tools in Fixed, where
-	// they are known.
+	// System is the size of the system prompt in Fixed. Tools is the size of the tool definitions
+	// in Fixed. Each is 0 if unknown.
 	System, Tools int
 }
 
@@ -78,7 +79,7 @@ func (e *TooSmallError) Error() string {
 		e.Window, e.Fixed, e.Reserve, e.Over, strings.Join(names, ", "))
 }
 
-// FitHint is the way out where system prompt and tools don't fit.
+// FitHint tells the user what to do if system prompt and tools don't fit.
 const FitHint = "use fewer tools, a shorter system prompt, a larger window (plan.context_window) or a smaller reserve (plan.reserve)"
 
 func (u Unfit) String() string {
@@ -86,7 +87,7 @@ func (u Unfit) String() string {
 }
 
 // Split divides a window in the order of importance: the fixed part, the working set after a cut,
-// the summary, retrieval. The rest goes to the working set, to grow into. It returns a
+// the summary, retrieval. The working set gets the remaining tokens to grow into. Split returns a
 // *[TooSmallError] if the fixed part alone does not fit.
 func Split(r Request) (Plan, error) {
 	if r.Window <= 0 {
@@ -114,7 +115,7 @@ func Split(r Request) (Plan, error) {
 	return p, nil
 }
 
-// largest returns the largest items, largest first, equal ones in their order.
+// largest returns the largest items, the largest first. Equal items keep their order.
 func largest(items []Item) []Item {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })

@@ -1,7 +1,7 @@
 package budget
 
-// nextO200k returns the end of the piece that starts at s[i], i < len(s). It is the split pattern
-// of o200k_base, unrolled; the first alternative that matches wins:
+// nextO200k returns the end of the piece that starts at s[i], i < len(s). It implements the split
+// pattern of o200k_base. The first alternative that matches wins:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -65,10 +65,10 @@ func nextO200kSlow(s string, i int) int {
 // wordO200k matches the first two alternatives without their contraction at
 // s[i], whose class and width are c and w. It returns i if neither matches.
 //
-// The upper run takes all it can. If a lower-run character follows, the word
-// goes on with those. Otherwise the upper run gives back until it ends before a
-// character that is in both runs, and the word ends after that one. A word of
-// upper case alone is left to the second alternative.
+// The upper run takes as many characters as it can. If a lower-run character follows, the word
+// continues with the lower run. Otherwise the upper run is shortened until it ends before a
+// character that is in both runs, and the word ends after that character. A word of upper case
+// alone is left to the second alternative.
 func wordO200k(s string, i int, c byte, w int) int {
 	start := i
 	if isLead(c) {
@@ -146,8 +146,7 @@ func numberRun(s string, i int) int {
 	return i
 }
 
-// symbolRun skips [^\s\p{L}\p{N}]* and then [\r\n]*, and slashes among those if
-// wanted.
+// symbolRun skips [^\s\p{L}\p{N}]* and then [\r\n]*, or [\r\n/]* if slashes is set.
 func symbolRun(s string, i int, slashes bool) int {
 	i = run(s, i, isSymbol)
 	for i < len(s) && (s[i] == '\n' || s[i] == '\r' || slashes && s[i] == '/') {
@@ -156,9 +155,9 @@ func symbolRun(s string, i int, slashes bool) int {
 	return i
 }
 
-// spaceRun matches \s*[\r\n]+|\s+(?!\S)|\s+ at s[i], which is white space: up to
-// the last line end of the run if it has one; else all of it at the end of the
-// text; else all but its last character, unless it is the only one.
+// spaceRun matches \s*[\r\n]+|\s+(?!\S)|\s+ at s[i], which is white space. The match ends after
+// the last line end of the run if it has one. Otherwise it is the whole run at the end of the
+// text, or if the run is a single character. Otherwise it is the run without its last character.
 func spaceRun(s string, i int) int {
 	j, last, newline := i, i, 0
 	for j < len(s) {

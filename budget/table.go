@@ -8,10 +8,9 @@ import (
 
 //go:generate go run -C ../bench ./gen ../budget/tables
 
-// The tables are read where the linker put them: nothing is parsed or copied
-// when a counter is made, and words are put together byte by byte, which
-// compilers turn into one load, so that neither alignment nor byte order of the
-// machine matters.
+// The tables are read where the linker put them. Making a counter parses and copies nothing.
+// Words are assembled byte by byte, so that neither the alignment nor the byte order of the
+// machine matters. Compilers turn this into one load.
 var (
 	//go:embed tables/o200k.bin
 	o200kTable string
@@ -44,11 +43,10 @@ const (
 //	│ n      │ text: length byte and bytes of each long token           │
 //	└────────┴──────────────────────────────────────────────────────────┘
 //
-// pairs, short, mid and long are open-addressing hash tables with linear
-// probing. Short, mid and long hold the tokens that can be a whole piece; pairs
-// holds each token's last merge, the only one that can ever come up. Seams marks
-// the byte pairs at which some token passes from one character into another
-// without holding both entire.
+// pairs, short, mid and long are open-addressing hash tables with linear probing. Short, mid and
+// long hold the tokens that can be a whole piece. Pairs holds each token's last merge, which is
+// the only merge that can occur. Seams marks the byte pairs at which some token crosses from one
+// character into another without containing both characters completely.
 type vocabulary struct {
 	bytes, seams, charIndex, chars string
 	pairs, short, mid, long, text  string
@@ -78,13 +76,13 @@ func openVocabulary(t string) *vocabulary {
 	return v
 }
 
-// part returns the first part to merge at piece[i] and its size in bytes: a
-// character of two or three bytes that is a token, or else a byte.
+// part returns the first part to merge at piece[i] and its size in bytes. The part is a character
+// of two or three bytes if that character is a token, and a byte otherwise.
 //
-// Starting from characters changes nothing. No token takes bytes across the
-// seams at both ends without holding the character entire, so its bytes merge
-// with each other before anything else merges with them; and since a token's id
-// is above those of its parts, merging them early cannot overtake a merge.
+// Starting from characters does not change the result. No token crosses the seam at either end of
+// the character without containing the whole character, so its bytes merge with each other before
+// they merge with other bytes. A token's id is higher than the ids of its parts, so merging these
+// bytes early cannot overtake another merge.
 func (v *vocabulary) part(piece string, i int) (id uint32, size int) {
 	b := piece[i]
 	if b >= 0xc2 && b < 0xf0 {
@@ -99,8 +97,8 @@ func (v *vocabulary) part(piece string, i int) (id uint32, size int) {
 	return load32(v.bytes, 4*int(b)), 1
 }
 
-// seam reports whether some token passes from a to b between characters that it
-// doesn't hold entire.
+// seam reports whether some token crosses from byte a to byte b between two characters that it
+// doesn't both contain completely.
 func (v *vocabulary) seam(a, b byte) bool {
 	at := int(a)<<8 | int(b)
 	return v.seams[at>>3]>>(at&7)&1 != 0

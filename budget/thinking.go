@@ -4,23 +4,23 @@ import "strings"
 
 const (
 	// A signature holds a header and the block's whole thinking, encrypted. Of 1,217 recorded
-	// blocks 1,156 show all of their thinking, and their signatures are 174 bytes longer than the
-	// thinking (median; 165 to 176 for nine of ten).
+	// blocks, 1,156 show all of their thinking. Their signatures are 174 bytes longer than the
+	// thinking (median). For nine of ten the difference is 165 to 176 bytes.
 	signatureHeader = 174
-	// thinkingBytes is the size of a token of hidden thinking on the older
-	// tokenizer. Recorded blocks that show only a summary were billed a token for
-	// 3.7 to 4.1 bytes. Models with the newer tokenizer bill latinNew percent of
-	// that: the median error of 167 recorded calls of Sonnet 5 with hidden thinking is least at
-	// 120 to 140 percent, in either of two sessions.
+	// thinkingBytes is the size of a token of hidden thinking on the older tokenizer. Recorded
+	// blocks that show only a summary were billed a token for 3.7 to 4.1 bytes. Models with the
+	// newer tokenizer bill latinNew percent of that: the median error of 167 recorded calls of
+	// Sonnet 5 with hidden thinking is smallest at 120 to 140 percent, in each of two sessions.
 	thinkingBytes = 4
-	// A block that is signed for this share more than it shows, shows a summary.
+	// A block shows only a summary if its signature is for more than this multiple of the shown
+	// text.
 	summarised = 1.15
 )
 
-// HiddenThinking returns how many tokens a thinking block costs in addition to the text that it
-// shows, when it is sent back to a model of a tokenizer. A Claude block whose text is only a summary,
-// or was left out, shows its full size by its signature. The signatures of other providers show no
-// size and count nothing.
+// HiddenThinking returns how many tokens a thinking block costs in addition to its shown text,
+// when it is sent back to a model with the given tokenizer. The full size of a Claude block whose
+// text is only a summary, or was left out, follows from its signature. For the signatures of
+// other providers HiddenThinking returns 0.
 func HiddenThinking(tokenizer, text, signature string) int {
 	percent := 100
 	switch tokenizer {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ToolInput returns the text by which a model of a family sees the arguments of a tool call,
-// given as JSON. Claude writes and reads them as plain values under their names, where a line
-// break is one character and not the two of its escape: recorded calls that write whole files are
-// billed a fifth to a third less than their JSON would be. For other families, and for input that
-// is no JSON object, it returns input.
+// ToolInput returns the text as which a model of a family sees the arguments of a tool call.
+// input is the arguments as JSON. Claude writes and reads arguments as plain values under their
+// names, where a line break is one character and not an escape of two. Recorded calls that write
+// whole files are billed a fifth to a third less than their JSON would be. For other families,
+// and for input that is not a JSON object, ToolInput returns input.
 func ToolInput(family, input string) string {
 	if family != ClaudeOld && family != ClaudeNew || !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return input

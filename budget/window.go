@@ -1,23 +1,25 @@
 package budget
 
-// Byte-pair merging, for pieces that are not a token: neighbours that spell a token merge, the lowest
-// token id first and the leftmost among equals, until none do.
+// This file merges byte pairs, for pieces that are not a token. Neighbours that spell a token are
+// merged until no neighbours spell one. The lowest token id is merged first, and the leftmost
+// among equal ids.
 //
 // Long pieces are merged in windows, since merging is quadratic, and a run of one letter, a line of
 // dashes or a paragraph of Chinese is a single piece.
 //
-// Windows overlap, and are glued where both have the same token s at the same place. Let the merge of
-// text P·s·Q' end with a token at s, and that of R'·s·R too. Then P·s·R has the tokens of P, s and R.
-// Proof: as long as no merge crosses an edge of s, the merges on P·s go in the same order as they go
-// for P·s alone, since the order depends on nothing but the ids and positions of neighbours; likewise
-// on s·R. The first merge to cross the left edge of s would therefore cross it in P·s alone as well,
-// the first to cross the right edge in s·R alone. Neither does.
+// Windows overlap, and are glued where both have the same token s at the same place. Let the
+// merge of text P·s·Q' end with a token at s, and that of R'·s·R too. Then P·s·R has the tokens
+// of P, s and R. Proof: as long as no merge crosses an edge of s, the merges on P·s go in the
+// same order as they go for P·s alone, since the order depends on nothing but the ids and
+// positions of neighbours; likewise on s·R. The first merge to cross the left edge of s would
+// therefore cross it in P·s alone as well. The first merge to cross the right edge would cross it
+// in s·R alone. Neither merge exists.
 
 const (
-	// windowSize is the bytes merged at once. It is several times maxToken, so
+	// windowSize is the number of bytes that are merged at once. It is several times maxToken, so
 	// that neighbouring windows nearly always share a token.
 	windowSize = 512
-	// windowTail is how far before the end of a window the next one starts.
+	// windowTail is the number of bytes by which neighbouring windows overlap.
 	windowTail = 160
 	laneBits   = 4
 	lane       = 1 << laneBits
@@ -137,13 +139,13 @@ func (v *vocabulary) merge(piece string) int {
 	return n
 }
 
-// mergeWindows counts piece through windows of a's and b's size. It fails if two
-// windows share no token, which wider ones mend; one that holds the whole piece
-// can't fail.
+// mergeWindows counts piece through windows of a's and b's size. It fails if two neighbouring
+// windows share no token. The caller then tries wider windows. A window that holds the whole
+// piece can't fail.
 func (v *vocabulary) mergeWindows(piece string, a, b window) (count int, ok bool) {
 	size := len(a.id)
 	tail := size * windowTail / windowSize
-	// a is the window [at, at+n) of piece; its tokens before from are counted.
+	// a is the window [at, at+n) of piece. Its tokens before offset from are counted.
 	at, n, from := 0, min(len(piece), size), 0
 	a.merge(v, piece[:n])
 	for at+n < len(piece) {
@@ -165,9 +167,9 @@ func (v *vocabulary) mergeWindows(piece string, a, b window) (count int, ok bool
 	return count + a.count(from, n), true
 }
 
-// glue finds the first token that a, of n bytes, and b, of m bytes and starting
-// at offset start of a, have at the same place. It returns the number of a's
-// tokens from start to it and its offset in b.
+// glue finds the first token that a and b have at the same place. a has n bytes. b has m bytes
+// and begins at offset start of a. glue returns the number of a's tokens from start to the shared
+// token, and the shared token's offset in b.
 func glue(a, b window, start, n, m int) (passed, shared int, ok bool) {
 	i, j := start, 0
 	for i < n && j < m {

@@ -6,27 +6,30 @@ import (
 )
 
 // Advice lists the actions that a host can take in the time between two calls. Times are by the
-// clock that planned the call; costs are in base input tokens.
+// clock that planned the call. Costs are in base input tokens.
 type Advice struct {
-	// ExpiresAt is when the messages of this request leave the cache, unless
-	// another request has started before; zero where none of them is cached.
+	// ExpiresAt is the time at which the messages of this request leave the cache, unless another
+	// request starts before it. It is zero if none of the messages is cached.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// SummariseBy is the latest time at which a model that writes a summary can still read the
-	// prompt from the cache; zero if the next call in a cold cache would cut nothing. SummaryWarm
-	// and SummaryCold are the cost in base tokens of its input before and after that time,
-	// without its answer.
+	// prompt from the cache. It is zero if the next call in a cold cache would cut nothing.
 	SummariseBy time.Time `json:"summarise_by,omitzero"`
-	SummaryWarm float64   `json:"summary_warm"`
-	SummaryCold float64   `json:"summary_cold"`
-	// KeepAlive reports whether repeating the request with no answer asked for, every
-	// KeepAliveSeconds and not after KeepAliveUntil, is expected to cost less than letting the
-	// messages expire. Ping is the price of one repetition. Expiry is the price of expiry if the
-	// session continues.
+	// SummaryWarm is the cost of the summary's input until SummariseBy. It does not include the
+	// answer.
+	SummaryWarm float64 `json:"summary_warm"`
+	// SummaryCold is the cost of the summary's input after SummariseBy. It does not include the
+	// answer.
+	SummaryCold float64 `json:"summary_cold"`
+	// KeepAlive reports whether repeating the request is expected to cost less than letting the
+	// messages expire. The host should then repeat it without requesting an answer, every
+	// KeepAliveSeconds until KeepAliveUntil.
 	KeepAlive        bool      `json:"keep_alive"`
 	KeepAliveSeconds int       `json:"keep_alive_seconds"`
 	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
-	Ping             float64   `json:"ping"`
-	Expiry           float64   `json:"expiry"`
+	// Ping is the price of one repetition.
+	Ping float64 `json:"ping"`
+	// Expiry is the price of letting the messages expire if the session continues.
+	Expiry float64 `json:"expiry"`
 }
 
 const (
@@ -54,9 +57,9 @@ func (l *Ledger) Advise(m Model, p Pace, c Cut, total int, now time.Time) Advice
 }
 
 // keepAlive weighs pings against the expiry. Right after a cut a warm cache is worth the extra
-// cost of writing the low-water conversation instead of reading it; it is worth nothing at the
-// high-water mark, where it would be written anyway. The number of pings is the one with the best
-// expected gain, given how long the session's gaps were.
+// cost of writing the low-water conversation instead of reading it. At the high-water mark it is
+// worth nothing, because the next call cuts and writes the conversation anyway. keepAlive chooses
+// the number of pings with the best expected gain, given the lengths of the session's gaps.
 func (a *Advice) keepAlive(p Pace, f *Figures, total int, ttl time.Duration, now time.Time) {
 	a.Ping = f.ReadRatio * float64(total)
 	full := 1.0

@@ -9,21 +9,20 @@ import (
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
 	ReadTokens int `json:"read_tokens"`
-	// Write5mTokens are written with the provider's short lifetime, Write1hTokens with its
-	// long one.
-	Write5mTokens  int `json:"write_5m_tokens"`
+	// Write5mTokens are written with the provider's short lifetime.
+	Write5mTokens int `json:"write_5m_tokens"`
+	// Write1hTokens are written with the provider's long lifetime.
 	Write1hTokens  int `json:"write_1h_tokens"`
 	UncachedTokens int `json:"uncached_tokens"`
 	// A, B and C are the borders of the package comment, in tokens.
 	A int `json:"a"`
 	B int `json:"b"`
 	C int `json:"c"`
-	// HitBlock is the last block that is read, -1 if none.
+	// HitBlock is the index of the last block that is read, -1 if no block is read.
 	HitBlock int `json:"hit_block"`
-	// CostUSD is the input side in dollars; nil if a price that it needs is
-	// unknown.
+	// CostUSD is the cost of the input in dollars. It is nil if a required price is unknown.
 	CostUSD *float64 `json:"cost_usd"`
-	// NoLayoutCostUSD is the same prompt sent without any caching.
+	// NoLayoutCostUSD is the cost of the same prompt without any caching.
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// Tier is the AboveTokens of the tier that prices the request.
 	Tier int `json:"tier"`
@@ -49,8 +48,8 @@ func (b *Bill) note(format string, args ...any) {
 }
 
 // Bill predicts the tokens that a request sent at now with these markers reads and writes, and
-// its cost, judged by content, identity and our own clock alone. The provider may evict early or
-// route elsewhere; the prediction does not.
+// its cost. It judges by content, identity and our own clock alone. It does not foresee that a
+// provider evicts an entry early or routes the request to another machine.
 func (l *Ledger) Bill(m Model, id Identity, blocks []Block, bps []Breakpoint, now time.Time) Bill {
 	b := Bill{HitBlock: -1}
 	at := sums(blocks)
@@ -159,9 +158,9 @@ func (b *Bill) price(m Model, total int) {
 	}
 }
 
-// Cost returns the price in dollars of a call with these token counts, the
-// four input buckets of which decide the tier of the whole. Nil if a price
-// that it needs is unknown.
+// Cost returns the price in dollars of a call with these token counts. The sum of the four input
+// counts decides the price tier of the whole call. Cost returns nil if a required price is
+// unknown.
 func (m Model) Cost(read, write5m, write1h, uncached, output int) *float64 {
 	t := m.TierFor(read + write5m + write1h + uncached)
 	if t.Input == nil {

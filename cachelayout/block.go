@@ -10,7 +10,7 @@ const (
 	RegionNewest     = "newest"
 )
 
-// Message indexes of blocks that belong to no message.
+// These are the message indexes of blocks that belong to no message.
 const (
 	MessageTools  = -1
 	MessageSystem = -2
@@ -26,9 +26,9 @@ type Block struct {
 	Hash string
 	// Tokens is the block's size.
 	Tokens int
-	// Positions is how many positions the block takes in the provider's
-	// look-back. 0 is a block that continues the run of the one before, as the
-	// second of several tool results does.
+	// Positions is the number of positions that the block takes in the provider's look-back. It
+	// is 0 for a block that continues the previous block's run, such as the second of several
+	// tool results.
 	Positions int
 	// Markable reports whether the block's last content block may carry a
 	// marker.
@@ -66,10 +66,10 @@ func sums(blocks []Block) []sum {
 	return s
 }
 
-// Level is the part of the cache that a change breaks, with all after it.
+// Level names the first part of the cache that a change breaks. All later parts break with it.
 type Level int
 
-// The levels, first in the prefix first. LevelNone breaks nothing.
+// The levels, in the order of the prefix. LevelNone breaks nothing.
 const (
 	LevelTools Level = iota
 	LevelSystem

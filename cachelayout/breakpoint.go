@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Why a breakpoint is where it is.
+// Reasons for the place of a breakpoint.
 const (
 	WhyFixed        = "fixed"         // end of tools and system
 	WhyCarry        = "carry"         // end of the carry block
@@ -21,21 +21,21 @@ const (
 type Breakpoint struct {
 	// Block is an index into the blocks of the request.
 	Block int `json:"block"`
-	// TTL is the lifetime asked for.
+	// TTL is the requested lifetime.
 	TTL    time.Duration `json:"ttl"`
 	Region string        `json:"region"`
 	// Why is one of the Why constants.
 	Why string `json:"why"`
-	// CumulativeTokens is the prompt up to and including the block.
+	// CumulativeTokens is the size of the prompt up to and including the block.
 	CumulativeTokens int `json:"cumulative_tokens"`
 }
 
 // LayoutOptions are preferences. The zero value means the provider's default
 // lifetime everywhere.
 type LayoutOptions struct {
-	// Fixed, Carry and Messages are the lifetimes wanted for the three parts of the prompt; 0 is
-	// the provider's default. A part never lives shorter than one after it, since providers
-	// refuse that order.
+	// Fixed, Carry and Messages are the wanted lifetimes of the three parts of the prompt. 0
+	// means the provider's default. A part's lifetime is raised to that of any later part, since
+	// providers refuse the opposite order.
 	Fixed, Carry, Messages time.Duration
 }
 
@@ -48,14 +48,13 @@ func Breakpoints(blocks []Block, m Model, prevTail int, opt LayoutOptions) []Bre
 // Layout places the markers of a request, in the order of its blocks, and returns notes on the
 // markers that the model's cache will not honour.
 //
-// prevTail is the index of the last block of the request before, -1 if there
-// was none or a cut removed it. In order of importance the markers are at the
-// end of the request, the previous tail (where the entry of the last request
-// was written, so the hit does not depend on the look-back), the end of tools
-// and system, and the end of the carry block. A block that cannot carry a
-// marker passes it to the one before. Places whose prefix is below the model's
-// minimum are left out: a marker there would use up a slot and cache nothing. A
-// slot that stays free guards a tail longer than the look-back.
+// prevTail is the index of the last block of the previous request. It is -1 if there was no
+// previous request or a cut removed the block. In order of importance the markers are at the end
+// of the request, the previous tail (where the entry of the last request was written, so the hit
+// does not depend on the look-back), the end of tools and system, and the end of the carry block.
+// If a block cannot carry a marker, the marker moves to the block before it. Places whose prefix
+// is below the model's minimum are left out, since a marker there would use up a slot and cache
+// nothing. A remaining slot guards a tail that is longer than the look-back.
 func Layout(blocks []Block, m Model, prevTail int, opt LayoutOptions) (bps []Breakpoint, notes []string) {
 	if len(blocks) == 0 {
 		return nil, nil
@@ -86,7 +85,7 @@ func Layout(blocks []Block, m Model, prevTail int, opt LayoutOptions) (bps []Bre
 	return p.out, notes
 }
 
-// unmarkedNotes explains caches that take no markers.
+// unmarkedNotes returns notes on caches that accept no markers.
 func unmarkedNotes(m Model) []string {
 	switch m.Cache {
 	case CacheOpenAIAuto:
@@ -107,9 +106,9 @@ type placer struct {
 	out    []Breakpoint
 }
 
-// add marks the last markable block in [lo, i], unless a marker is there, the
-// prefix is too short or no slot is left. It returns the block that holds the
-// marker, -1 if none.
+// add marks the last markable block in [lo, i], unless a marker is there, the prefix is too short
+// or no slot is left. It returns the index of the block that holds the marker, -1 if no block
+// does.
 func (p *placer) add(i, lo int, why string) int {
 	for i >= lo && i >= 0 && !p.blocks[i].Markable {
 		i--
@@ -129,7 +128,7 @@ func (p *placer) add(i, lo int, why string) int {
 	return i
 }
 
-// lastOf returns the last block at or above a level of the prefix, -1 if none.
+// lastOf returns the last block at or above a level of the prefix, -1 if there is no such block.
 func (p *placer) lastOf(l Level) int {
 	i := 0
 	for i < len(p.blocks) && levelOf(p.blocks[i].Region) <= l {
@@ -174,7 +173,7 @@ func (p *placer) guard(tail, end int) {
 	}
 }
 
-// lifetimes gives each marker its TTL, longer ones first.
+// lifetimes gives each marker its TTL. A marker never gets a longer TTL than an earlier marker.
 func (p *placer) lifetimes(opt LayoutOptions) {
 	var behind time.Duration
 	for i := len(p.out) - 1; i >= 0; i-- {
@@ -191,9 +190,9 @@ func (p *placer) lifetimes(opt LayoutOptions) {
 	}
 }
 
-// CacheKey returns a routing key for providers that take one
-// (prompt_cache_key): equal for all requests of a session that share tools and
-// system, so that they reach the machine which holds their prefix.
+// CacheKey returns a routing key for providers that accept one (prompt_cache_key). It is equal
+// for all requests of a session that share tools and system, so that these requests reach the
+// machine that holds their prefix.
 func CacheKey(session string, blocks []Block) string {
 	h := fnv.New128a()
 	h.Write([]byte(session))

@@ -3,10 +3,9 @@
 // that the next request reads, writes and pays, and computes when the cache is cold and when a
 // cut is worth the broken cache.
 //
-// It is pure: it takes values and returns values. It reads no clock, no file
-// and no network, never sees the text of a prompt (only hashes and counts),
-// and never guesses a price: a model whose price is not in the book is
-// unpriced, which is nil, not zero.
+// It is pure: it takes values and returns values. It reads no clock, no file and no network,
+// never sees the text of a prompt (only hashes and counts), and never guesses a price. The price
+// of a model that is not in the book is nil and not zero.
 //
 // A prompt is a list of [Block] in the order in which providers hash it:
 //
@@ -23,11 +22,10 @@
 //	C = tokens up to the last breakpoint
 //	read A │ write long B−A │ write short C−B │ uncached rest
 //
-// Units: tokens are provider tokens, prices are US dollars per million tokens,
-// and only the input side is billed unless a name states otherwise. "Short"
-// and "long" are a provider's two cache lifetimes: 5 minutes and 1 hour at
-// Anthropic, 30 minutes and 12 hours at OpenAI; the fields that hold them are
-// named 5m and 1h after the former.
+// Units: tokens are provider tokens, prices are US dollars per million tokens, and only the input
+// side is billed unless a name states otherwise. "Short" and "long" are a provider's two cache
+// lifetimes: 5 minutes and 1 hour at Anthropic, 30 minutes and 12 hours at OpenAI; the fields for
+// these lifetimes are named 5m and 1h, as Anthropic's are.
 //
 // Start reading at [Ledger].
 package cachelayout

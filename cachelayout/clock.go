@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Cold reports whether a request at now would find nothing of the last
-// request's messages in the cache, and why or why not. It goes by our own clock
-// and the lifetimes asked for, never by reported usage, which arrives too late
-// and can't be distinguished from eviction. A clock that went back is warm. If
-// nothing was sent yet it is cold.
+// Cold reports whether a request at now would find nothing of the last request's messages in the
+// cache, and why or why not. It judges by our own clock and the requested lifetimes. It does not
+// use reported usage, which arrives too late and does not distinguish expiry from eviction. If
+// the clock went back, the cache counts as warm. If nothing was sent yet, the cache is cold.
 //
-// The fixed part alone being warm does not make a cache warm: a cut after it would cost nothing.
+// A cache that holds only the fixed part is not warm, since a cut after the fixed part would cost
+// nothing.
 func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why string) {
 	if len(l.Chain) == 0 {
 		return true, "nothing was sent yet"
@@ -33,8 +33,8 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 	return true, fmt.Sprintf("last request started %s ago, entries live %s", round(age), ttl)
 }
 
-// warmMark reports whether an entry after the fixed part and the carry block, or else the
-// furthest one written, lives and can be read under id.
+// warmMark reports whether an entry after the fixed part and the carry block is live and can be
+// read under id. If no such entry was written, warmMark judges the furthest entry.
 func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	last := -1
 	for i := range l.Marks {
@@ -73,8 +73,8 @@ func (l *Ledger) level(i int) Level {
 }
 
 // ColdEvent names the cold event that a request under id would meet: the gap after the last
-// request, and the setting whose change made it cold. Until a request is sent the name stays the
-// same, so that a cut can use an event up. The name is "" if the cache is warm.
+// request, and the setting whose change made it cold. The name stays the same until a request is
+// sent, so that at most one cut uses the event. The name is "" if the cache is warm.
 func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
 	cold, _ := l.Cold(m, id, now)
 	if !cold {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// ChangeKind names the difference between a request and the one before.
+// ChangeKind names the difference between a request and the previous one.
 type ChangeKind string
 
 const (
-	// ChangeFirst: there is no request before.
+	// ChangeFirst: there is no previous request.
 	ChangeFirst ChangeKind = "first"
 	// ChangeNone: the request is the same.
 	ChangeNone ChangeKind = "none"
-	// ChangeAppend: the request extends the one before.
+	// ChangeAppend: the request extends the previous one.
 	ChangeAppend ChangeKind = "append"
 	// ChangeIdentity: a setting outside the blocks changed.
 	ChangeIdentity ChangeKind = "identity"
@@ -23,25 +23,28 @@ const (
 	ChangeMessages ChangeKind = "messages"
 )
 
-// Change is the first thing whose change broke a level of the cache.
+// Change describes the first change in a request that broke a level of the cache.
 type Change struct {
 	Kind ChangeKind `json:"kind"`
-	// Broken is the level from which on nothing can be read; LevelNone if the whole last request
-	// can still be.
+	// Broken is the level from which on nothing can be read. It is LevelNone if the whole last
+	// request can still be read.
 	Broken Level `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// Block is the index of the first changed block, -1 if none changed.
 	Block int `json:"block"`
-	// Old and New name the changed block ids, or the field's values. An empty name means that
-	// there was nothing, or is nothing now.
+	// Old is the former block id, or the field's former value. It is "" if the block or value did
+	// not exist.
 	Old string `json:"old,omitempty"`
+	// New is the present block id, or the field's present value. It is "" if the block or value
+	// no longer exists.
 	New string `json:"new,omitempty"`
-	// KeptTokens of the last request can still be read by their content and
-	// identity, BrokenTokens can't. Lifetimes are not looked at.
-	KeptTokens   int `json:"kept_tokens"`
+	// KeptTokens is the number of tokens of the last request that can still be read by their
+	// content and identity. It ignores lifetimes.
+	KeptTokens int `json:"kept_tokens"`
+	// BrokenTokens is the number of tokens of the last request that can no longer be read.
 	BrokenTokens int `json:"broken_tokens"`
-	// Host is the part of a warm cache that the host broke; nil if it broke nothing.
+	// Host is the part of a warm cache that the host broke. It is nil if the host broke nothing.
 	Host *Broke `json:"host"`
 }
 
@@ -49,16 +52,17 @@ type Change struct {
 type Broke struct {
 	// What names the part that changed: tools, system, messages, or a setting.
 	What string `json:"what"`
-	// Place is where, as exactly as is known: "tools[3].description".
+	// Place is the place of the change, as exactly as is known, such as "tools[3].description".
 	Place string `json:"place"`
-	// Tokens could have been read and are written anew. USD is the extra cost of that.
-	Tokens int      `json:"tokens"`
-	USD    *float64 `json:"usd"`
+	// Tokens is the number of tokens that could have been read and are written again.
+	Tokens int `json:"tokens"`
+	// USD is the extra cost of writing them.
+	USD *float64 `json:"usd"`
 }
 
-// Blame returns the cost of a change that breaks the cache: the tokens of the last request that
-// the provider still held and that this one, with its bill, does not read. It returns nil if
-// there are none.
+// Blame returns the cost of a change that breaks the cache. It counts the tokens of the last
+// request that the provider still held and that the new request, whose bill is given, does not
+// read. It returns nil if there are no such tokens.
 func (l *Ledger) Blame(c Change, m Model, bill Bill, now time.Time) *Broke {
 	b := &Broke{What: string(c.Kind), Place: string(c.Kind), Tokens: l.held(m, now) - bill.ReadTokens}
 	if c.Field != "" {
@@ -81,7 +85,7 @@ func (l *Ledger) Blame(c Change, m Model, bill Bill, now time.Time) *Broke {
 	return b
 }
 
-// held returns how many tokens of the last request the provider still holds.
+// held returns the number of tokens of the last request that the provider still holds.
 func (l *Ledger) held(m Model, now time.Time) (n int) {
 	switch cache := l.Expect(m).Cache; {
 	case cache.marked():
@@ -118,9 +122,9 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s changed at block %d: %q stands where %q was", c.Kind, c.Block, c.New, c.Old)
 }
 
-// Compare finds the first thing whose change breaks the cache: the setting or
-// the block that breaks the level highest up in the prefix; at a draw the
-// setting, since it breaks the whole level.
+// Compare finds the changed setting or block that breaks the earliest level of the prefix. If a
+// setting and a block break the same level, Compare returns the setting, since it breaks the
+// whole level.
 func (l *Ledger) Compare(id Identity, blocks []Block) Change {
 	if len(l.Chain) == 0 {
 		return Change{Kind: ChangeFirst, Broken: LevelNone, Block: -1}
@@ -147,8 +151,7 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 		return c
 	case n == len(l.Chain):
 		c.Kind, c.Block, c.New = ChangeAppend, n, blocks[n].ID
-		// A block added to tools or system pushes itself in front of messages only if messages
-		// were after it, and then the chain would differ.
+		// A block added to tools or system changes the chain if messages were after it.
 		return c
 	}
 	c.Block, c.Old = n, l.Chain[n].ID

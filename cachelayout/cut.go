@@ -7,52 +7,52 @@ import (
 	"time"
 )
 
-// The constants of the marks. MissWeight and holdShare were chosen on thirteen
-// recorded sessions, where cost against reference recall is flat around them; all
-// else comes from prices, the session's growth and its gaps.
+// The constants of the marks. missWeight and holdShare were chosen on thirteen recorded sessions.
+// Small changes to them hardly change cost or reference recall there. All other figures follow
+// from prices and from the session's growth and gaps.
 const (
-	// missWeight is the worth of memory: how many misses a call would pay for e times as much of
-	// it. It weighs the harm of a miss to the work, not only its cost, and so is larger than the
-	// share of calls that miss.
+	// missWeight is the worth of memory: the number of misses that a call would pay to have e
+	// times as much conversation. It weighs the harm of a miss to the work and not only its cost,
+	// and is therefore larger than the share of calls that miss.
 	missWeight = 0.35
-	// lowWaterFloor is the least conversation that the mark keeps, however
-	// dear it is: an agent that is shown less works blind.
+	// lowWaterFloor is the least conversation that the low-water mark keeps at any price. An
+	// agent that is shown less lacks the content that it works on.
 	lowWaterFloor = 22_000
 	// wideShare is the additional share of a budget above WideBudget that the floor keeps if only
 	// money asks for a cut: on fourteen recorded sessions with a window of a million, 1 % of the
 	// actions then lack something that an agent without any cut would have.
 	wideShare  = 0.125
 	wideBudget = 200_000
-	// needWeight is the worth of a single need of a call, as a share of a miss: content above the
-	// low-water mark must be worth its keep by it. ExtraShare is how far this may reach towards
-	// the high-water mark: the prompt must grow again before the next cut. All three were chosen
-	// on fourteen recorded sessions for edits whose lines are shown and actions that have what
-	// they need, by the dollar.
+	// needWeight is the worth of a single need of a call, as a share of a miss. Content above the
+	// low-water mark must be worth its cost by this measure. extraShare bounds how far such
+	// content may reach towards the high-water mark, since the prompt must grow again before the
+	// next cut. needWeight, extraShare and loopNeed were chosen on fourteen recorded sessions.
+	// They give the most edits with shown lines, and the most actions with the content that they
+	// need, for the money.
 	needWeight = 0.45
 	extraShare = 0.6
-	// loopNeed is how much likelier a need is than on the average while a tool loop is open: its
-	// reads are not used yet. With room for 128,000 tokens and 5 minutes of cache 7.1 % of the
+	// loopNeed is a factor on the expected needs while a tool loop is open, since the loop has
+	// not used its reads yet. With room for 128,000 tokens and 5 minutes of cache 7.1 % of the
 	// edits are blind, 8.1 % with 1 and an ExtraShare of 0.8; with 3 and 0.8 they are 4.9 %, but
 	// one session's bill is 17 % above that of never cutting early.
 	loopNeed = 1.7
-	// commonConversation is the conversation of a prompt of common size.
+	// commonConversation is the size of the conversation in a prompt of common size.
 	commonConversation = 40_000
 	// workingSetShare bounds the conversation kept at a cut, as a share of
 	// window − reserve.
 	workingSetShare = 0.55
-	// cliffRoom is the least room that a price cliff must leave above the
-	// fixed part to be respected; below it every call would be a cut.
+	// cliffRoom is the least room that a price cliff must leave above the fixed part. A nearer
+	// cliff is ignored, since otherwise every call would be a cut.
 	cliffRoom = 8_000
-	// minSaved is the least that a cut which is not forced must save, in tokens: a smaller saving
+	// minSaved is the number of tokens that a cut must save unless it is forced. A smaller saving
 	// is not worth the hidden content.
 	minSaved = 4_000
 
-	// growthCalls is how many of the last calls' growths count for the largest
-	// and the median.
+	// growthCalls is the number of newest growths of which the largest and the median are taken.
 	growthCalls = 10
-	// Growth is taken for priorGrowth tokens a call, with the weight of
-	// priorGrowthCalls calls, until a session shows its own: 7.69 million tokens
-	// of growth in 7,087 calls of 39 recorded sessions.
+	// priorGrowth is the growth per call, in tokens, that is assumed until a session shows its
+	// own. It has the weight of priorGrowthCalls calls. 39 recorded sessions grew by 7.69 million
+	// tokens in 7,087 calls.
 	priorGrowth      = 1_085
 	priorGrowthCalls = 10
 )
@@ -69,34 +69,36 @@ const (
 // CutInput is the input of the decision about a cut, in tokens.
 type CutInput struct {
 	Model Model
-	// Window is the context window; 0 takes the model's.
+	// Window is the context window. 0 means the model's context window.
 	Window int
 	// Reserve is the room that must stay free for the answer.
 	Reserve int
-	// Fixed is the size of tools and system. Conversation is that of the rest of the request,
+	// Fixed is the size of tools and system. Conversation is the size of the rest of the request,
 	// including the blocks that would be appended.
 	Fixed, Conversation int
-	// Planned is the whole planned input; 0 means Fixed + Conversation.
+	// Planned is the size of the whole planned input. 0 means Fixed + Conversation.
 	Planned int
-	// Growth is by how much the last calls grew, newest last.
+	// Growth lists the growth of the last calls, newest last.
 	Growth []int
 	// ColdRate is the chance that a call finds the cache cold; see [Pace.Rate].
 	ColdRate float64
-	// Cold reports whether the cache holds nothing of the messages;
-	// ColdEventUsed whether this cold event already had its cut.
+	// Cold reports whether the cache holds nothing of the messages. ColdEventUsed reports whether
+	// this cold event already had its cut.
 	Cold, ColdEventUsed bool
-	// Pending is the most that a cut could take out; 0 means that nothing may go.
+	// Pending is the largest number of tokens that a cut could remove. 0 means that nothing may
+	// leave.
 	Pending int
-	// OpenLoop reports whether a tool loop is open: then only a forced cut is allowed, since the
+	// OpenLoop reports whether a tool loop is open. Then only a forced cut is allowed, since the
 	// agent will next work with the content that it has just read.
 	OpenLoop bool
-	// ExpectedTurns is how many calls are still expected.
+	// ExpectedTurns is the number of model calls that are still expected.
 	ExpectedTurns float64
-	// TTL is the lifetime that the messages are written with, 0 the default.
+	// TTL is the lifetime of the written messages. 0 means the default.
 	TTL time.Duration
 	// Extra is the extra cost of a cut in base input tokens.
 	Extra float64
-	// LowWater and ColdLowWater override the conversation kept, if above 0.
+	// LowWater and ColdLowWater, if above 0, override the size of the conversation that a cut
+	// keeps.
 	LowWater, ColdLowWater int
 	// Economy is the user's preference.
 	Economy Economy `json:",omitempty"`
@@ -107,15 +109,16 @@ type Cut struct {
 	Do bool `json:"do"`
 	// Reason is one of the Reason constants.
 	Reason string `json:"reason"`
-	// Force reports whether without a cut the prompt is over its limit.
+	// Force reports whether the prompt exceeds its limit without a cut.
 	Force bool `json:"force,omitempty"`
 	// TargetTokens is the size to which the cut should bring the whole prompt.
 	TargetTokens int `json:"target_tokens"`
-	// MostTokens is the size at which the prompt may stay if its content is worth its keep.
-	// Hurdle is how often, per token, a call must be expected to need that content.
-	MostTokens int     `json:"most_tokens"`
-	Hurdle     float64 `json:"hurdle"`
-	// Figures are the numbers that decided it, in tokens.
+	// MostTokens is the largest size that the prompt may keep if its content is worth the cost.
+	MostTokens int `json:"most_tokens"`
+	// Hurdle is how often, per token, a call must be expected to need the content above
+	// TargetTokens.
+	Hurdle float64 `json:"hurdle"`
+	// Figures are the numbers that led to the decision, in tokens.
 	Figures Figures `json:"figures"`
 	// Economy is the user's preference, "" for [Balanced].
 	Economy Economy `json:"economy,omitempty"`
@@ -124,43 +127,46 @@ type Cut struct {
 // Figures are the numbers on which a decision rests, in tokens unless named otherwise.
 type Figures struct {
 	Planned int `json:"planned"`
-	// Budget is window − reserve. Cliff is the price cliff that is respected (0: none). Limit is
-	// the smaller of them.
+	// Budget is window − reserve.
 	Budget int `json:"budget"`
-	Cliff  int `json:"cliff"`
-	Limit  int `json:"limit"`
-	// HighWater, LowWater and ColdLowWater are whole-prompt marks. HighWater is
-	// the smaller of RoomMark, above which the next call may not fit, and
-	// EOQHighWater, above which reading on costs more than cutting.
+	// Cliff is the price cliff that limits the prompt, 0 if there is none.
+	Cliff int `json:"cliff"`
+	// Limit is the smaller of Budget and Cliff.
+	Limit int `json:"limit"`
+	// HighWater, LowWater and ColdLowWater are marks for the size of the whole prompt. HighWater
+	// is the smaller of RoomMark and EOQHighWater. Above RoomMark the next call may not fit.
+	// Above EOQHighWater it is cheaper to cut than to keep reading.
 	HighWater    int `json:"high_water"`
 	RoomMark     int `json:"room_mark"`
 	LowWater     int `json:"low_water"`
 	ColdLowWater int `json:"cold_low_water"`
-	// MaxGrowth is that of the last ten calls.
+	// MaxGrowth is the largest growth of the last ten calls.
 	MaxGrowth    int `json:"max_growth"`
 	MedianGrowth int `json:"median_growth"`
-	// MeanGrowth is per call, over all growth that was given and the prior.
+	// MeanGrowth is the mean growth per call, over the given growths and the prior.
 	MeanGrowth int `json:"mean_growth"`
 	// ColdRate is the chance that a call finds the cache cold.
 	ColdRate float64 `json:"cold_rate"`
-	// CallCost is the cost of an average call with these marks. MemoryCost is the part of it for
-	// keeping the low-water conversation. MissCost is the cost of fetching again. All are in base
-	// input tokens.
-	CallCost   float64 `json:"call_cost"`
+	// CallCost is the cost of an average call with these marks, in base input tokens.
+	CallCost float64 `json:"call_cost"`
+	// MemoryCost is the part of CallCost for keeping the low-water conversation.
 	MemoryCost float64 `json:"memory_cost"`
-	MissCost   float64 `json:"miss_cost"`
-	// Saved and Rewritten are the tokens that a warm cut to the low-water mark removes and causes
-	// to be written again. BreakEvenTurns is the number of calls after which that has paid. (−1:
+	// MissCost is the cost of fetching hidden content again, in base input tokens.
+	MissCost float64 `json:"miss_cost"`
+	// Saved is the number of tokens that a warm cut to the low-water mark removes.
+	Saved int `json:"saved"`
+	// Rewritten is the number of tokens that such a cut causes to be written again.
+	Rewritten int `json:"rewritten"`
+	// BreakEvenTurns is the number of calls after which such a cut has paid for itself (−1:
 	// never).
-	Saved          int     `json:"saved"`
-	Rewritten      int     `json:"rewritten"`
 	BreakEvenTurns float64 `json:"break_even_turns"`
 	ExpectedTurns  float64 `json:"expected_turns"`
-	// EOQBatch is how far the prompt may grow above the low-water mark before cutting is cheaper
-	// than reading on. EOQHighWater is the mark there (−1: no limit).
-	EOQBatch     float64 `json:"eoq_batch"`
+	// EOQBatch is the number of tokens by which the prompt may grow above the low-water mark
+	// before it is cheaper to cut than to keep reading.
+	EOQBatch float64 `json:"eoq_batch"`
+	// EOQHighWater is the low-water mark plus EOQBatch (−1: no limit).
 	EOQHighWater float64 `json:"eoq_high_water"`
-	// WriteRatio is the price of a write over that of input.
+	// WriteRatio is the price of a cache write divided by the price of input.
 	WriteRatio float64 `json:"write_ratio"`
 	ReadRatio  float64 `json:"read_ratio"`
 	// RatiosAssumed reports whether the model is unpriced.
@@ -207,8 +213,8 @@ func PlanCut(in CutInput) Cut {
 	return c
 }
 
-// pays reports whether a warm cut saves enough, and has paid before the next cold cache or the
-// expected end: either event undoes the cut's work.
+// pays reports whether a warm cut saves enough, and pays for itself before the next cold cache
+// and before the expected end of the session.
 func (f *Figures) pays(t thrift) bool {
 	turns := f.ExpectedTurns
 	if f.ColdRate > 0 {
@@ -217,9 +223,9 @@ func (f *Figures) pays(t thrift) bool {
 	return t.enough(f.Saved) && f.BreakEvenTurns >= 0 && turns > f.BreakEvenTurns
 }
 
-// Next returns the size above which a prompt that continues to grow is cut next, outside a tool
-// loop and in a warm cache: the cheapest mark if a cut there is expected to pay, else the mark of
-// the room.
+// Next returns the size above which a growing prompt is cut next, outside a tool loop and in a
+// warm cache. It is the cheapest mark if a cut there is expected to pay, and the mark of the room
+// otherwise.
 func (c Cut) Next() int {
 	f := c.Figures
 	f.Saved = f.HighWater - f.LowWater
@@ -251,8 +257,8 @@ func (in *CutInput) figures(t thrift) Figures {
 	return f
 }
 
-// budget is window − reserve; of an unknown window it is the model's, and
-// without that there is no limit.
+// budget returns window − reserve. If the window is unknown, it uses the model's window. If that
+// is unknown too, there is no limit.
 func (in *CutInput) budget() int {
 	window := orDefault(in.Window, in.Model.ContextWindow)
 	if window <= 0 {
@@ -273,10 +279,10 @@ func (in *CutInput) cliff(median int) int {
 }
 
 // marks sets the marks. The low-water mark keeps as much conversation as is worth the cost of
-// keeping it. The mark of the room keeps the largest growth of the last calls below the limit and
-// stays at least two median growths above the low-water mark; where the limit is too near for
-// that, the low-water mark gives way. The high-water mark is where cutting gets cheaper than
-// reading on, if that is lower.
+// keeping it. The mark of the room leaves space for the largest growth of the last calls below
+// the limit. It is at least two median growths above the low-water mark. If the limit is too near
+// for that, the low-water mark is lowered. The high-water mark is the mark of the room, or the
+// size at which cutting becomes cheaper than reading if that is smaller.
 func (in *CutInput) marks(f *Figures, t thrift) {
 	room := f.Limit - max(f.MaxGrowth, 2*f.MedianGrowth)
 	c := in.cycle(f, room)
@@ -300,7 +306,7 @@ func (in *CutInput) marks(f *Figures, t thrift) {
 	}
 }
 
-// cycle returns the session as the marks see it.
+// cycle returns the session as a Cycle for computing the marks.
 func (in *CutInput) cycle(f *Figures, room int) Cycle {
 	return Cycle{Growth: float64(f.MeanGrowth), Fixed: float64(in.Fixed), Room: math.Max(1, float64(room-in.Fixed)),
 		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Extra: in.Extra, Economy: in.Economy}
@@ -323,8 +329,8 @@ func finite(v float64) float64 {
 	return v
 }
 
-// growth returns the largest and the median of the last calls' growths; a call
-// that shrank counts as none.
+// growth returns the largest and the median of the last calls' growths. A call that shrank counts
+// as no growth.
 func growth(all []int) (largest, median int) {
 	g := slices.Clone(all[max(0, len(all)-growthCalls):])
 	if len(g) == 0 {
@@ -337,8 +343,8 @@ func growth(all []int) (largest, median int) {
 	return g[len(g)-1], g[len(g)/2]
 }
 
-// MeanGrowth returns the mean of the growths of calls, together with a common growth as long as
-// they are few. A call that shrank counts as no growth.
+// MeanGrowth returns the mean growth of the calls. While the calls are few, a common growth is
+// averaged in. A call that shrank counts as no growth.
 func MeanGrowth(all []int) int {
 	sum := priorGrowth * priorGrowthCalls
 	for _, g := range all {

@@ -7,43 +7,42 @@ import (
 	"strconv"
 )
 
-// Economy is a user's preference between memory and its cost: one of the words below, or a number
-// from 0, which is [Save], over 0.5, which is [Balanced], to 1, which is [Keep]. "" is
-// [Balanced].
+// Economy is a user's preference between memory and its cost. It is one of the words below or a
+// number: 0 is [Save], 0.5 is [Balanced], and 1 is [Keep]. "" is [Balanced].
 //
-// It moves the marks of [PlanCut] along the frontier of cost against the content that a prompt
-// shows. Between the words the figures move evenly.
+// It moves the marks of [PlanCut] between lower cost and more shown content. Between two words
+// the figures are interpolated.
 type Economy string
 
 const (
 	// Save cuts early and keeps little.
 	Save Economy = "save"
-	// Balanced cuts where reading on costs more than cutting, and keeps the content that is worth
-	// its keep.
+	// Balanced cuts as soon as further reading costs more than cutting, and keeps the content
+	// that is worth its cost.
 	Balanced Economy = "balanced"
-	// Keep cuts only where the window forces it, and then keeps as much as it may: neither the
-	// price of reading, nor a cold cache, nor a dearer tier of prices is a reason.
+	// Keep cuts only when the window forces it, and then keeps as much as fits. It never cuts
+	// because of the price of reading, a cold cache or a higher price tier.
 	Keep Economy = "keep"
 )
 
 // Economies lists the words, from the cheapest.
 func Economies() []Economy { return []Economy{Save, Balanced, Keep} }
 
-// EconomyError is returned for an [Economy] that is none.
+// EconomyError is returned for an invalid [Economy].
 type EconomyError struct{ Value string }
 
 func (e *EconomyError) Error() string {
 	return fmt.Sprintf("%q is none of save, balanced, keep, and no number from 0 (save) to 1 (keep)", e.Value)
 }
 
-// Check returns an *[EconomyError] if e is no economy.
+// Check returns an *[EconomyError] if e is not a valid economy.
 func (e Economy) Check() error {
 	_, err := e.level()
 	return err
 }
 
-// Set takes a word or a number; it fails with an *[EconomyError]. String and Type are its
-// sisters: with them an Economy is a flag of a command line.
+// Set sets e to a word or a number. It returns an *[EconomyError] if s is neither. With String
+// and Type it makes an Economy usable as a command-line flag.
 func (e *Economy) Set(s string) error {
 	read := Economy(s)
 	if s == "" {
@@ -59,8 +58,8 @@ func (e *Economy) Set(s string) error {
 func (e *Economy) String() string { return string(*e) }
 func (e *Economy) Type() string   { return "economy" }
 
-// Short returns an economy in one spelling: a word where there is one for it, and "" for
-// [Balanced]. A value that is no economy is returned unchanged.
+// Short returns an economy in its shortest spelling: a word instead of the equal number, and ""
+// for [Balanced]. It returns an invalid value unchanged.
 func (e Economy) Short() Economy {
 	x, err := e.level()
 	switch {
@@ -76,8 +75,8 @@ func (e Economy) Short() Economy {
 	return Economy(strconv.FormatFloat((x+1)/2, 'g', -1, 64))
 }
 
-// UnmarshalJSON reads a word or a number. It does not check it, so that values that another
-// program wrote stay readable. Callers should call [Economy.Check].
+// UnmarshalJSON reads a word or a number. It does not check the value, so that values that
+// another program wrote stay readable. Callers should call [Economy.Check].
 func (e *Economy) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -108,27 +107,28 @@ func (e Economy) level() (float64, error) {
 	return 2*n - 1, nil
 }
 
-// saveFloor is the least conversation that is kept where money comes first, of any
-// window. With 10,000 tokens six recorded sessions cost one part in a hundred less than
-// with 12,000, and three references in a hundred more were not shown.
+// saveFloor is the least conversation that is kept where money comes first, of any window. With
+// 10,000 tokens, six recorded sessions cost 1 % less than with 12,000, and 3 % more of the
+// references were not shown.
 const saveFloor = 12_000
 
-// thrift holds the constants of the marks as an economy changes them. The zero value can't be
-// used: callers must take [Economy.thrift].
+// thrift holds the constants of the marks for an economy. The zero value is not usable. Use
+// [Economy.thrift].
 type thrift struct {
 	// floor is the least conversation that is kept at a cut. wide is the share of a wide budget
-	// that is added to it. worth is a factor on the worth of memory; +Inf keeps all that may
-	// stay. extra is how far content that is worth its keep may reach above the low-water mark.
-	// It is 0 if money comes first, and if everything that may stay does so anyway.
+	// that is added to floor. worth is a factor on the worth of memory. If it is +Inf, everything
+	// that may stay is kept. extra bounds how far content that is worth its cost may reach above
+	// the low-water mark. extra is 0 if money comes first, and if everything that may stay is
+	// kept anyway.
 	floor              int
 	wide, worth, extra float64
-	// patience is a factor on the savings that a cut for money must reach before it is made, and
-	// on how far a prompt grows until then; +Inf never cuts for money.
+	// patience is a factor on the savings that a cut for money must reach, and on how far a
+	// prompt grows before such a cut. If it is +Inf, no cut is made for money.
 	patience float64
 }
 
-// thrift maps an economy on the figures that it moves. All effects of an economy are here. A
-// value that is no economy counts as balanced: callers that take one from outside must check it.
+// thrift maps an economy on the figures that it moves. All effects of an economy are here. An
+// invalid value counts as [Balanced], so callers must check values from outside.
 func (e Economy) thrift() thrift {
 	t := thrift{floor: lowWaterFloor, wide: wideShare, worth: 1, extra: extraShare, patience: 1}
 	x, err := e.level()

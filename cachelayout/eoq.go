@@ -8,11 +8,12 @@ import "math"
 //
 //	per call ≈ w·g + r·(L + L + D)/2 + (w·(L − S) + K)·g/D
 //
-// It is the economic order quantity: ordering is the cut, holding is reading.
+// This is the formula of the economic order quantity: a cut is an order, and reading is the cost
+// of holding stock.
 
-// optimalBatch returns the batch D* that makes the cost above smallest, and the
-// high-water mark L + D*, both in tokens. Nothing to grow or free reading gives
-// an infinite batch: never cut for money alone.
+// optimalBatch returns the batch D* that makes the cost above smallest, and the high-water mark L
+// + D*, both in tokens. Without growth, or if reading is free, the batch is infinite, and money
+// alone is never a reason to cut.
 func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (batch, high float64) {
 	rewrite := ratios.Write*math.Max(0, low-fixed) + math.Max(0, extra)
 	if ratios.Read <= 0 || growth <= 0 {
@@ -22,12 +23,12 @@ func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (bat
 	return batch, low + batch
 }
 
-// Cycle is a session seen as a cycle: it grows from the size that a cut kept until the next
-// rewrite, which is a cut at the mark or a cold cache, whichever is sooner. Sizes are tokens.
+// Cycle describes a session as a repeated cycle. The conversation grows from the size that a cut
+// kept until the next rewrite, which is a cut at the mark or a cold cache. Sizes are tokens.
 type Cycle struct {
 	// Growth is the mean growth per call. Fixed is the size of tools and system prompt.
 	Growth, Fixed float64
-	// Room is the most that conversation can grow to; 0 is no limit.
+	// Room is the largest size of the conversation. 0 means no limit.
 	Room float64
 	// ColdRate is the chance that a call finds the cache cold.
 	ColdRate float64
@@ -38,14 +39,14 @@ type Cycle struct {
 	Economy Economy
 }
 
-// holdShare is the part of the read price that counts against the size of a batch. Reading it is
-// not all loss: the next calls refer most to the conversation since the last cut. On thirteen
+// holdShare is the part of the read price that counts against the size of a batch. The rest is
+// not lost, since the next calls refer most to the conversation since the last cut. On thirteen
 // recorded sessions a smaller batch with a higher low-water mark showed as much for the same
-// money; the larger one breaks the cache less often.
+// money. The larger batch breaks the cache less often.
 const holdShare = 0.5
 
-// Batch returns how far conversation grows above low before it is cut: the
-// optimum by price, kept below the room there is.
+// Batch returns the number of tokens by which the conversation grows above low before it is cut:
+// the optimum by price, limited by the room.
 func (c Cycle) Batch(low float64) float64 {
 	ratios := c.Ratios
 	ratios.Read *= holdShare
@@ -59,15 +60,15 @@ func (c Cycle) Batch(low float64) float64 {
 	return batch
 }
 
-// rewrites returns how many rewrites a call makes on average.
+// rewrites returns the average number of rewrites per call.
 func (c Cycle) rewrites(low float64) float64 {
 	batch := math.Max(c.Batch(low), math.Max(2*c.Growth, 1))
 	return math.Min(1, math.Max(c.ColdRate, c.Growth/batch))
 }
 
-// Cost returns the average cost of a call if cuts keep low tokens of conversation. Memory returns
-// the part of it for keeping them: reading them at every call and writing them at every rewrite.
-// Both are in base input tokens.
+// Cost returns the average cost of a call if cuts keep low tokens of conversation. memory is the
+// part of the cost for keeping these tokens: reading them at every call and writing them at every
+// rewrite. Both results are in base input tokens.
 func (c Cycle) Cost(low float64) (call, memory float64) {
 	rate := c.rewrites(low)
 	grown := math.Min(c.Batch(low), c.Growth/math.Max(rate, 1e-9))
@@ -82,16 +83,17 @@ func (c Cycle) Miss() float64 {
 	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
 }
 
-// Kept is the conversation that a cut is taken to keep before the session has shown its worth.
+// Kept returns the size of the conversation that a cut is assumed to keep before the session has
+// shown the conversation's worth.
 func (c Cycle) Kept() int {
 	t := c.Economy.thrift()
 	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, workingSetShare*c.Room)))
 }
 
-// LowWater returns the most conversation, between floor and ceiling, that is worth
-// its keep. The chance that a call needs something falls with its distance, so that
-// the last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per
-// rewrite.
+// LowWater returns the largest conversation, between floor and ceiling, that is worth the cost of
+// keeping it. The chance that a call needs a token falls with the token's distance, so that the
+// last of x tokens is worth missWeight·Miss/x per call. Keeping that token costs r per call and w
+// per rewrite.
 func (c Cycle) LowWater(floor, ceiling int) int {
 	worth := missWeight * c.Miss() * c.Economy.thrift().worth
 	lo, hi := floor, max(floor, ceiling)

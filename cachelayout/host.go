@@ -5,15 +5,16 @@ package cachelayout
 const (
 	// HostKeep bounds the newest messages that such a compaction keeps, in tokens.
 	HostKeep = 20_000
-	// HostSummary is the size of its summary, and of the output that writes it.
+	// HostSummary is the size of such a compaction's summary, and of the output that writes the
+	// summary.
 	HostSummary = 2_000
 
 	hostReserve      = 32_000
 	hostReserveShare = 0.16
 )
 
-// HostRoom returns how many tokens of messages a host sends before it compacts them: the
-// window without the host's reserve and the fixed part.
+// HostRoom returns how many tokens of messages a host sends before it compacts its conversation.
+// It is the window without the host's reserve and the fixed part.
 func HostRoom(window, fixed int) int {
 	return window - min(hostReserve, int(hostReserveShare*float64(window))) - fixed
 }
@@ -22,25 +23,26 @@ func HostRoom(window, fixed int) int {
 func HostKeeps(room int) int { return min(HostKeep, room/4) }
 
 // Alone is the request that a host would have sent without memkernel, in the tokens of the plan
-// for the same call. It is the ledger of the host's own cache: the next request reads from there
-// all but Fresh, as long as the cache is warm. The zero Alone is that of a session before its
-// first call.
+// for the same call. It models the host's own cache: while the cache is warm, a request reads
+// everything but its Fresh tokens from the cache. The zero Alone is the state of a session before
+// its first call.
 type Alone struct {
-	// Tokens is the whole request.
+	// Tokens is the size of the whole request.
 	Tokens int `json:"tokens"`
-	// Fresh is the part of it that no request before held.
+	// Fresh is the number of tokens of the request that no earlier request held.
 	Fresh int `json:"fresh"`
-	// Left are the messages that the host would have compacted away by now, less the
-	// summary in their place.
+	// Left is the size of the messages that the host would have compacted away by now, minus the
+	// size of the summary in their place.
 	Left int `json:"left,omitempty"`
-	// Summarised is how much a call before this one would have read to write that summary;
-	// 0 where the host had no reason to compact.
+	// Summarised is the number of tokens that an additional call would have read to write that
+	// summary. It is 0 if the host had no reason to compact.
 	Summarised int `json:"summarised,omitempty"`
-	// Sent reports whether this very request is sent. Same reports whether the cached part of it
-	// was sent unchanged, too. The bill is then the host's own.
+	// Sent reports whether exactly this request is sent.
 	Sent bool `json:"sent,omitempty"`
+	// Same reports whether the cached part of the request was sent unchanged, too. The bill is
+	// then the host's own.
 	Same bool `json:"same,omitempty"`
-	// FixedHash names tools and system.
+	// FixedHash identifies the contents of tools and system.
 	FixedHash string `json:"fixed_hash,omitempty"`
 }
 
@@ -48,15 +50,15 @@ type Alone struct {
 type HostRequest struct {
 	Fixed, Messages int
 	FixedHash       string
-	// Common is how much of the messages the host had sent with its last request.
+	// Common is the size of those messages that the host also sent with its last request.
 	Common int
 	Window int
-	// Sent reports whether nothing was cut from it, kept out or added.
+	// Sent reports whether nothing was cut from the request, kept out of it or added to it.
 	Sent bool
 }
 
-// Next returns the request after a. A host whose messages are over its room compacts them
-// first, unless they were sent all the same.
+// Next returns the state after the host's next request. If the messages exceed the host's room,
+// the host compacts them first, unless they were sent unchanged.
 func (a *Alone) Next(r HostRequest) Alone {
 	n := Alone{FixedHash: r.FixedHash, Left: a.Left, Sent: r.Sent, Same: r.Sent && (a.Sent || r.Common == 0)}
 	if r.Sent || r.Common < a.Left {

@@ -21,8 +21,8 @@ type Identity struct {
 	Images bool `json:"images,omitempty"`
 }
 
-// Broken returns which field's change breaks the cache highest up in the
-// prefix, and from which level on. An unchanged identity gives "", LevelNone.
+// Broken returns the field whose change breaks the cache earliest in the prefix, and the first
+// broken level. An unchanged identity gives "", LevelNone.
 //
 // The rules are Anthropic's invalidation table. For other providers only the
 // model is documented to matter, so only the model breaks.
@@ -36,8 +36,8 @@ func (old Identity) Broken(now Identity) (field string, level Level) {
 	if !strings.HasPrefix(modelKey(now.Model), "claude") {
 		return "", LevelNone
 	}
-	// On models up to 4.6 a change of thinking settings leaves tools and
-	// system cached; newer ones key the cache by effort as well.
+	// On models up to 4.6 a change of thinking settings leaves tools and system cached. Newer
+	// models key the cache by effort as well.
 	thought := LevelTools
 	if keepsFixedOnThinking(now.Model) {
 		thought = LevelMessages

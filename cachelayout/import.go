@@ -16,10 +16,9 @@ type Skipped struct {
 }
 
 // Import turns the api.json of models.dev into rows, which [WriteRows] writes and [Book.With]
-// lays over a book. Only stated prices are taken: a price that the catalogue leaves out stays
-// unknown, so that it can never be billed by guess. Entries without token prices are listed as
-// skipped. Rows are sorted by id and date. A file without a model is an error: it is another
-// catalogue.
+// adds to a book. It takes only stated prices. A price that the catalogue leaves out stays
+// unknown, so that no bill rests on a guess. It returns entries without token prices as skipped.
+// Rows are sorted by id and date. A file without a model is an error.
 func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
 	rows, skipped, err = importModelsDev(json.NewDecoder(r))
 	if err == nil && len(rows)+len(skipped) == 0 {
@@ -55,7 +54,7 @@ func (s tierSet) at(above int) *Tier {
 	return s[above]
 }
 
-// list returns the tiers by rising size; nil if there is no base input price.
+// list returns the tiers by rising size. It returns nil if there is no base input price.
 func (s tierSet) list() []Tier {
 	if s[0] == nil || s[0].Input == nil {
 		return nil
@@ -68,8 +67,8 @@ func (s tierSet) list() []Tier {
 	return out
 }
 
-// cacheOf recognises OpenAI models that charge for writes, which only those
-// with explicit breakpoints do; else "" leaves it to the row below.
+// cacheOf recognises OpenAI models that charge for cache writes. Only OpenAI models with explicit
+// breakpoints do so. For all other models it returns "", and the base row decides.
 func cacheOf(provider string, tiers []Tier) CacheKind {
 	if provider == "openai" && tiers[0].Write5m != nil && *tiers[0].Write5m > 0 {
 		return CacheOpenAIExplicit

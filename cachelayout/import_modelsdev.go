@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// firstParty are the providers whose model ids have no prefix; every other one resells at its own
-// prices.
+// firstParty lists the providers whose model ids have no prefix. Every other provider resells
+// models at its own prices.
 var firstParty = []string{"anthropic", "openai", "google", "deepseek", "xai", "mistral"}
 
 // modelsDevCost is a price object; prices are dollars per million tokens.
@@ -44,8 +44,8 @@ type modelsDevModel struct {
 	} `json:"limit"`
 }
 
-// importModelsDev reads an object of provider id to {models: {id: model}}. The
-// catalogue knows one write price only, that of the short lifetime.
+// importModelsDev reads an object that maps provider ids to {models: {id: model}}. The catalogue
+// has only one write price, which is for the short lifetime.
 func importModelsDev(d *json.Decoder) (rows []Row, skipped []Skipped, err error) {
 	var all map[string]struct {
 		Models map[string]modelsDevModel `json:"models"`

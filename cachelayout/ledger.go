@@ -22,7 +22,7 @@ type Ledger struct {
 	Chain    []Entry  `json:"chain"`
 	// Marks are the entries that may still live, by rising Index.
 	Marks []Mark `json:"marks"`
-	// LastStart is when the last request started, by our own clock.
+	// LastStart is the start of the last request, by our own clock.
 	LastStart time.Time `json:"last_start,omitzero"`
 	// Hit reports whether usage showed that the newest billed call read the cache.
 	Hit bool `json:"hit,omitempty"`
@@ -31,9 +31,8 @@ type Ledger struct {
 // Entry is one block of the last request.
 type Entry struct {
 	Hash string `json:"h"`
-	// Chain names the prefix that ends here: a running hash over the blocks'
-	// hashes. It is a name for records and explanations; equality of prefixes
-	// is decided by the hashes themselves.
+	// Chain names the prefix that ends here: a running hash over the blocks' hashes. It serves
+	// records and explanations. Equality of prefixes is decided by the block hashes.
 	Chain  uint64 `json:"c,string"`
 	ID     string `json:"id,omitempty"`
 	Region string `json:"r,omitempty"`
@@ -49,12 +48,12 @@ type Mark struct {
 	TTL   time.Duration `json:"ttl"`
 	// Start is the start of the last request that wrote or read the entry.
 	Start time.Time `json:"start"`
-	// Identity is the one under which the entry was written.
+	// Identity is the identity under which the entry was written.
 	Identity Identity `json:"identity"`
 }
 
-// live reports whether the entry has not expired. Lifetimes count from the
-// start of a request; a clock that went back counts as warm.
+// live reports whether the entry has not expired. Lifetimes count from the start of a request. If
+// the clock went back, the entry counts as live.
 func (m *Mark) live(now time.Time) bool {
 	return now.Sub(m.Start) < m.TTL
 }
@@ -67,8 +66,8 @@ func (m *Mark) readable(id Identity, ends Level) bool {
 }
 
 // Seed makes the ledger of a session whose last request is known only from its transcript. It
-// assumes the habit of hosts: a marker after tools and system and one at the end, both with the
-// given lifetime.
+// assumes the usual markers of hosts: one marker after tools and system and one marker at the
+// end, both with the given lifetime.
 func Seed(id Identity, blocks []Block, ttl time.Duration, lastStart time.Time) Ledger {
 	if ttl <= 0 {
 		ttl = AssumedTTL
@@ -94,9 +93,9 @@ func (l *Ledger) common(blocks []Block) int {
 	return n
 }
 
-// Advance returns the ledger after a request was sent at now with these markers: entries that it
-// read or wrote are refreshed, entries after the first changed block and expired ones are
-// dropped. The unchanged part of the chain is copied, not hashed again.
+// Advance returns the ledger after a request was sent at now with these markers. It refreshes the
+// entries that the request read or wrote. It drops expired entries and all entries after the
+// first changed block. It copies the unchanged part of the chain and does not hash it again.
 func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time.Time) Ledger {
 	n := l.common(blocks)
 	return Ledger{
@@ -110,8 +109,8 @@ func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time
 }
 
 // Expect returns m as forecasts may use it. Gemini's implicit cache promises no hit: in public
-// measurements it hit one of 138 growing conversations. It counts as no cache until usage shows
-// a hit, and again after the next call that missed.
+// measurements it hit one of 138 growing conversations. Expect treats it as no cache until usage
+// shows a hit, and again after the next call that missed.
 func (l *Ledger) Expect(m Model) Model {
 	if m.Cache == CacheGemini && !l.Hit {
 		m.Cache = CacheNone
@@ -119,7 +118,7 @@ func (l *Ledger) Expect(m Model) Model {
 	return m
 }
 
-// extend copies the kept part of a chain and hashes on over the new blocks.
+// extend copies the kept part of a chain and adds the hashes of the new blocks.
 func extend(kept []Entry, blocks []Block) []Entry {
 	chain := make([]Entry, len(kept), len(blocks))
 	copy(chain, kept)
@@ -161,9 +160,9 @@ func word(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// marks carries the live entries over and adds those of the request. An entry
-// that the request marks again keeps its lifetime: a provider that reads an
-// entry refreshes it and does not write it anew.
+// marks keeps the live entries and adds the entries of the request. An entry that the request
+// marks again keeps its lifetime, because a provider that reads an entry refreshes it and does
+// not write it again.
 func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now time.Time) []Mark {
 	out := make([]Mark, 0, len(l.Marks)+len(bps))
 	for _, m := range l.Marks {
@@ -190,8 +189,8 @@ func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now 
 	return thin(out)
 }
 
-// maxMarks bounds the entries remembered. Old tails are of use only after a
-// rewind, and the newest ones serve that.
+// maxMarks bounds the entries remembered. Old tails are useful only after a rewind, and for that
+// the newest entries suffice.
 const maxMarks = 64
 
 func thin(marks []Mark) []Mark {
@@ -203,9 +202,9 @@ func thin(marks []Mark) []Mark {
 	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
 }
 
-// Tail returns the place in blocks where [Layout] should put the previous-tail
-// marker: the last block of the last request if all of it is unchanged, else
-// the furthest entry that survived a rewind; -1 if none did.
+// Tail returns the index in blocks where [Layout] should put the previous-tail marker. It is the
+// last block of the last request if the whole request is unchanged. Otherwise it is the furthest
+// entry that survived a rewind, or -1 if no entry survived.
 func (l *Ledger) Tail(blocks []Block) int {
 	n := l.common(blocks)
 	if n > 0 && n == len(l.Chain) {

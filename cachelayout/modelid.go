@@ -16,8 +16,8 @@ import (
 //	azure_openai:gpt-5.1, azure-gpt-5.1        -> gpt-5.1
 //	databricks-claude-4.6-opus-thinking        -> claude-opus-4-6
 //
-// Nothing else is stripped: a name that merely begins like a known one is
-// another model with another price.
+// Nothing else is stripped. A name that only begins like a known name is another model with
+// another price.
 func modelKey(id string) string {
 	s := strings.ToLower(strings.TrimSpace(id))
 	if i := strings.LastIndexByte(s, '/'); i >= 0 {
@@ -80,8 +80,8 @@ func cutBedrockVersion(s string) string {
 	return s
 }
 
-// cutDate drops a trailing -YYYYMMDD, -YYYY-MM-DD or -MM-DD snapshot date; the last form only
-// after "preview" and "exp".
+// cutDate drops a trailing snapshot date in the form -YYYYMMDD, -YYYY-MM-DD or -MM-DD. It drops
+// the last form only after "preview" and "exp".
 func cutDate(s string) string {
 	for _, form := range []string{"-20dddddd", "-20dd-dd-dd", "-preview-dd-dd", "-preview-dd-20dd", "-exp-dd-dd"} {
 		if n := len(s) - len(form); n > 0 && matches(s[n:], form) {
@@ -91,7 +91,7 @@ func cutDate(s string) string {
 	return s
 }
 
-// matches compares s with a form of equal length in which d matches a digit.
+// matches reports whether s matches a form of equal length, in which d matches a digit.
 func matches(s, form string) bool {
 	for i := range len(form) {
 		if form[i] == 'd' {

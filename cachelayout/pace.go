@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Pace is how a session's calls follow each other: how many there were, and which
-// gaps between their starts were long enough to matter to a cache. A value is
-// never changed once made.
+// Pace records the number of a session's calls, and the gaps between their starts that were long
+// enough to matter to a cache. A value is never changed once made.
 type Pace struct {
 	Calls int `json:"calls"`
 	// Idle are the gaps of a minute and more, oldest first.
@@ -16,28 +15,29 @@ type Pace struct {
 }
 
 const (
-	// minIdle is shorter than any provider's cache lives.
+	// minIdle is shorter than the lifetime of any provider's cache.
 	minIdle = time.Minute
-	// maxIdle bounds the remembered pauses; beyond it the older half is forgotten.
+	// maxIdle bounds the number of remembered pauses. If there are more, the older half is
+	// forgotten.
 	maxIdle = 128
 
-	// Before a session has shown its own habits it is treated as a common one.
-	// Ten recorded sessions of coding agents (1,978 calls) held 69 gaps over five
-	// minutes and 12 over an hour: the chance of a gap falls with its length to
-	// the power of 0.7. The prior weighs as much as half of such a session.
+	// Before a session has shown its own habits it is treated as a common session. Ten recorded
+	// sessions of coding agents (1,978 calls) held 69 gaps over five minutes and 12 over an hour:
+	// the chance of a gap falls with its length to the power of 0.7. The prior weighs as much as
+	// half of such a session.
 	priorIdleRate  = 69.0 / 1978
 	priorIdlePower = 0.7
 	priorIdleAt    = 5 * time.Minute
 	priorIdleCalls = 100
 
 	// The next pause is judged by the pauses that were seen. The common pause weighs as much as
-	// one of them, and all pauses of earlier sessions as three.
+	// one of these pauses. All pauses of earlier sessions together weigh as much as three.
 	priorPauses   = 1
 	earlierPauses = 3
 )
 
-// Add returns the pace after one more call, that started gap after the one
-// before. A clock that went back adds no gap.
+// Add returns the pace after one more call, which started gap after the previous call. A clock
+// that went back adds no gap.
 func (p Pace) Add(gap time.Duration) Pace {
 	p.Calls++
 	if gap < minIdle {
@@ -51,8 +51,8 @@ func (p Pace) Add(gap time.Duration) Pace {
 	return p
 }
 
-// Rate returns the chance that a call comes at least gap after the one before, by the session's
-// own pauses and, while these are few, by those common in sessions.
+// Rate returns the chance that a call starts at least gap after the previous call. It judges by
+// the session's own pauses and, while these are few, by the common pauses of sessions.
 func (p Pace) Rate(gap time.Duration) float64 {
 	n := 0
 	for _, g := range p.Idle {
@@ -63,14 +63,15 @@ func (p Pace) Rate(gap time.Duration) float64 {
 	return (float64(n) + priorIdleCalls*priorRate(gap)) / (float64(p.Calls) + priorIdleCalls)
 }
 
-// priorRate is Rate of a session that nothing is known of.
+// priorRate returns the Rate of a session without known pauses.
 func priorRate(gap time.Duration) float64 {
 	return math.Min(1, priorIdleRate*math.Pow(float64(max(gap, minIdle))/float64(priorIdleAt), -priorIdlePower))
 }
 
-// survives returns the chance that, of the pauses that outlive a short lifetime, the next is one
-// that a long lifetime survives. It counts the pauses that followed ones like the newest: those
-// that outlive both lifetimes, as a session's beginning does, or those that do not.
+// survives returns the chance that a long lifetime survives the next pause that outlives a short
+// lifetime. It counts the pauses that followed a pause of the newest pause's kind. There are two
+// kinds: pauses that outlive both lifetimes, and all others. The beginning of a session counts as
+// the first kind.
 func (p Pace) survives(earlier []Pace, short, long time.Duration) float64 {
 	beyond := p.newestBeyond(short, long)
 	n, of := p.followed(beyond, short, long)
@@ -86,8 +87,8 @@ func (p Pace) survives(earlier []Pace, short, long time.Duration) float64 {
 	return (priorPauses*common + before + n) / (priorPauses + all + of)
 }
 
-// newestBeyond reports whether the newest pause outlived both lifetimes; the beginning of
-// a session counts as one.
+// newestBeyond reports whether the newest pause outlived both lifetimes. The beginning of a
+// session counts as such a pause.
 func (p Pace) newestBeyond(short, long time.Duration) bool {
 	for _, g := range slices.Backward(p.Idle) {
 		if g >= short {
@@ -97,8 +98,8 @@ func (p Pace) newestBeyond(short, long time.Duration) bool {
 	return true
 }
 
-// followed counts the pauses that came next after one of a kind, and how many of them the long
-// lifetime survives.
+// followed counts the pauses that came next after a pause of one kind, and how many of the
+// counted pauses the long lifetime survives.
 func (p Pace) followed(beyond bool, short, long time.Duration) (survived, of float64) {
 	was := true
 	for _, g := range p.Idle {

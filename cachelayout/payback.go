@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Ratios are prices in units of the base input price: w of a cache write, r of
-// a cache read. If writing is not charged extra, w is 1; without a cache
-// both are 1.
+// Ratios are prices in units of the base input price. w is the price of a cache write, and r is
+// the price of a cache read. If writing is not charged extra, w is 1. Without a cache both are 1.
 type Ratios struct {
 	Write, Read float64
-	// Assumed reports whether the model is unpriced and the commonest ratios
-	// (1.25 and 0.1) are in. Money is never computed from them.
+	// Assumed reports whether the model is unpriced and the ratios are the commonest ones (1.25
+	// and 0.1). Money is never computed from assumed ratios.
 	Assumed bool
 }
 
-// Ratios returns the model's ratios for a prompt of so many tokens whose messages are written
-// with this lifetime.
+// Ratios returns the model's ratios for a prompt of the given size, whose messages are written
+// with the given lifetime.
 func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	if m.Cache == CacheNone {
 		return Ratios{Write: 1, Read: 1}
@@ -44,8 +43,8 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 //
 //	n* = ((w − r)·rewritten + extra) / (r·saved)
 //
-// extra is any other cost of the cut, such as a summarising call, in units of
-// the base input price. A cut that saves nothing never pays: +Inf.
+// extra is any other cost of the cut, such as a summarising call, in units of the base input
+// price. For a cut that saves nothing it returns +Inf.
 func breakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
 	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0))+extra)
 	if saved <= 0 || ratios.Read <= 0 {
@@ -63,10 +62,10 @@ const (
 	maxExpectedTurns = 200
 )
 
-// ExpectedTurns returns a simple expectation of how many model calls a session will still make:
-// as many as it has made so far. That is the median of the remaining calls when only the age is
-// known; sessions of agents are long-tailed enough for it. It is at least 10, since a session
-// that just began usually goes on, and at most 200, since a promise further out is worth nothing.
+// ExpectedTurns returns how many model calls a session is expected to make from now on. It is the
+// number of calls so far, which is the median of the remaining calls for a long-tailed
+// distribution. It is at least 10, since a session that just began usually continues, and at most
+// 200, since a longer forecast is worthless.
 func ExpectedTurns(turnsSoFar int) float64 {
 	return float64(min(max(turnsSoFar, minExpectedTurns), maxExpectedTurns))
 }
