@@ -16,27 +16,24 @@ import (
 type Appended struct {
 	// Ref is the entry's text, without its marker.
 	Ref memkernel.Ref
-	// Existed reports whether the entry was there before; then nothing was
-	// written.
+	// Existed reports whether the entry already existed. Append then wrote nothing.
 	Existed bool
-	// Late is the path that was requested if that is the log of a day that is
-	// over; the entry then is in today's and refers to it.
+	// Late is the requested path if that path is the log of a past day. The entry is then in
+	// today's log and refers to Late. Otherwise Late is "".
 	Late string
 }
 
-// appendTries is how often an append is repeated because an editor put another
-// file in the place of the one that was written to.
+// appendTries is the number of attempts to append while an editor replaces the file.
 const appendTries = 5
 
-// Append adds an entry at the end of a file, durably. The id must identify the entry: an entry
-// that is already there, or in the file to which a late earlier call put it, is not written
-// again, even if its text has changed meanwhile. Missing files and folders are made; the log of a
-// day begins with its date as heading.
+// Append adds an entry at the end of a file, durably. The id must identify the entry. If the
+// file, or the file to which an earlier late call wrote, already holds an entry with this id,
+// Append does not write it again, even if the text differs. Append makes missing files and
+// folders. It begins the log of a day with the date as heading.
 //
-// The text is written as it was given, except for its line ends, which become
-// the file's; blank lines round it, which are dropped; a code fence that it
-// leaves open, which is closed; and lines that could be taken for the marker
-// of an entry, which get a backslash in front.
+// Append writes the text as given, with four exceptions. It uses the line ends of the file. It
+// drops blank lines before and after the text. It closes an open code fence. It puts a backslash
+// before lines that could be taken for the marker of an entry.
 func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, error) {
 	if err := checkEntry(id, text); err != nil {
 		return Appended{}, fmt.Errorf("append to %s: %w", path, err)

@@ -13,11 +13,11 @@ import (
 
 // CopyOptions say how files are copied.
 type CopyOptions struct {
-	// RemoveSource takes the files out of the source when all of them are in the target.
+	// RemoveSource deletes the files from the source when all of them are in the target.
 	RemoveSource bool
-	// Wait is how long to wait for another writer; 0 is as long as the context lasts.
+	// Wait is how long to wait for another writer. 0 means until the context ends.
 	Wait time.Duration
-	// Progress, if not nil, is told how far it is.
+	// Progress, if not nil, is called with the progress of the copy.
 	Progress func(what string, done, all int)
 }
 
@@ -25,12 +25,13 @@ type CopyOptions struct {
 type Copied struct {
 	// From and To are the places.
 	From, To string
-	// Files are in the target, of Bytes together; Copied of them were not before.
+	// Files is the number of files in the target. Copied is the number of files that the target
+	// did not have before.
 	Files, Copied int
 	Bytes         int64
-	// LeftOut are files that were not copied, with the reason.
+	// LeftOut are the files that were not copied, with the reasons.
 	LeftOut []CopyLeft
-	// Removed: the source has them no more.
+	// Removed reports whether the files were deleted from the source.
 	Removed bool
 }
 
@@ -40,8 +41,8 @@ type CopyLeft struct {
 	Reason string `json:"reason"`
 }
 
-// CopyConflictError is returned when the target has files of the same names with another
-// text. Nothing was written.
+// CopyConflictError is returned when the target has files with the same names and different
+// texts. Nothing was written.
 type CopyConflictError struct {
 	// Place is the target.
 	Place string

@@ -5,8 +5,8 @@ import "fmt"
 // frontKeys are the front matter by which a file is found too.
 var frontKeys = []string{"title", "name", "aliases", "alias", "tags", "keywords", "topics", "category", "summary", "description"}
 
-// Keywords returns the words of the front matter by which the document is found in addition to
-// its text, one value a line.
+// Keywords returns the values of the front matter by which the document is found in addition to
+// its text, one value on each line.
 func (d Document) Keywords() string {
 	var out []byte
 	for _, key := range frontKeys {

@@ -13,29 +13,29 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// ErrTooLarge is returned when a file is above Options.MaxFileBytes.
+// ErrTooLarge is returned when a file is larger than Options.MaxFileBytes.
 var ErrTooLarge = errors.New("file is too large")
 
-// loadTries is how often a file that changes while it is read is read again.
+// loadTries is the number of attempts to read a file that changes while it is read.
 const loadTries = 3
 
 // Loaded is a whole file at one moment.
 type Loaded struct {
 	File
-	// Text is the file, byte for byte unless that is UTF-16.
+	// Text is the content of the file, byte for byte unless the file is in UTF-16.
 	Text string
 	// Hash is the sha256 of the file in hex. Callers must pass it to Replace.
 	Hash string
-	// UTF16 reports whether the file is in UTF-16: it is read and never written to.
+	// UTF16 reports whether the file is in UTF-16. Such a file is read and never written.
 	UTF16 bool
-	// Unsettled reports whether the file was being written each time that it was read. Text may
-	// then be incomplete and ModTime is zero. The caller should read the file again.
+	// Unsettled reports whether the file changed during every attempt to read it. Text may then
+	// be incomplete and ModTime is zero. The caller should read the file again.
 	Unsettled bool
 }
 
-// ReadFile loads any file that Walk lists, also one that is not memory. It is for the kernel's
+// ReadFile loads any file that Walk lists, even a file that is not memory. It is for the kernel's
 // own use, not for a model's requests. It returns fs.ErrNotExist for a missing file and
-// ErrTooLarge for one above the limit.
+// ErrTooLarge for a file above the limit.
 func (s *Store) ReadFile(path string) (Loaded, error) {
 	pl, err := s.locate(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func tooLarge(size, limit int64) error {
 	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", ErrTooLarge, size, limit)
 }
 
-// readAll reads to the end, whatever the size was, and stops one byte past max.
+// readAll reads f to its end, even if f is larger than size, but no more than max+1 bytes.
 func readAll(f io.Reader, size, max int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size))
@@ -115,12 +115,12 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// binarySample is how much of a file is looked at to find that it is not text.
+// binarySample is the number of bytes that are searched for signs of a binary file.
 const binarySample = 8000 // as git does
 
-// binaryWhy returns why a file is not text, "" if it is. One zero byte at its
-// beginning will do, or many other control characters. Bytes that are not
-// UTF-8 make nothing binary: old encodings are text too.
+// binaryWhy returns the reason why a file is not text, or "" if it is text. A file with a zero
+// byte or many other control characters at its beginning is not text. Bytes that are not UTF-8 do
+// not make a file binary, since old encodings are text too.
 func binaryWhy(text string) string {
 	head := text[:min(len(text), binarySample)]
 	switch {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// A day's log has blocks that flushes write: a line that names the session, and a list.
+// Flushes write blocks into a day's log. A block is a line that names the session, and a list.
 var (
 	logLead = regexp.MustCompile(`^Session (.+), (?:cp_\d+|by what was captured of it):$`)
 	ownLine = regexp.MustCompile(`^- (?:\[[a-z]+\] )*(?:\[open\] |agent: )`)
 )
 
 // SessionOf returns the key of the session whose agent's decision or open task line n of a day's
-// log records. Lines count from 1. It returns "" for all other lines, which are the project's.
+// log records. Lines count from 1. It returns "" for all other lines, which belong to the
+// project.
 func SessionOf(log string, n int) string {
 	lines := strings.Split(log, "\n")
 	if n < 1 || n > len(lines) || !ownLine.MatchString(lines[n-1]) {
@@ -35,9 +36,9 @@ func inBlock(l string) bool {
 	return l != "" && (strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "<!-- ") || strings.HasPrefix(l, "  "))
 }
 
-// ProjectLog returns a day's log for the session with key own: without the lines on
-// decisions of other sessions' agents and on the open items of other sessions. Empty lines
-// replace the lines that are left out, so that lines keep their numbers.
+// ProjectLog returns a day's log for the session with the key own. It blanks the lines about
+// decisions of other sessions' agents and about open items of other sessions, so that the
+// remaining lines keep their numbers.
 func ProjectLog(log, own string) string {
 	lines := strings.SplitAfter(log, "\n")
 	lead, kept := -1, false

@@ -8,7 +8,7 @@ import (
 // bom is the UTF-8 byte-order mark.
 const bom = "\xef\xbb\xbf"
 
-// EOL is how the lines of a file end.
+// EOL is the kind of line ends in a file.
 type EOL string
 
 const (
@@ -22,15 +22,15 @@ const (
 type NoteCode string
 
 const (
-	// NoteBinary: the file is not text; it has no body that could be searched.
+	// NoteBinary: the file is not text and has no body that could be searched.
 	NoteBinary NoteCode = "binary"
-	// NoteFrontMatter: text that looks like front matter is none; it is in the body.
+	// NoteFrontMatter: a text looks like front matter but is not. The text is in the body.
 	NoteFrontMatter NoteCode = "front_matter"
-	// NoteInvalidUTF8: there are bytes that are not UTF-8; they are kept.
+	// NoteInvalidUTF8: the file has bytes that are not UTF-8. These bytes are kept.
 	NoteInvalidUTF8 NoteCode = "invalid_utf8"
 )
 
-// Note describes something odd in a document. None of it loses a byte.
+// Note describes an oddity of a document. No oddity makes Parse lose a byte.
 type Note struct {
 	Code NoteCode `json:"code"`
 	// Line is where, 0 if nowhere in particular.
@@ -38,31 +38,31 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// Document is a parsed file. Raw is BOM, FrontMatter and Body side by side.
+// Document is a parsed file. The file is BOM, FrontMatter and Body joined together.
 type Document struct {
 	Path string
-	// Class is the path's class; zero if it has none.
+	// Class is the class of the path. It is zero if the path has no class.
 	Class Class
 	Raw   string
-	// BOM is the byte-order mark if there is one.
+	// BOM is the byte-order mark, or "".
 	BOM string
-	// FrontMatter is the block with its delimiters and the blank lines before
-	// it, "" if there is none.
+	// FrontMatter is the block of front matter with its delimiters and the blank lines before it,
+	// or "".
 	FrontMatter string
-	// Meta is the content of the block. Its values can be written as JSON.
+	// Meta is the content of the front matter. Its values can be written as JSON.
 	Meta map[string]any
-	// Body is the rest. The body of a binary file is in one piece and has no
-	// chunks.
+	// Body is the rest of the file. The body of a binary file has no chunks.
 	Body string
-	// BodyOffset is where Body begins, in bytes; BodyLine the line it begins on.
+	// BodyOffset is the byte offset at which Body begins. BodyLine is the line on which Body
+	// begins.
 	BodyOffset, BodyLine int
 	EOL                  EOL
 	Binary               bool
 	Notes                []Note
 }
 
-// Parse takes a file apart. It has no errors: whatever is wrong becomes a note,
-// and every byte is somewhere.
+// Parse divides a file into its parts. It returns no errors: every oddity becomes a note, and
+// every byte is in one of the parts.
 func Parse(path, data string) Document {
 	d := Document{Path: path, Raw: data, Body: data, BodyLine: 1}
 	d.Class, _ = Classify(path)
@@ -92,8 +92,7 @@ func (d *Document) note(code NoteCode, line int, text string) {
 	d.Notes = append(d.Notes, Note{Code: code, Line: line, Text: text})
 }
 
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, -1 if
-// all are.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1
@@ -126,8 +125,7 @@ func eolOf(s string) EOL {
 	return EOLMixed
 }
 
-// trimPartialRune cuts a rune off that the end of s holds only in part. Bytes
-// that are not UTF-8 at all stay.
+// trimPartialRune cuts an incomplete rune off the end of s. Bytes that are not UTF-8 at all stay.
 func trimPartialRune(s string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
 		if b := s[len(s)-i]; utf8.RuneStart(b) {

@@ -5,31 +5,33 @@ import (
 	"time"
 )
 
-// Remote is a Files that several machines share: nobody can watch it, and a machine's knowledge
-// of it grows old.
+// Remote is a Files that several machines share. Nobody can watch it, and a machine's knowledge
+// of it may be out of date.
 type Remote interface {
 	Files
-	// Version is a larger number whenever something may have been written to it since, and says
-	// something to this process alone. Its answer, and later reads, are at most as old as that. 0
-	// asks now, which is one look that also fetches the changes.
+	// Version returns a number that is larger whenever something may have been written since the
+	// last call. The number is only valid in this process. The number and later reads are at most
+	// as old as the parameter old. If old is 0, Version makes one request that also fetches the
+	// changes.
 	Version(ctx context.Context, old time.Duration) (int64, error)
 	// Where names the place, for messages.
 	Where() string
-	// Moving marks the place as one to which files are being moved from another, which only this
-	// process reads or writes until "" takes the mark away. was is the former mark.
+	// Moving marks the place as the target of a move of files from the place from. Only this
+	// process reads or writes the place until Moving is called with "", which removes the mark.
+	// was is the former mark.
 	Moving(ctx context.Context, from string) (was string, err error)
 }
 
-// IsRemote reports whether the files are where other machines write, too, so that they can't
-// be watched.
+// IsRemote reports whether other machines may write the files too, so that the files can't be
+// watched.
 func IsRemote(s *Store) bool {
 	_, ok := s.files.(Remote)
 	return ok
 }
 
-// Version counts the writes to files that are a [Remote], and makes the next reads see the writes
-// of others, except those no older than old. A folder is always read as it is: it has no version,
-// 0.
+// Version returns the version of files that are a [Remote]. The next reads see the writes of
+// others, except writes that are no older than old. For a folder it returns 0, because a folder
+// is always read as it is.
 func Version(ctx context.Context, s *Store, old time.Duration) (int64, error) {
 	if r, ok := s.files.(Remote); ok {
 		return r.Version(ctx, old)
@@ -37,7 +39,8 @@ func Version(ctx context.Context, s *Store, old time.Duration) (int64, error) {
 	return 0, nil
 }
 
-// PlaceOf names where the files are: a folder by its absolute path, "" if they don't say.
+// PlaceOf names the place of the files. For a folder it returns the absolute path. It returns ""
+// if the files have no name for their place.
 func PlaceOf(s *Store) string {
 	if r, ok := s.files.(Remote); ok {
 		return r.Where()

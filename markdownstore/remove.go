@@ -8,9 +8,9 @@ import (
 	"path"
 )
 
-// Editable returns an error unless a file may be replaced or removed, as for a change line by
-// line. It must be a memory file of the workspace itself, under its own name. A file that does
-// not exist has no modification time.
+// Editable returns an error unless a file may be changed line by line, replaced or removed. It
+// must be a memory file of the workspace itself, under its own name. A file that does not exist
+// has no modification time.
 func (s *Store) Editable(p string) (File, error) {
 	pl, err := s.written(p)
 	if err != nil {
@@ -43,9 +43,9 @@ func editable(s *Store, pl place) (File, error) {
 	return fileOf(pl.path, pl.class, pl.info, s.opts.MaxFileBytes), nil
 }
 
-// Remove takes a file away, durably, if its hash (Loaded.Hash) is still wantHash, and the folders
-// that are empty then, below memory/. It refuses files that [Store.Editable] refuses. For a
-// missing file it returns a *ConflictError.
+// Remove deletes a file, durably, if its hash (Loaded.Hash) is still wantHash. It also deletes
+// the folders below memory/ that are then empty. It refuses files that [Store.Editable] refuses.
+// For a missing file it returns a *ConflictError.
 func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
 	settled(&s.opts)
 	err := s.files.Write(ctx, func(w Writer) error {

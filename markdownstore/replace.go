@@ -13,11 +13,12 @@ import (
 // ErrConflict matches every *ConflictError.
 var ErrConflict = errors.New("conflict")
 
-// ConflictError is returned when a file is not as the caller has seen it. Nothing was written.
+// ConflictError is returned when a file has changed since the caller read it. Nothing was
+// written.
 type ConflictError struct {
 	Path string
-	// Want is the hash that the caller has seen. Have is the file's. "" means a file that does
-	// not exist.
+	// Want is the hash that the caller expects. Have is the file's present hash. "" means that
+	// the file does not exist.
 	Want, Have string
 }
 
@@ -35,16 +36,17 @@ func hashName(h string) string {
 	return "sha256 " + h
 }
 
-// Replace puts text in the place of a file, durably and atomically, if its hash (Loaded.Hash) is
-// still wantHash; "" requires that there is no file. It returns the hash of the file's new
-// content: of text in the file's own manner, with its byte-order mark and, if all its lines end
-// in carriage return and line feed, those line ends. Logs of past days are refused.
+// Replace replaces the content of a file by text, durably and atomically, if the file's hash
+// (Loaded.Hash) is still wantHash. If wantHash is "", the file must not exist. The new content
+// keeps the file's byte-order mark. It also keeps the file's line ends if all of them are
+// carriage return and line feed. Replace returns the hash of the new content. It refuses the logs
+// of past days.
 func (s *Store) Replace(ctx context.Context, path, wantHash, text string) (hash string, err error) {
 	return s.replace(ctx, path, wantHash, text, false)
 }
 
-// Redact is Replace for content that must go: it may also rewrite the log of a
-// past day, and take out of MEMORY.md as much as it does.
+// Redact works like Replace, for content that must be removed. It may also rewrite the log of a
+// past day, and the guard of MEMORY.md does not limit it.
 func (s *Store) Redact(ctx context.Context, path, wantHash, text string) (hash string, err error) {
 	return s.replace(ctx, path, wantHash, text, true)
 }
@@ -76,7 +78,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 	return hash, err
 }
 
-// winner makes a write to memory.md one to MEMORY.md if there are both.
+// winner redirects a write to memory.md to MEMORY.md if both files exist.
 func winner(s *Store, pl place) place {
 	if pl.path == memoryLower {
 		if up, err := s.follow(memoryName, pl.class); err == nil && up.info != nil {
@@ -111,7 +113,7 @@ func swap(s *Store, w Writer, pl place, want, text string, guard func(path, befo
 			return "", deny(pl.path, DenyPrivate)
 		}
 		have := hashOf(old)
-		if have != want && (want != "" || old != "") { // nothing in it is as good as none
+		if have != want && (want != "" || old != "") { // an empty file counts as a missing file
 			return "", &ConflictError{Path: pl.path, Want: want, Have: have}
 		}
 		text := inManner(text, old)
@@ -137,7 +139,7 @@ func inManner(text, old string) string {
 	return text
 }
 
-// toDOS makes every line end one of carriage return and line feed.
+// toDOS replaces every line end by carriage return and line feed.
 func toDOS(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }

@@ -2,12 +2,12 @@ package markdownstore
 
 import "strings"
 
-// RulesSection names the section of a file that memkernel wrote for a host's model: it is between
-// the lines "<!-- NAME:begin … -->" and "<!-- NAME:end -->".
+// RulesSection names the section that memkernel writes into a file for a host's model. The
+// section is between the lines "<!-- NAME:begin … -->" and "<!-- NAME:end -->".
 const RulesSection = "memkernel"
 
-// BlankRules returns a text whose lines in that section are blank: rules for the use of memory
-// are no memory. Lines keep their numbers.
+// BlankRules blanks the lines of that section, because rules for the use of memory are not
+// memory. All lines keep their numbers.
 func BlankRules(text string) string {
 	begin, end := "<!-- "+RulesSection+":begin", "<!-- "+RulesSection+":end -->"
 	if !strings.Contains(text, begin) || !strings.Contains(text, end) {

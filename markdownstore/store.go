@@ -10,66 +10,65 @@ import (
 )
 
 const (
-	// DefaultMaxFileBytes is the size above which a file is not indexed.
+	// DefaultMaxFileBytes is the default of Options.MaxFileBytes.
 	DefaultMaxFileBytes = 32 << 20 // 32 MiB
-	// defaultLockName is where the lock of the writers is in a workspace.
+	// defaultLockName is the path of the writers' lock in a workspace.
 	defaultLockName = ".memkernel/markdown.lock"
 )
 
-// Options are the settings of a Store. nil and zero fields mean the defaults.
+// Options are the settings of a Store. A nil *Options and zero fields mean the defaults.
 type Options struct {
-	// Timezone is the user's, in which days begin and end; default time.Local.
+	// Timezone is the user's time zone, in which days begin and end. The default is time.Local.
 	Timezone *time.Location
-	// Private reports whether the session is private: only then MEMORY.md and
-	// USER.md exist. The default is shared.
+	// Private reports whether the session is private. MEMORY.md and USER.md exist only for
+	// private sessions. The default is a shared session.
 	Private bool
-	// MaxFileBytes is the largest file that is loaded whole, and the most that
-	// Read returns at once; default DefaultMaxFileBytes. Larger files are
-	// listed but neither indexed nor written to, and still read by lines.
+	// MaxFileBytes is the size of the largest file that is loaded whole, and the largest number
+	// of bytes that Read returns at once. The default is DefaultMaxFileBytes. Larger files are
+	// listed and can be read by lines, but they are neither indexed nor written.
 	MaxFileBytes int64
 	// ChunkTokens, OverlapTokens, Count and CountName are the fields of
 	// Chunking, with its defaults.
 	ChunkTokens, OverlapTokens int
 	Count                      func(string) int
 	CountName                  string
-	// Include are globs of the files that are memory in addition to MEMORY.md, USER.md and
-	// memory/, relative to the workspace; none for these alone. Exclude are globs of the files
-	// among them that are not. Callers should validate globs with glob.Check, since an invalid
-	// one matches nothing.
+	// Include are globs, relative to the workspace, of the files that are memory in addition to
+	// MEMORY.md, USER.md and memory/. Exclude are globs of files that Include matches but that
+	// are not memory. Callers should validate globs with glob.Check, since an invalid one matches
+	// nothing.
 	Include, Exclude []string
-	// PrivateNotes lets only private sessions read the files that Include takes in: nobody has
-	// allowed others to, and the workspace is one person's.
+	// PrivateNotes lets only private sessions read the files that Include takes in. It is for the
+	// workspace of one person who has not allowed shared sessions to read these files.
 	PrivateNotes bool
-	// NoGitignore includes files that .gitignore files leave out, too.
+	// NoGitignore also includes files that .gitignore files leave out.
 	NoGitignore bool
-	// MaxEntries is how many files and folders are looked at for Include; default
-	// DefaultMaxEntries.
+	// MaxEntries is the largest number of files and folders that are searched for Include. The
+	// default is DefaultMaxEntries.
 	MaxEntries int
-	// Settle, if not nil, makes the choice of Include last. It is called before a write to the
-	// workspace, since that may create the first of memory's own files. Callers that index the
-	// workspace must handle its error.
+	// Settle, if not nil, makes the choice of Include permanent. It is called before a write to
+	// the workspace, since the write may create the first of memory's own files. Callers that
+	// index the workspace must handle its error.
 	Settle func() error
-	// Own is the folder of the workspace, relative to it, in which the program keeps its
-	// state; "" if that is elsewhere or .memkernel.
+	// Own is the folder in which the program keeps its state, relative to the workspace. It is ""
+	// if that folder is .memkernel or outside of the workspace.
 	Own string
-	// LockFile is held while the workspace is written to; default
-	// .memkernel/markdown.lock below the workspace. Every process that writes must name
-	// the same file.
+	// LockFile is the file whose lock is held while the workspace is written. The default is
+	// .memkernel/markdown.lock below the workspace. Every process that writes must name the same
+	// file.
 	LockFile string
-	// Now is the clock; default time.Now.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// Store is a workspace: the rules of its files' meaning, on top of the Files that keeps them. It
-// is safe for concurrent use, also by several processes.
+// Store is a workspace. It adds the rules for the meaning of files to the Files that keeps them.
+// It is safe for concurrent use, also by several processes.
 type Store struct {
 	files Files
 	dir   string
 	opts  Options
 	// include decides which files the globs of opts take in.
 	include included
-	// guard is called before MEMORY.md is replaced; nil allows every
-	// replacement.
+	// guard is called before MEMORY.md is replaced. If it is nil, every replacement is allowed.
 	guard func(path, before, after string) error
 }
 
@@ -89,7 +88,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// New returns a workspace whose files are not kept in a folder. The store closes them.
+// New returns a workspace whose files are kept in files. The store closes files.
 func New(files Files, opts *Options) *Store {
 	s := &Store{files: files}
 	if opts != nil {
@@ -115,30 +114,29 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// settled makes the choice last before something is written. That it can't be an index
-// says.
+// settled calls Options.Settle before a write. It ignores the error, because an index reports it.
 func settled(o *Options) {
 	if o.Settle != nil {
 		_ = o.Settle()
 	}
 }
 
-// Guard sets a function that is called, under the lock, before MEMORY.md is
-// replaced; if it returns an error, nothing is written. It must be set before the
-// store is used.
+// Guard sets a function that is called, under the lock, before MEMORY.md is replaced. If the
+// function returns an error, nothing is written. Callers must call Guard before they use the
+// store.
 func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard = refuse }
 
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error { return s.files.Close() }
 
-// Listed is a workspace to read, with the list of its files to read.
+// Listed is a file system for reading a workspace, with the list of its files.
 type Listed interface {
 	fs.FS
 	Walk(ctx context.Context) iter.Seq2[File, error]
 }
 
-// FS returns the workspace for callers that only read. It opens no link to memory files that this
-// store refuses. Callers must not use it after closing the store.
+// FS returns the workspace for callers that only read. It does not open links to memory files
+// that this store refuses. Callers must not use it after closing the store.
 func (s *Store) FS() Listed { return storeFS{s} }
 
 type storeFS struct{ s *Store }
@@ -156,12 +154,11 @@ func (f storeFS) Open(name string) (fs.File, error) {
 	return f.s.files.Open(name)
 }
 
-// Dir returns the workspace's absolute path, "" if its files are kept elsewhere than
-// in a folder.
+// Dir returns the workspace's absolute path, or "" if the files are not kept in a folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Shared returns a store of the same workspace for shared sessions. Closing
-// either closes both.
+// Shared returns a store of the same workspace for shared sessions. Closing one of the two stores
+// closes both.
 func (s *Store) Shared() *Store {
 	o := s.opts
 	o.Private = false
@@ -170,8 +167,8 @@ func (s *Store) Shared() *Store {
 	return out
 }
 
-// Own returns a store of memory's own files alone, the only files that upkeep may write to.
-// Closing either closes both.
+// Own returns a store of memory's own files alone. Upkeep may write only these files. Closing one
+// of the two stores closes both.
 func (s *Store) Own() *Store {
 	o := s.opts
 	o.Include = nil
@@ -187,7 +184,7 @@ func (s *Store) Chunking() Chunking {
 	return c
 }
 
-// File describes a file of the workspace by its name and its stat.
+// File describes a file of the workspace by its path and its stat.
 type File struct {
 	// Path is relative to the workspace, with forward slashes.
 	Path    string    `json:"path"`
@@ -200,9 +197,9 @@ type File struct {
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
-// AgesFrom returns the moment from which the file's age counts: the beginning
-// of the day in its name, in loc; else its modification time; ok is false for
-// files that never age.
+// AgesFrom returns the moment from which the file's age counts. This is the beginning, in loc, of
+// the day in the file's name, or else the file's modification time. ok is false for files that
+// never age.
 func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	switch f.Tier {
 	case TierDated:

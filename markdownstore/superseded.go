@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// The marks of a statement that no longer holds: a label or a bracket at the end.
-// Words that may describe the thing and not the statement (obsolete, deprecated,
-// replaced by) are not among them.
+// A label, or a bracket at the end, marks a statement that no longer holds. Words that may
+// describe the subject and not the statement (obsolete, deprecated, replaced by) do not count as
+// marks.
 var (
 	saysSuperseded  = textutil.LazyRegexp(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
 	strickenThrough = textutil.LazyRegexp(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
@@ -18,8 +18,8 @@ var (
 	htmlNote        = textutil.LazyRegexp(`<!--.*?-->`)
 )
 
-// SaysSuperseded reports whether a line is marked as no longer valid: it is struck
-// through as a whole, or marked as superseded.
+// SaysSuperseded reports whether a line is marked as no longer valid, because the whole line is
+// struck through or has a mark.
 func SaysSuperseded(line string) bool {
 	if !strings.Contains(line, "~~") && !marked(line) {
 		return false // the expressions are slow
@@ -60,8 +60,9 @@ const mostFormer = 6
 // new one.
 type Replacement struct{ now, former []string }
 
-// ReplacementOf reads a statement that names the old value with the new one: "5433 instead of
-// 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for all others.
+// ReplacementOf parses a statement that names both the new value and the old value: "5433 instead
+// of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for any other
+// statement.
 func ReplacementOf(text string) (r Replacement, ok bool) {
 	hinted := hints(text)
 	if hinted == 0 {
@@ -90,8 +91,8 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
-// cues are the strings that a statement must hold for an expression to match, of inStrike, arrow
-// and formerly: the expressions are slow, and few statements hold any.
+// cues are the strings that a statement must hold if inStrike, arrow or an expression of formerly
+// is to match. The expressions are slow, and few statements hold any cue.
 var cues = [...][]string{{"~~"}, {"→", "⇒", "->", "=>"},
 	{"instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was", "（was", "moved from", "changed from", "switched from", "migrated from",
 		"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
@@ -147,15 +148,15 @@ func hints(text string) (found byte) {
 // Former returns the words of the old value, in lower case.
 func (r Replacement) Former() []string { return r.former }
 
-// Mentioned reports whether a text, in lower case, has the words of the old value. Without them
-// [Replacement.Replaces] is false for it.
+// Mentioned reports whether a text, in lower case, has the words of the old value. If it has not,
+// [Replacement.Replaces] is false for the text.
 func (r Replacement) Mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
 
-// Replaces reports whether another statement is the one that is replaced: every
-// content word of it is in r, some of them only in the former part, and r has a
-// word that it does not have.
+// Replaces reports whether another statement is the replaced statement. Every content word of the
+// other statement must be in r, and some of these words only in the former part. r must also have
+// a word that the other statement lacks.
 func (r Replacement) Replaces(other string) bool {
 	if !r.Mentioned(strings.ToLower(other)) {
 		return false
@@ -183,7 +184,7 @@ func (r Replacement) Replaces(other string) bool {
 // changing are words that only mean that something changed.
 var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}
 
-// idle are words that carry nothing of a statement's subject.
+// idle are words that do not describe a statement's subject.
 var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
 	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
 

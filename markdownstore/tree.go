@@ -14,8 +14,8 @@ import (
 // defaultMaxEntries is how many files and folders are searched for included files.
 const defaultMaxEntries = 250_000
 
-// ErrTooMany is returned if a workspace has more files and folders than Options.MaxEntries: those
-// after the limit are not listed.
+// ErrTooMany is returned if a workspace has more files and folders than Options.MaxEntries. The
+// files after the limit are not listed.
 var ErrTooMany = errors.New("too many files")
 
 // treeWalk goes through all of a workspace.

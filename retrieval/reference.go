@@ -100,8 +100,8 @@ func refLine(ref string) (path string, line int, ok bool) {
 }
 
 // superseded marks a passage that another passage replaces and moves it after its replacement.
-// The replacement represents both. A passage marked as no longer valid loses [Signals.Superseded]
-// of its score.
+// The replacement represents both. The score of a passage marked as no longer valid is multiplied
+// by [Signals.Superseded].
 func (r *refiner) superseded() {
 	for _, p := range r.places {
 		if p.gone && p.by == "" {

@@ -37,8 +37,8 @@ type Signals struct {
 	// Tagged is the factor for entries with a tag of significance. It is little more than a
 	// tie-break, since a tag marks importance and not the answer.
 	Tagged float64
-	// Superseded is the factor for an entry that another entry replaces, or that is marked as no
-	// longer valid.
+	// Superseded is the factor for an entry that is marked as no longer valid. An entry that
+	// another entry replaces gets this factor or .95, whichever is larger.
 	Superseded float64
 	// Heading is the number of times that a word in a heading above counts.
 	Heading float64
