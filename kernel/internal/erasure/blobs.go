@@ -49,7 +49,7 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 			return err
 		}
 	}
-	return store.Sweep(ctx, state, forgot) // nobody writes a blob meanwhile
+	return store.Sweep(ctx, state, forgot) // no process can write a blob now
 }
 
 // Unneeded calls f for every blob that is not needed.

@@ -91,8 +91,8 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	return err
 }
 
-// eraser edits the records of a journal: it removes contents, and the kernel's own texts about
-// them, which are the summaries and the texts of blocks.
+// eraser edits the records of a journal. It removes contents, and the kernel's own texts about
+// the contents, which are the summaries and the texts of blocks.
 type eraser struct {
 	*Ledger
 	from  *Session
