@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Headless returns why no file records how far the journal was synced. A file that can't be read
-// now is reported elsewhere.
+// Headless returns why no file records how much of the journal was synced. It ignores a file that
+// can't be read now, which is reported elsewhere.
 func Headless(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 //	sessions/x → ended/x one rename: from here on there is no such session
 //	ended/x              removed, and then blobs that no page holds any more
 //
-// A kill leaves either the session, or files that the next retention removes. The host may take
-// the key up again: that is a new session, in which pages of the old one are FORGOTTEN.
+// A kill leaves either the session, or files that the next retention removes. If the host uses
+// the key again, a new session begins, in which pages of the old session are FORGOTTEN.
 const (
 	endedFile   = "ended.jsonl"
 	endedFolder = "ended"
@@ -39,8 +39,8 @@ type Tombstone struct {
 }
 
 // LastWrite returns when a session's folder was last written to, by the times of its files.
-// Retention's own writes do not count: the journal counts only if also names it, and usage and
-// traces that were put aside never count. A time in the future counts as now.
+// Retention's own writes do not count. So the journal counts only if its name is in also, and
+// usage and traces that were put aside never count. A time in the future counts as now.
 func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
 	err := store.Walk(in, func(at string, e store.Entry) error {
 		info, err := e.Info()

@@ -3,8 +3,8 @@
 // the damaged files.
 //
 // A session's folder has the name that textutil.SafeName makes of its key. It records its owner
-// in [WhoseFile] before anything else is written to it. A folder of another key is an error: two
-// keys never share one.
+// in [WhoseFile] before anything else is written to it. Two keys never share a folder. A folder
+// that belongs to another key is an error.
 //
 // Folders from before December 2026 have no such file, and SafeName would now give some of them
 // another name. Such a folder keeps its old name, from which page ids derive, if it belongs to
