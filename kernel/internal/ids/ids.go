@@ -1,5 +1,5 @@
 // Package ids names pages by their provenance, and content by its hash. Equal content has equal
-// names in every process; The package reads and writes nothing.
+// names in every process. The package reads and writes nothing.
 package ids
 
 import (
@@ -19,8 +19,8 @@ func Page(prefix string, provenance ...string) string {
 	return prefix + "-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Conversation returns the page of a run of a message's parts. Hosts number messages anew on
-// every sidechain.
+// Conversation returns the page of a run of a message's parts. Hosts number the messages of every
+// sidechain from the beginning.
 func Conversation(branch, key string, part int) string {
 	return Page("cv", Branched(branch, key), strconv.Itoa(part))
 }
