@@ -37,8 +37,8 @@ var checked = append(slices.Clip(stored), health.Check[*Inspector]{Code: health.
 // Check verifies every invariant of the state directory. Every journal must be readable from end
 // to end. Every page must restore to the content that its hash names, and every blob and backup
 // must have the content that its name says. No projection may show a page that can't be restored,
-// show a page twice, or show a page below its floor. The index, if there is one, must be whole.
-// It writes nothing.
+// show a page twice, or show a page below its floor. An existing index must be whole. It writes
+// nothing.
 func (in *Inspector) Check(ctx context.Context) ([]health.Finding, error) {
 	return found(ctx, in, checked)
 }

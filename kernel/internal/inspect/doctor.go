@@ -71,7 +71,8 @@ func (d *doctor) tell(how health.Severity, what, hint string) {
 	d.Add(health.Finding{Severity: how, What: what, Hint: hint})
 }
 
-// oneOf adds one of many symptoms: the first few are reported, the rest counted.
+// oneOf adds one of many symptoms. The first few symptoms of a sort are reported, the others are
+// counted.
 func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 	if d.alike[sort]++; d.alike[sort] == 1 {
 		d.sorts = append(d.sorts, health.Finding{Severity: how, What: sort, Hint: hint})
@@ -81,7 +82,7 @@ func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 	}
 }
 
-// countRest reports how many symptoms were not reported one by one.
+// countRest reports the number of symptoms that were not reported one by one.
 func (d *doctor) countRest() {
 	for _, s := range d.sorts {
 		if more := d.alike[s.What] - maxAlike; more > 0 {
