@@ -1,7 +1,7 @@
 // Package maintain is a kernel's [maintenance.Keeper]: it fills in the defaults of the hosts'
 // requests about memory's files, and hands the requests to package upkeep, which does the work.
 // It adds the parts that upkeep does not know: the project's journal, the working buffer, the
-// checkpoints of a day, whether sessions are quiet. It changes no file itself.
+// checkpoints of a day, and whether sessions are quiet. It changes no file itself.
 package maintain
 
 import (
