@@ -25,8 +25,8 @@ var (
 const auditTries = 3
 
 // Audit checks the index in a file, leaves no file of its own next to it, and returns the faults
-// of the index. An older index has no faults, since the next reindex replaces it. The error is
-// ErrCopy, ErrWritten, or the reason why the index can't be opened.
+// of the index. An older index counts as faultless, because the next reindex replaces it. The
+// error is ErrCopy, ErrWritten, or the reason why the index can't be opened.
 //
 // If a write-ahead log is in use, even a reader makes SQLite create and change files. So an index
 // without a log is read as immutable, and an index with a log is copied first. The faults count

@@ -8,7 +8,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// leftName is the document that lists the files left out when an index was last asked for.
+// leftName is the document that lists the files that were left out when the index was last
+// requested.
 const leftName = "left_out.json"
 
 // leftFormat is the version of left_out.json.

@@ -1,6 +1,6 @@
 // Package memory searches and reads the workspace's memory: the Markdown, media and past sessions
-// that belong to it, the index over them, and the rules of who may see which file. It also makes,
-// moves and checks the index and fills it with vectors.
+// that belong to it, the index over them, and the rules for who may see which file. It also
+// makes, moves and checks the index and fills it with vectors.
 //
 // It writes to the index and to the documents of past sessions, and never to the workspace's
 // files. It does not depend on kernels, plans and journals. A session is only its key, and
@@ -64,8 +64,8 @@ type Options struct {
 	Wait time.Duration
 	// After makes the timers for Wait. It defaults to [time.After].
 	After func(time.Duration) <-chan time.Time
-	// Sync decides when the index is brought up to date by itself. The function of a run, and the
-	// watched folders except the Debounce, are filled in here.
+	// Sync decides when the index is brought up to date in the background. Open fills in the
+	// function of a run and the watched folders, except the Debounce.
 	Sync syncer.Options
 }
 

@@ -290,7 +290,7 @@ func (sc *Scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
 
-// refusal returns why past sessions, asked for by name, may not be searched.
+// refusal returns why past sessions that the scope names may not be searched.
 func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
 	switch {
 	case sc.Source != api.SourceSessions:
