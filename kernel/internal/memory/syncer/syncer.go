@@ -72,7 +72,7 @@ type Watcher interface {
 }
 
 // Done is the result of an update: the number of files that were read, the number of files that
-// were gone, and the reason for missing vectors.
+// no longer exist, and the reason for missing vectors.
 type Done struct {
 	Files, Removed int
 	Vectors        error
@@ -170,9 +170,9 @@ func (s *Syncer) Wanting() {
 	}
 }
 
-// Stale returns to a search how far the index lags the files, and whether only writes of this
-// process are missing. The first answer in a process takes a look. Later answers are at most as
-// old as the last look in the background.
+// Stale returns, for a search, how far the index lags the files, and whether only writes of this
+// process are missing. The first call in a process looks at the files. Later calls return a
+// result that is at most as old as the last look in the background.
 func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	version := s.numbered(ctx)
 	s.mu.Lock()
@@ -226,7 +226,7 @@ func (s *Syncer) Since(t time.Time) bool {
 	return !s.checked.Before(t)
 }
 
-// Look finds how far the index lags the files. Writes made meanwhile count.
+// Look returns how far the index lags the files. Writes during the call count.
 func (s *Syncer) Look(ctx context.Context) index.Lag {
 	s.mu.Lock()
 	before := s.written
