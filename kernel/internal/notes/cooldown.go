@@ -88,8 +88,8 @@ func (c *Cooldowns) Cooling(model string, now time.Time) bool {
 	return now.Before(f.Models[model].Until)
 }
 
-// Note keeps the outcome of a request, nil for a usable answer. It ignores a failed write. The
-// model is then asked too early, which does no harm.
+// Note keeps the outcome of a request. e is nil for a usable answer. It ignores a failed write.
+// The model is then asked too early, which does no harm.
 func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {
 		return

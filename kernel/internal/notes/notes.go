@@ -9,8 +9,8 @@
 //	      the next cut renders them after the mechanical lines
 //
 // The mark and the operations are one commit, so that a delta is noted once or not at all. A
-// delta that was not committed is part of the next one. After any failure the mechanical summary
-// remains as it is without a model.
+// delta that was not committed is part of the next delta. After any failure the mechanical
+// summary remains as it is without a model.
 //
 // The package never opens a session and never writes to its journal. The caller hands it the text
 // to ask about, and the [Session] commits the answer. Only [Taker.Stop] waits for a model, and
