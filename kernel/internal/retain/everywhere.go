@@ -237,7 +237,7 @@ func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 		return nil
 	}
 	if _, err := k.Memory.Index(ctx); err != nil {
-		return nil // there is none
+		return nil // no index exists
 	}
 	_, err := k.Memory.Reindex(ctx, &api.ReindexOptions{Full: true})
 	out.Indexed = err == nil

@@ -103,8 +103,8 @@ func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	return folders, nil
 }
 
-// promiseForget looks up the contents to forget in one session and, with req.Apply,
-// writes the promise. It returns nil if the session holds none of them.
+// promiseForget looks up the contents to forget in one session and, with req.Apply, writes the
+// promise. It returns nil if the session holds no such contents.
 func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {

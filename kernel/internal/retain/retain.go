@@ -22,14 +22,14 @@ func empty(r *api.RetainedSession) bool {
 	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
 }
 
-// The process that applies retention must hold retainLock, among all machines that share the
-// state. A holder who lost it while paused has later writes refused.
+// A process that applies retention must hold retainLock, which all machines that share the state
+// respect. If a holder loses the lock while paused, its later writes are refused.
 const retainLock = "retain.lock"
 
-// Retain removes contents that are older than they have to be kept, and blobs that no page holds.
-// Only one process runs it at a time. It never breaks a pointer in a prompt or in memory: it
-// keeps every page that a valid projection shows or names, and every page that a committed update
-// cites. Each removal is first promised in the journal, as in Forget.
+// Retain removes contents whose retention time is over, and blobs that no page holds. Only one
+// process runs it at a time. It never breaks a pointer in a prompt or in memory: it keeps every
+// page that a valid projection shows or names, and every page that a committed update cites. Each
+// removal is first promised in the journal, as in Forget.
 func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retained, error) {
 	there, err := store.Find(k.State, "")
 	if err != nil {
@@ -129,7 +129,7 @@ func (k *Keeper) retainSession(ctx context.Context, name string, req *api.Retain
 	return row, s.PromiseErasure(b, req.Now)
 }
 
-// expired returns the pages whose blobs may go.
+// expired returns the pages whose blobs may be removed.
 func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSession, cited map[string]bool) *erasure.Promise {
 	if req.Blobs <= 0 {
 		return &erasure.Promise{}
