@@ -106,7 +106,7 @@ func (s *Session) recallAccount() error {
 	return err
 }
 
-// recall takes over the new records in the journal of the session in the folder name.
+// recall adds the new records in the journal of the session in the folder name.
 func (a *Account) recall(store *journal.State, name string) error {
 	if store.Seq() == a.seq {
 		return nil

@@ -28,8 +28,8 @@ const (
 	opRemember = "remember"
 )
 
-// An entry is at most a mebibyte, and a session keeps at most a million of them: these bounds
-// stop a host in a loop, and are far above any real use.
+// An entry is at most a mebibyte long, and a session keeps at most a million entries. These
+// bounds stop a host in a loop, and are far above any real use.
 const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
 
 // UnwrittenError reports an entry that the journal keeps but its file lacks, because the file
@@ -86,7 +86,7 @@ func (m *Memories) keepFlushed(items []string) {
 	}
 }
 
-// recall takes over the entries that a page of the journal holds.
+// recall adds the entries that a page of the journal holds.
 func (m *Memories) recall(store *journal.State, page journal.Address) error {
 	entries := store.Entries(page, memoryField, m.read)
 	for _, e := range entries {

@@ -62,8 +62,8 @@ func owes(s *Session) bool {
 	return s.untidy || s.Name == folder.Project || s.Graves.Owes() || s.o.Memory != nil && len(s.Memories.unwritten) > 0
 }
 
-// eraseAll removes all contents whose erasure was promised, and reads the session again. Contents
-// that can't be removed now stay promised, with the reason in EraseErr.
+// eraseAll removes all contents whose erasure was promised, and reads the session again. If
+// contents can't be removed now, their erasure stays promised, and EraseErr has the reason.
 func (s *Session) eraseAll(ctx context.Context) error {
 	s.EraseErr = nil
 	if !s.Graves.Owes() {

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// The kernel keeps its own state as pages of the session's journal, next to those of hosts: the
-// remembered entries, the observed turns, the passed boundaries, and a summary per branch with
-// the notes of a model.
+// The kernel keeps its own state as pages of the session's journal, next to the pages of hosts:
+// the remembered entries, the observed turns, the passed boundaries, and a summary per branch
+// with the notes of a model.
 const (
 	sessionType pagevm.Type = "session"
 	sessionKey  string      = "session"

@@ -1,7 +1,7 @@
 // Package session holds a session: the content of its journals, in memory, and its files.
 // [Table.Open] reads a session and [Session.Recover] completes work that a kill interrupted. All
-// writes go through the journal first. The package plans nothing and decides nothing that is in a
-// prompt.
+// writes go through the journal first. The package does not plan, and does not decide the content
+// of a prompt.
 package session
 
 import (
@@ -37,7 +37,7 @@ type Options struct {
 	Masker   *mask.Masker // removes secrets from everything that is kept
 	Prices   *cachelayout.Book
 	Contract Contract       // the rules for all writes
-	Memory   *memory.Memory // the workspace's Markdown, nil if it is off
+	Memory   *memory.Memory // the workspace's Markdown, nil if memory is off
 	Upkeep   *upkeep.Keeper // finishes runs over memory's files, and knows their backups
 	Life     workstate.Options
 	Tracer   func(dir store.Store) *trace.Writer // returns nil to have no trace
@@ -73,7 +73,7 @@ type Session struct {
 	Branches     Branches
 	Spans        map[string]branch.Span
 	Calibrations *Calibrations
-	// Account records how far the journal's pages have been read.
+	// Account records which part of the journal's pages has been read.
 	Account Account
 	// Life keeps the working state.
 	Life     *workstate.Keeper

@@ -226,8 +226,8 @@ func resumeFolder(_ context.Context, s *Session) (release func(), err error) {
 	return release, nil
 }
 
-// Visit is Use for a caller that goes through all sessions: a session that was not in memory
-// before is not kept there.
+// Visit is Use for a caller that goes through all sessions. A session that was not in memory
+// before is not kept in memory afterwards.
 func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, func(), error) {
 	had := t.Holds(name)
 	s, unlock, err := t.Use(ctx, "", name, write)
@@ -289,7 +289,7 @@ func (t *Table) take(key, name string) (*Session, error) {
 	return s, nil
 }
 
-// find returns a session, nil if this process does not know it.
+// find returns a session, or nil if this process does not know the session.
 func (t *Table) find(name string) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -329,8 +329,8 @@ func (t *Table) held() (out []*Session) {
 	return out
 }
 
-// releaseOldest releases the sessions that were unused for longest, except the one in use, if
-// more are in memory than allowed.
+// releaseOldest releases the sessions that were unused for longest, if too many sessions are in
+// memory. It never releases but.
 func (t *Table) releaseOldest(but *Session) {
 	all := t.held()
 	for n := len(all) - t.o.Keep; n > 0; n-- {
