@@ -40,8 +40,9 @@ func (d *projectionDigest) sum(p *pagevm.Projection, keepSeen, keepItems int) st
 	return hex.EncodeToString(all.Sum(nil)[:16])
 }
 
-// list writes the hashes of a list's blocks to all. known are those of the previous list, whose
-// first keep entries are unchanged. It returns the hashes of the full blocks among the n entries.
+// list writes the hashes of a list's blocks to all. known are the block hashes of the previous
+// list, whose first keep entries are unchanged. It returns the hashes of the full blocks among
+// the n entries.
 func (d *projectionDigest) list(all hash.Hash, known []blockHash, keep, n int, entry func(int)) []blockHash {
 	whole := min(keep/digestBlock, len(known))
 	known = known[:whole:whole]
@@ -72,7 +73,7 @@ func (d *projectionDigest) item(it *pagevm.Item) {
 	}
 }
 
-// strings adds strings, each by its length and its bytes.
+// strings adds the length and the bytes of each string.
 func (d *projectionDigest) strings(all ...string) {
 	for _, s := range all {
 		d.buf = append(strconv.AppendInt(d.buf, int64(len(s)), 10), ':')

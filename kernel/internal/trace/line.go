@@ -87,14 +87,14 @@ func decode(r *journal.Record) (*line, error) {
 	return l, strictly(r.Body, l)
 }
 
-// strictly reads JSON that has no field but those of v.
+// strictly reads JSON into v. A field that v does not have is an error.
 func strictly(data []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	return dec.Decode(v)
 }
 
-// talk lays the conversation of a line over that of the previous one.
+// talk updates the conversation of the previous line by a line's conversation.
 func (b *base) talk(l *line) error {
 	if l.KeepHost < 0 || l.KeepHost > len(b.hosts) || l.KeepPlaces < 0 || l.KeepPlaces > len(b.places) {
 		return fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", l.KeepHost, len(b.hosts), l.KeepPlaces, len(b.places))

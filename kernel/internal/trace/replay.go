@@ -46,10 +46,10 @@ type replay struct {
 	lines  map[conversation]*replayed
 }
 
-// replayed is how far a conversation was decided again.
+// replayed is the state up to which a conversation was decided again.
 type replayed struct {
 	base
-	plan string // "" from a plan on that could not be
+	plan string // "" after a plan that could not be decided again
 }
 
 // line decides one plan again.
@@ -134,7 +134,8 @@ type planAgain struct {
 	foreign bool
 }
 
-// run decides and returns the first field that differs, nil if none does.
+// run decides the plan again and returns the first field that differs, or nil if no field
+// differs.
 func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 	a.align = pagevm.Align(a.base.proj, a.base.hosts)
 	d, err := differ("align", a.rec.Align, a.align)
@@ -271,7 +272,7 @@ func (a *planAgain) next(field string, s *step, chosen bool) (*api.TraceDifferen
 }
 
 // differ compares two values as JSON and returns the first field that differs, in the order of
-// their names; nil if none does.
+// the fields' names. It returns nil if no field differs.
 func differ(field string, recorded, now any) (*api.TraceDifference, error) {
 	a, err := tree(recorded)
 	if err != nil {
@@ -295,7 +296,7 @@ func tree(v any) (out any, err error) {
 	return out, dec.Decode(&out)
 }
 
-// absent is the value of a field or element that is not there.
+// absent is the value of a missing field or element.
 type absent struct{}
 
 func firstDifference(field string, a, b any) *api.TraceDifference {

@@ -1,9 +1,9 @@
-// Package trace keeps how plans were decided, and decides them again.
+// Package trace records how plans were decided, and decides plans again.
 //
 // The decision trace of a session, trace.jsonl, holds one line for every recorded plan: the
-// decisions in order, the function that made each, and all of its inputs. A plan notes the calls
-// while it is made ([plan.Step]), a [Writer] makes a line of them, and [Replay] decides again and
-// compares.
+// decisions in order, and for each decision the function that made it and all inputs of that
+// function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a line of
+// them, and [Replay] decides again and compares.
 //
 // The inputs of a function are written field by field, as differences from the function's
 // previous inputs in the trace. A new field of an input is therefore recorded without a change
