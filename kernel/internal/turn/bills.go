@@ -67,7 +67,7 @@ func billsOf(t *api.Turn) (out []bill, newest bill) {
 	return out, newest
 }
 
-// answers reports whether no one has spoken since an answer.
+// answers reports whether message i is an answer after which nobody has spoken.
 func answers(t *api.Turn, i int) bool {
 	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
@@ -155,7 +155,7 @@ func unlogged(s *session.Session, w *intake, t *api.Turn, told []bill, planned *
 	return rows, nil
 }
 
-// firstSight returns which results of new messages a hook shortened before the model saw them,
+// firstSight returns the results of new messages that a hook shortened before the model saw them,
 // and how much of such results the model fetched. A result whose content can't be read is not
 // counted.
 func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight) {
@@ -204,7 +204,8 @@ const (
 	sentFlush = "flush" // a flush turn of memkernel's
 )
 
-// unplanned returns the row of a call without a plan of its own, nil if there is no bill.
+// unplanned returns the row of a call without a plan of its own. It returns nil if the turn has
+// no bill.
 func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Call {
 	if t.Usage == nil || t.Usage.InputTotal() == 0 {
 		return nil
@@ -227,8 +228,8 @@ func plausible(actual, counted int) bool {
 	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden
 }
 
-// unbilled returns the conversation whose newest plan the turn names, nil if the plan's bill
-// was taken.
+// unbilled returns the conversation whose newest plan the turn names. It returns nil if the turn
+// names no such plan, or if the plan's bill was taken before.
 func unbilled(s *session.Session, t *api.Turn) *branch.State {
 	l := s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}]
 	if l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {

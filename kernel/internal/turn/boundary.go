@@ -150,8 +150,8 @@ func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
 
-// Checkpoint writes the working state of the session's main line now, if it differs from the
-// newest checkpoint, and returns the newest checkpoint; nil if nothing has been captured.
+// Checkpoint writes the working state of the session's main line now, if the state differs from
+// the newest checkpoint. It returns the newest checkpoint, or nil if nothing has been captured.
 func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
 	of.Branch = ""
 	b := boundary{Boundary: of}

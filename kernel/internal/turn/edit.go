@@ -17,7 +17,7 @@ import (
 
 var errMemoryOff = errors.New("memory is switched off")
 
-// editor opens the session that asks for an edit.
+// editor opens the session that requests an edit.
 func editor(d *Desk, ctx context.Context, key string, private bool, now time.Time) (e upkeep.Editor, unlock func(), err error) {
 	if d.Memory == nil {
 		return e, nil, errMemoryOff

@@ -101,8 +101,8 @@ func (in *intake) commit(ctx context.Context, s *session.Session) error {
 	return err
 }
 
-// turnEnd returns the number of leading messages that belong to ended turns, without those that
-// the host calls open.
+// turnEnd returns the number of leading messages that belong to ended turns, without the messages
+// of turns that the host calls open.
 func (in *intake) turnEnd() int {
 	if in.turn.Over {
 		return len(in.Msgs)

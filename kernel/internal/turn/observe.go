@@ -154,7 +154,7 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 
 // commitTurn writes the turn to the journal, unless the journal has the turn already. The same
 // key with other messages is a conflict. A difference in another part of the delivery, such as
-// the usage or the plan, is none.
+// the usage or the plan, is not a conflict.
 func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs []memkernel.Message, t api.Turn) error {
 	there := func() bool {
 		chain, ok := s.Account.Chains[o.AdvancementKey]
@@ -174,7 +174,7 @@ func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs
 		return err
 	}
 	addJournal(&o.Stats, r.Stats)
-	if r.Outcome == journal.Conflict && there() { // another machine committed it meanwhile
+	if r.Outcome == journal.Conflict && there() { // another machine committed the turn meanwhile
 		return s.Stands()
 	}
 	o.Outcome, o.Rejected = api.Outcome(r.Outcome), r.Rejected

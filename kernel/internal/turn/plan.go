@@ -56,7 +56,7 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanReques
 }
 
 // noteUnfit records, for the doctor, that system prompt and tools alone don't fit. A failed write
-// is ignored, because the plan's error reports the same.
+// is ignored, because the plan's error reports the same fact.
 func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	var small *budget.TooSmallError
 	if !errors.As(err, &small) || !small.Always() {
@@ -95,9 +95,9 @@ func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.Pla
 	return pl, nil
 }
 
-// Unrecorded plans when nothing can be written (a full or read-only disk): a model call should
-// not fail for that. Content that is not durable stays in full. If the full content does not fit,
-// Unrecorded returns the error that prevented the writing.
+// Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model
+// call should not fail for that reason. Content that is not durable stays in full. If the full
+// content does not fit, Unrecorded returns the error that prevented the writing.
 func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.PlanRequest, cause error) (*Planned, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func behindAnswer(msgs []memkernel.Message) int {
 	return 0
 }
 
-// recordLife writes the checkpoint that the plan asks for. It must run before the plan is used.
+// recordLife writes the checkpoint that the plan requires. It must run before the plan is used.
 func recordLife(ctx context.Context, s *session.Session, pl *Planned) error {
 	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
 		From: pl.Request().Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.Request().Now})

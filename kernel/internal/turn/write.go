@@ -126,9 +126,10 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
 }
 
-// remembered returns the author of a text to remember: the agent, unless it says that the user
-// asked for it. Nobody may change the log of a day, so it returns no lines for one. Lines that
-// are already in the file are left out, because whoever repeats a line is not its author.
+// remembered returns the author of a text to remember. The author is the agent, unless the
+// request says that the user asked for the text. For the log of a day it returns no lines,
+// because nobody may change such a log. Lines that are already in the file are left out, because
+// whoever repeats a line is not its author.
 func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {

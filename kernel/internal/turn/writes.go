@@ -56,7 +56,7 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 	return out
 }
 
-// answerTo returns the result of a call, nil if there is none.
+// answerTo returns the result of a call, or nil if the messages have no result.
 func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -68,7 +68,7 @@ func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 	return nil
 }
 
-// memoryPath returns the path of a call as memory has it, "" if the path is not in memory.
+// memoryPath returns the path of a call as a path in memory, or "" if the path is not in memory.
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
 	if files.Dir() == "" {
