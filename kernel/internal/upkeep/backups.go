@@ -104,7 +104,7 @@ func (r *run) heldIn(p *consolidation.Pruning) []string {
 	return out
 }
 
-// backup reads a backup, "" for no hash.
+// backup reads a backup. For the hash "" it returns "".
 func (k *Keeper) backup(hash string) (string, error) {
 	if hash == "" {
 		return "", nil

@@ -154,7 +154,7 @@ func (r *run) lastRead() *mark {
 	return nil
 }
 
-// adviceTime bounds the request; the answer is a few lines.
+// adviceTime bounds the request, whose answer is a few lines.
 const (
 	adviceTime   = time.Minute
 	adviceTokens = 4000

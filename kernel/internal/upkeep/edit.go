@@ -19,7 +19,7 @@ import (
 // are recorded as an agent's. Unlike other runs, an edit is not retried. A change that can't be
 // written now is given up, and reported.
 
-// The bounds of an edit, far above any that agents write.
+// The bounds of an edit, far above any edit that agents write.
 const (
 	mostEditFiles = 200
 	mostEditBytes = 1 << 20

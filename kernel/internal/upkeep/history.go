@@ -100,7 +100,7 @@ func noLine(path, text string, line int) error {
 	return e
 }
 
-// show hides secrets, and leaves out states that the request does not ask for.
+// show hides secrets, and leaves out states that are outside the request.
 func (p *past) show(req *api.HistoryRequest) {
 	out := p.out
 	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {

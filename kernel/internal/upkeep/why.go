@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// fact is the evidence for an entry when it was added, by the key of the entry's text. The fact
-// holds none of the entry's words.
+// fact is the evidence for an entry at the time when the entry was added. Key identifies the
+// entry's text. The fact holds none of the entry's words.
 type fact struct {
 	Key   string   `json:"key"`
 	Score float64  `json:"score"`
