@@ -87,7 +87,7 @@ func price(u memkernel.Usage, m cachelayout.Model) *float64 {
 
 // without returns the bill that a prompt of whole tokens would have had instead of the call that
 // was billed as u. read is the number of tokens that the prompt reads from the cache. The other
-// tokens are written or uncached in the same way as those of the call.
+// tokens are written or uncached in the same way as the tokens of the call.
 func without(u memkernel.Usage, whole, read int) memkernel.Usage {
 	rest := whole - read
 	out := memkernel.Usage{CacheReadTokens: read, InputTokens: rest, OutputTokens: u.OutputTokens}
@@ -126,9 +126,9 @@ func add(a, b *float64) *float64 {
 	return &sum
 }
 
-// Read reads a usage.jsonl. It leaves out a torn last line, and torn reports that there was one.
-// Rows that another process logged again count once: the last row of a plan counts, and for a
-// call the row of its plan.
+// Read reads a usage.jsonl. It leaves out a torn last line. torn reports whether the file has a
+// torn last line. Rows that another process logged again count once: the last row of a plan
+// counts, and for a call the row of its plan.
 func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
@@ -233,9 +233,9 @@ func Log(dir store.Store, rows []billing.Call) error {
 	return errors.Join(err, j.Close())
 }
 
-// All reads the bills for the calls of all sessions, or of one. It writes nothing. For a damaged
-// line it returns an error that names the file and the line. none returns the error for a missing
-// session.
+// All reads the bills for the calls of all sessions, or of one session. It writes nothing. For a
+// damaged line it returns an error that names the file and the line. none returns the error for a
+// missing session.
 func All(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
 	folders, err := folder.All(state)
 	if err != nil {
