@@ -69,8 +69,8 @@ type Answer struct {
 	Section bool
 }
 
-// Reply appends a model's answer to the day's log, every item once. It returns OK or why nothing
-// was written, how many items were new, and the log's path.
+// Reply appends a model's answer to the day's log, every item once. It returns OK or the reason
+// why nothing was written, the number of new items, and the log's path.
 func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
 	text := l.mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
@@ -121,7 +121,7 @@ func (k *Keeper) answered() {
 	}
 }
 
-// section returns the last section of memories in a text, "" if there is none.
+// section returns the last section of memories in a text, or "" if the text has no section.
 func section(text string) string {
 	at := strings.LastIndex(text, SectionBegins)
 	if at < 0 {
@@ -129,7 +129,7 @@ func section(text string) string {
 	}
 	inner, _, closed := strings.Cut(text[at+len(SectionBegins):], SectionEnds)
 	if !closed {
-		return "" // cut off: the missing half may reverse the meaning
+		return "" // the text is cut off, and the missing half may reverse the meaning
 	}
 	return inner
 }

@@ -129,8 +129,8 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line 
 	return out
 }
 
-// news returns the lines without the list items that the buffer already has of this cycle, and
-// the hashes of all list items of the lines.
+// news returns the lines without the list items that the buffer already has from this cycle. It
+// also returns the hashes of all list items of the lines.
 func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items []string) {
 	cycle := b.cycle()
 	empty := b.empty()

@@ -41,7 +41,7 @@ func parseHead(l string) (h BufferHead, ok bool) {
 	}
 	at, err := time.Parse(time.RFC3339, m[1])
 	h = BufferHead{At: at, What: m[2], session: m[3]}
-	h.captured, _ = strconv.Atoi(m[5]) // a number with too many digits is never asked for
+	h.captured, _ = strconv.Atoi(m[5]) // a number with too many digits is never used
 	return h, err == nil
 }
 

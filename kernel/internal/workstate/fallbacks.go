@@ -316,7 +316,8 @@ type Planned struct {
 	// Behind requests a checkpoint of an earlier conversation's state, before the messages of
 	// this conversation are captured.
 	Behind bool
-	// Captured is the state as the plan's messages leave it, nil if the plan did not ask.
+	// Captured is the state after the plan's messages. It is nil if the plan did not ask for the
+	// state.
 	Captured *checkpoint.State
 	Msgs     []memkernel.Message
 	From     checkpoint.Source
@@ -327,7 +328,7 @@ type Planned struct {
 	Now          time.Time
 }
 
-// BeforePlan writes the checkpoint that a plan asks for.
+// BeforePlan writes the checkpoint that a plan requires.
 func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, error) {
 	if p.Trigger == "" && !p.Behind {
 		return nil, nil

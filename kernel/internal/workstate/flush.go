@@ -134,7 +134,7 @@ var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please 
 	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
 
 // Asked writes down, in the same turn, the entries that the user asked in plain words to
-// remember; it writes the same words only once.
+// remember. It writes the same words only once.
 func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
 	if l.off {
 		return nil

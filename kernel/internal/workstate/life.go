@@ -65,7 +65,7 @@ type fileStamp struct {
 	mod  time.Time
 }
 
-// Written returns the newest checkpoint on disk, nil if there is none.
+// Written returns the newest checkpoint on disk, or nil if no checkpoint is on disk.
 func (l *Life) Written() *checkpoint.Checkpoint {
 	if l == nil || l.From != api.NetCheckpoint {
 		return nil
@@ -252,7 +252,7 @@ func (k *Keeper) Spent() store.Stats {
 	return k.life.store.Spent()
 }
 
-// checkpointID is the form of a checkpoint's id; a section may follow a dot.
+// checkpointID is the form of a checkpoint's id. A dot and the name of a section may follow.
 var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
 // IsCheckpoint reports whether id names a checkpoint or a section of a checkpoint.

@@ -16,7 +16,7 @@ import (
 // StateFile is SESSION-STATE.md, cut around the kernel's section.
 type StateFile struct {
 	Text          string   // the whole text
-	Section       *Section // nil if there is none
+	Section       *Section // nil if the file has no section
 	before, after string
 }
 

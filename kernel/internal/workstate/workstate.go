@@ -5,7 +5,7 @@
 // state from which a session continues.
 //
 // It never plans or decides the content of a prompt, opens no session and no journal, takes no
-// lock, and reads no clock: the caller passes the time, and must hold the session. Writes that
+// lock, and reads no clock. The caller passes the time, and must hold the session. Writes that
 // must be promised first go through [Session]. In the workspace it changes only its own section
 // and its own entries.
 package workstate
@@ -50,13 +50,13 @@ type Options struct {
 	BufferAt float64
 }
 
-// Session is the session whose state is kept, as far as it is asked about.
+// Session is the part of a session that a [Keeper] uses.
 type Session interface {
 	// Key is the session's key.
 	Key() string
 	// Name is the name of the session's folder.
 	Name() string
-	// Progress is how far the session has come.
+	// Progress returns the counts of the session's past.
 	Progress() Progress
 	// Stored are the pages that hosts wrote.
 	Stored() []journal.StoredPage
@@ -75,7 +75,7 @@ type Session interface {
 	Append(ctx context.Context, id string, e Entry, now time.Time) (promised bool, err error)
 }
 
-// Progress is how far a session has come.
+// Progress holds the counts of a session's past.
 type Progress struct {
 	// Epoch counts the resets. Compactions counts the host's compactions since the last reset.
 	// Turns counts the committed turns.
