@@ -189,10 +189,10 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 // Search finds memory for a question. The result says why it is empty, or which part of the
 // search is missing. It returns an error only if a session can't be read.
 //
-// The first search makes the index, without vectors. Every search first adds the files written
-// since. If that takes longer than the search waits, the result holds the hits found by then,
-// with the reason INDEXING, and indexing continues in the background until Close. If no index can
-// be written and the files are few, they are searched themselves.
+// The first search makes the index, without vectors. Every later search first adds the files that
+// have changed. If indexing takes longer than the search waits, the result holds the hits found
+// by then, with the reason INDEXING. Indexing continues in the background until Close. If no
+// index can be written and there are few files, the search reads the files themselves.
 func (k *Kernel) Search(ctx context.Context, req api.SearchRequest) (*retrieval.Result, error) {
 	done := k.watch.begin(OpSearch)
 	r, err := search(ctx, k, req)
@@ -234,7 +234,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	return &res, ctx.Err()
 }
 
-// Withheld lists the files that sessions that are not private may not see.
+// Withheld lists the files that only private sessions may see.
 func Withheld(k *Kernel, private bool) []retrieval.Withheld {
 	if k.memory == nil {
 		return nil
@@ -242,8 +242,8 @@ func Withheld(k *Kernel, private bool) []retrieval.Withheld {
 	return k.memory.Withheld(private, "")
 }
 
-// Read returns lines of a memory file. A missing file is no error: the content says why it is
-// empty. For a file that is no memory it returns a [markdownstore.DeniedError].
+// Read returns lines of a memory file. A missing file is not an error: the content then says why
+// it is empty. For a file that is not part of memory Read returns a [markdownstore.DeniedError].
 func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)

@@ -10,12 +10,13 @@ import (
 type SummaryOptions struct {
 	// Model makes the notes. With nil, the default, no model is asked.
 	Model summary.Model
-	// Tokens is the size from which a delta is sent to the model. After is the age of its oldest
-	// message from which a smaller one is sent. Defaults: 4,000 and 15 minutes.
+	// Tokens is the size from which a delta is sent to the model. Default: 4,000.
 	Tokens int
-	After  time.Duration
-	// DeltaTokens limits how much of a delta is sent in one request, approximately. The rest goes
-	// with the next. Default: 24,000.
+	// After is the age of a delta's oldest message from which a smaller delta is sent. Default:
+	// 15 minutes.
+	After time.Duration
+	// DeltaTokens is the approximate size of the part of a delta that one request sends. The rest
+	// goes into the next request. Default: 24,000.
 	DeltaTokens int
 	// Timeout limits one request. Default: a minute.
 	Timeout time.Duration
@@ -24,8 +25,8 @@ type SummaryOptions struct {
 	CloseWait time.Duration
 }
 
-// flushFactLines is how many lines of a log that say something are worth a request for facts at
-// a flush; fewer wait for the next, or for a night's upkeep.
+// flushFactLines is the number of lines with content from which a log is sent in a request for
+// facts at a flush. Fewer lines wait for the next flush or for a night's upkeep.
 const flushFactLines = 8
 
 // The defaults of [SummaryOptions]. Four thousand tokens are a few tool calls: a

@@ -27,7 +27,7 @@ func (o *Options) check() error {
 	return checkEdits(o.Memory.Edits)
 }
 
-// checkNumbers refuses negative numbers, and such as are none, in all exported fields.
+// checkNumbers returns an error for a negative or not finite number in an exported field.
 func checkNumbers(name string, v reflect.Value) error {
 	bad := false
 	switch v.Kind() {

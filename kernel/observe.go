@@ -8,20 +8,19 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 )
 
-// ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
-// date. It is atomic (the journal line is the commit) and idempotent per
-// AdvancementKey.
+// ObserveTurn commits a turn: its pages, its usage, and the updated summary. It is atomic, since
+// a single journal line is the commit. It is idempotent per AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return observed(ctx, k, OpTurn, t, k.desk.Observe)
 }
 
 // ObserveToolResult ingests a host's messages so far, in the middle of a turn, so that a kill
-// loses at most the running call. It changes nothing that is shown.
+// loses at most the running call. It does not change the prompt.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return observed(ctx, k, OpToolResult, t, k.desk.Ingest)
 }
 
-// observed takes a turn in, and reports it to the watcher.
+// observed ingests a turn, and reports it to the watcher.
 func observed(ctx context.Context, k *Kernel, op Op, t api.Turn, observe func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
 	done := k.watch.begin(op)
 	out, err := observe(ctx, t)
@@ -31,8 +30,8 @@ func observed(ctx context.Context, k *Kernel, op Op, t api.Turn, observe func(co
 
 // ShapeResult stores a large result and returns the text to show the model instead. The text
 // names the page that holds the whole result. ShapeResult returns "" if the host should show the
-// result as it is. The page is durable when ShapeResult returns. A turn that is observed later,
-// with the text in place of the result, is learned from as if it held the result.
+// result as it is. The page is durable when ShapeResult returns. If a turn is observed later with
+// the text in place of the result, the kernel learns from the whole result.
 func ShapeResult(ctx context.Context, k *Kernel, r api.Result) (string, error) {
 	part := memkernel.Part{Kind: memkernel.PartText, Text: r.Text}
 	return turn.Shape(ctx, k.desk, r.SessionKey, r.Resolver, &r.Call, &memkernel.ToolResult{CallID: r.Call.ID, Name: r.Call.Name, Text: true, Content: []memkernel.Part{part}}, r.Shown)

@@ -35,11 +35,11 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 	return out
 }
 
-// Blank reports whether an item has nothing left to send: it was all thinking, and a cut made
-// that invalid.
+// Blank reports whether an item has nothing left to send. Such an item held only thinking, which
+// a cut made invalid.
 func Blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
 
-// MessageOf names the output message that an item is part of.
+// MessageOf returns the key of the output message that an item is part of.
 func MessageOf(it *pagevm.Item) string {
 	switch it.Kind {
 	case pagevm.ItemCarry:
@@ -59,7 +59,7 @@ func newestKey(p *pagevm.Projection) string {
 	return ""
 }
 
-// regionOf returns the region that an item counts for. Memory that was recalled for earlier turns
+// regionOf returns the region that an item belongs to. Memory that was recalled for earlier turns
 // is part of the working set.
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {

@@ -1,6 +1,7 @@
-// Package branch holds the state of a conversation: a branch of a session, as one model is shown
-// it. A state never changes once made. A plan makes the next one, which shares the unchanged
-// parts. The package encodes and decodes states; it touches no file itself, and decides nothing.
+// Package branch holds the state of a conversation. A conversation is a branch of a session as
+// one model is shown the branch. A state never changes after it was made. A plan makes the next
+// state, which shares the unchanged parts. The package encodes and decodes states. It reads and
+// writes no file, and decides nothing.
 package branch
 
 import (
@@ -26,31 +27,31 @@ type State struct {
 	Ledger        cachelayout.Ledger
 	Kept
 	Sent
-	// Plan is the newest plan, Billed the newest one whose bill was taken.
+	// Plan is the newest plan. Billed is the newest plan whose bill was recorded.
 	Plan, Billed string
-	// Raw is the host's conversation as it came, Msgs the same made valid. Hosts and Places are
-	// the projection's view of Msgs. They are empty on a state read from disk until the first
-	// request.
+	// Raw is the host's conversation as the host sent it. Msgs is the conversation after it was
+	// made valid. On a state read from disk, Raw, Msgs, Hosts and Places are empty until the
+	// first request.
 	Raw, Msgs []memkernel.Message
 	Hosts     []pagevm.HostMessage
 	Places    []pagevm.Place
 	// Adopted maps the key of a prompt to the host's key of the message that the prompt became.
 	Adopted map[string]string
-	// Removed are the parts that making them valid took out.
+	// Removed are the parts that were removed to make the messages valid.
 	Removed []api.Excluded
 	// Calls finds a tool call by its id.
 	Calls map[string]*memkernel.ToolCall
 	// Summary is the state of the mechanical summary. Spans are the messages that have left.
 	Summary summary.State
 	Spans   []Span
-	// System and Tools are those of the last call. They are known only to the process that saw
-	// the call.
+	// System is the system prompt of the last call. Only the process that saw the call knows it.
 	System []memkernel.Part
-	Tools  []memkernel.Tool
+	// Tools are the tools of the last call. Only the process that saw the call knows them.
+	Tools []memkernel.Tool
 	// Ran are the calls that ran, so that equal calls are recognised.
 	Ran Ran
-	// Fitted are the pages that are shown by a text of their own size, because they are larger
-	// than the room there was.
+	// Fitted are the pages that are shown by a text of a special size, because the page was
+	// larger than the free room.
 	Fitted map[string]bool
 	// Settled is the state that the messages' levels were last compared with.
 	Settled Settled
@@ -59,8 +60,9 @@ type State struct {
 	restored *Record
 }
 
-// Settled identifies the state on which the levels of sent messages depend: the generation of the
-// projection, and how often pages of the session had got other representations.
+// Settled identifies the state on which the levels of sent messages depend. Generation is the
+// generation of the projection. Releveled counts how often pages of the session got other
+// representations.
 type Settled struct{ Generation, Releveled int }
 
 // New returns the state of a new conversation.
@@ -103,32 +105,34 @@ func (s *State) FixedTokens() int {
 	return c.ToolTokens + c.SystemTokens
 }
 
-// Scale returns the ratio of real to counted tokens at which requests were refused, 1 if none
-// was.
+// Scale returns the ratio of real to counted tokens at which requests were refused, 1 if no
+// request was refused.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 
 // Span is a run of messages that left the prompt at a cut.
 type Span struct {
-	// ID is the span's page; Get restores the messages.
+	// ID is the id of the span's page. Kernel.Get restores the messages by it.
 	ID string `json:"id"`
-	// Keys are the keys of the host messages. Pages are their pages, in order.
-	Keys  []string `json:"keys"`
+	// Keys are the keys of the host's messages.
+	Keys []string `json:"keys"`
+	// Pages are the pages of these messages, in order.
 	Pages []string `json:"pages"`
 	// From and To are the host's times of the first and the last message.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// Tokens is the full size of the messages.
 	Tokens int `json:"tokens"`
-	// Level is the level of the span, Text the text shown for it.
+	// Level is the level of the span.
 	Level pagevm.Level `json:"level"`
-	Text  string       `json:"text"`
-	// Worked lists the files and commands that the session had worked on when the span left, as
-	// far as nothing that stayed named them. Only the newest span's list is shown.
+	// Text is the text that is shown for the span.
+	Text string `json:"text"`
+	// Worked lists the files and commands that the session had worked on when the span left. It
+	// leaves out names that a remaining message shows. Only the newest span's list is shown.
 	Worked string `json:"worked,omitempty"`
 }
 
-// Call is the part of a call that is remembered in addition to the messages, so that a compaction
-// knows the call that it makes room for.
+// Call is the part of a call that is stored in addition to the messages. A compaction needs it to
+// know the call that it makes room for.
 type Call struct {
 	ContextWindow int                 `json:"context_window,omitempty"`
 	Reserve       int                 `json:"reserve,omitempty"`
@@ -141,8 +145,8 @@ type Call struct {
 	Format        transcript.Format   `json:"format,omitempty"`
 	TTL           time.Duration       `json:"ttl,omitempty"`
 	Economy       cachelayout.Economy `json:"economy,omitempty"`
-	// ToolTokens and SystemTokens are the sizes of tools and system in the plan, with their
-	// hashes. Their texts are the host's.
+	// ToolTokens and SystemTokens are the sizes of tools and system prompt in the plan. The
+	// hashes identify their texts, which only the host has.
 	ToolTokens   int    `json:"tool_tokens,omitempty"`
 	SystemTokens int    `json:"system_tokens,omitempty"`
 	ToolHash     string `json:"tool_hash,omitempty"`
@@ -151,8 +155,9 @@ type Call struct {
 
 // Anchor ties a real prompt size to a state of the projection.
 type Anchor struct {
-	// Total is the measured input. Items and Carry are the parts of the projection that it
-	// covers. Generation is the projection's. Fixed is the fixed part of the request.
+	// Total is the measured input. Items and Carry name the parts of the projection that Total
+	// covers. Generation is the generation of the projection. Fixed is the fixed part of the
+	// request.
 	Total      int `json:"total"`
 	Carry      int `json:"carry"`
 	Items      int `json:"items"`
@@ -164,22 +169,24 @@ type Anchor struct {
 type Refusals struct {
 	// Tries counts the refusals in a row.
 	Tries int `json:"tries,omitempty"`
-	// Window is the limit that the provider named, 0 if it named none. Reserve is the part of it
-	// that must stay free for the answer.
-	Window  int `json:"window,omitempty"`
+	// Window is the limit that the provider named, 0 if it named no limit.
+	Window int `json:"window,omitempty"`
+	// Reserve is the part of Window that must stay free for the answer.
 	Reserve int `json:"reserve,omitempty"`
-	// Ratio is the least number of real tokens for a counted one. Hidden is the number of tokens
-	// that the provider counts and the host does not show us.
-	Ratio  float64 `json:"ratio,omitempty"`
-	Hidden int     `json:"hidden,omitempty"`
-	// Last is the size that the newest refusal named. The refusal is recognised by it.
+	// Ratio is the least number of real tokens for a counted token.
+	Ratio float64 `json:"ratio,omitempty"`
+	// Hidden is the number of tokens that the provider counts and that the host does not show the
+	// kernel.
+	Hidden int `json:"hidden,omitempty"`
+	// Last is the size that the newest refusal named. The kernel recognises a repeated refusal by
+	// this size.
 	Last int `json:"last,omitempty"`
 }
 
-// tighter is by how much every further refusal in a row lowers the limit.
+// tighter is the factor by which every further refusal in a row lowers the limit.
 const tighter = 0.9
 
-// Tightened returns the limit after so many refusals in a row.
+// Tightened returns the limit after r.Tries refusals in a row.
 func (r *Refusals) Tightened(hard, fixed int) int {
 	for range r.Tries - 1 {
 		hard = fixed + int(float64(hard-fixed)*tighter)
@@ -187,8 +194,8 @@ func (r *Refusals) Tightened(hard, fixed int) int {
 	return hard
 }
 
-// Billed corrects refusals that have taught too much, by a bill for a prompt of so many counted
-// tokens.
+// Billed corrects limits that refusals made too strict. It uses a bill of actual tokens for a
+// prompt of counted tokens.
 func (r Refusals) Billed(counted, actual int) Refusals {
 	r.Tries = 0
 	if counted > 0 && r.Ratio > 0 {
@@ -201,22 +208,24 @@ func (r Refusals) Billed(counted, actual int) Refusals {
 
 // Breaker counts the cuts that achieved nothing.
 type Breaker struct {
-	// Futile counts these cuts. Size is the conversation after the newest, in calibrated tokens.
-	// Turn is the user turn of that cut.
+	// Futile counts the cuts in a row that achieved nothing.
 	Futile int `json:"futile,omitempty"`
-	Size   int `json:"size,omitempty"`
-	Turn   int `json:"turn,omitempty"`
+	// Size is the size of the conversation after the newest of these cuts, in calibrated tokens.
+	Size int `json:"size,omitempty"`
+	// Turn is the user turn of the newest of these cuts.
+	Turn int `json:"turn,omitempty"`
 }
 
-// Ran are the calls that a conversation has seen. They are never changed once made.
+// Ran holds the calls that a conversation has seen. It never changes after it was made.
 type Ran struct {
-	// Last is the newest result of each call, by the hash of its canonical form. Acts holds the
-	// last call that changed something, by the thing that it may have changed.
+	// Last is the newest result of each call, by the hash of the call's canonical form.
 	Last map[string]Run
+	// Acts holds the last call that changed something, by the thing that the call may have
+	// changed.
 	Acts map[string]int
 	// About is the newest look at a path.
 	About map[string]About
-	// Calls counts the calls, Messages the messages that they come from.
+	// Calls counts the calls. Messages counts the messages that hold these calls.
 	Calls, Messages int
 }
 
@@ -236,8 +245,9 @@ type About struct {
 	At   int
 }
 
-// Run is the newest result of a call: its page, the hash of its content, the number of its call
-// and its message, and whether the call ever returned something else.
+// Run is the newest result of a call. It holds the result's page, the hash of its content, and
+// the numbers of its call and message. It also records whether the call ever returned something
+// else.
 type Run struct {
 	Page, Said string
 	Call, At   int

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Record holds the changes of a plan: the difference to the state before. Losing one costs a
-// cache miss, never data.
+// Record holds the changes of a plan: the difference from the previous state. Losing a record
+// costs a cache miss, never data.
 type Record struct {
 	Plan       string `json:"plan"`
 	Branch     string `json:"branch,omitempty"`
@@ -20,8 +20,9 @@ type Record struct {
 	Generation int    `json:"generation"`
 	// Epoch is the session's epoch, which rises at every reset.
 	Epoch int `json:"epoch,omitempty"`
-	// KeepSeen and KeepItems count the entries kept from the record before. Seen and Items are
-	// the entries after them. Carry and Fixed are nil if they did not change.
+	// KeepSeen and KeepItems count the entries that are kept from the previous record. Seen and
+	// Items are the entries after the kept entries. Carry and Fixed are nil if they did not
+	// change.
 	KeepSeen  int                 `json:"keep_seen"`
 	KeepItems int                 `json:"keep_items"`
 	Seen      []pagevm.Seen       `json:"seen,omitempty"`
@@ -39,30 +40,32 @@ type Record struct {
 	Sent
 }
 
-// Kept is the part of a state that the next one takes over. Every record contains it whole.
+// Kept is the part of a state that the next state takes over. Every record contains the whole
+// part.
 type Kept struct {
 	// Private: the conversation has been shown pages that only private sessions may see.
 	Private bool `json:"private,omitempty"`
-	// Level is the level of the gauge, so that a threshold is told once.
+	// Level is the level of the gauge. It is kept so that a threshold is announced only once.
 	Level int `json:"level,omitempty"`
 	// CutLevel is the level on the way to the next cut. Only a cut lowers it.
 	CutLevel int `json:"cut_level,omitempty"`
-	// Window is the window of the newest plan. Full is its whole input, calibrated. Both are in
-	// tokens, and 0 in older records.
+	// Window is the window of the newest plan in tokens, 0 in older records.
 	Window int `json:"window,omitempty"`
-	Full   int `json:"full,omitempty"`
-	// FlushAsked is the size at which a flush turn was last asked for. FlushSeen is the number of
-	// messages that had been flushed because of their bytes.
+	// Full is the whole input of the newest plan in calibrated tokens, 0 in older records.
+	Full int `json:"full,omitempty"`
+	// FlushAsked is the size at which a flush turn was last requested.
 	FlushAsked int `json:"flush_asked,omitempty"`
-	FlushSeen  int `json:"flush_seen,omitempty"`
+	// FlushSeen is the number of messages that had been flushed because of their bytes.
+	FlushSeen int `json:"flush_seen,omitempty"`
 	// Call is the last call; nil in a record if it did not change.
 	Call *Call `json:"call,omitempty"`
-	// Overflow holds the limits learned from refusals, Breaker the futile cuts, Compacted the
-	// newest boundary whose cut was made.
-	Overflow  Refusals `json:"overflow,omitzero"`
-	Breaker   Breaker  `json:"breaker,omitzero"`
-	Compacted int      `json:"compacted,omitempty"`
-	// Unsent: the newest plan was that of a compaction, which sends no request.
+	// Overflow holds the limits learned from refusals.
+	Overflow Refusals `json:"overflow,omitzero"`
+	// Breaker holds the futile cuts.
+	Breaker Breaker `json:"breaker,omitzero"`
+	// Compacted is the newest boundary whose cut was made.
+	Compacted int `json:"compacted,omitempty"`
+	// Unsent: the newest plan belongs to a compaction, which sends no request.
 	Unsent bool `json:"unsent,omitempty"`
 	// Notes is the version of a model's notes that the carry block shows.
 	Notes int `json:"notes,omitempty"`
@@ -79,21 +82,21 @@ type Sent struct {
 	Pace cachelayout.Pace `json:"pace,omitzero"`
 	// Anchor is the last request that the provider measured for us.
 	Anchor Anchor `json:"anchor,omitzero"`
-	// Planned is the size of the plan's conversation in uncalibrated tokens. Before is the size
-	// that the whole prompt would have without cuts, calibrated.
+	// Planned is the size of the plan's conversation in uncalibrated tokens.
 	Planned int `json:"planned"`
-	Before  int `json:"before"`
+	// Before is the size that the whole prompt would have without cuts, in calibrated tokens.
+	Before int `json:"before"`
 	// Expected is the planned bill; nil in records that lack it.
 	Expected *billing.Expected `json:"expected,omitempty"`
-	// Ratio is how many calibrated tokens a counted one was.
+	// Ratio is the number of calibrated tokens for a counted token.
 	Ratio float64 `json:"ratio"`
 	// Reported is the provider's report about the last request that was billed, nil if there was
-	// none.
+	// no report.
 	Reported *memkernel.Reported `json:"reported,omitempty"`
 }
 
-// Diff returns the changes of s since the state that the record ends with. carry reports that the
-// carry block was made again. fixed are the blocks in front of it.
+// Diff returns the changes of s since the state on. The parameter carry reports that the carry
+// block was made again, and fixed are the blocks in front of the carry block.
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
@@ -118,8 +121,8 @@ func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool
 	return b
 }
 
-// Apply advances a state by one record. If the record does not fit the state (another process
-// compacted the file, or a record was lost), the state begins anew.
+// Apply advances a state by one record. If another process compacted the file or a record was
+// lost, the record may not fit the state. Apply then starts from an empty state.
 func (s *State) Apply(session string, b *Record) *State {
 	n, p := *s, *s.Proj
 	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) {

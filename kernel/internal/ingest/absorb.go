@@ -9,12 +9,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// parallelFrom is the number of new messages from which they are divided among the processors. A
-// plan in the middle of a session has one or two.
+// parallelFrom is the number of new messages from which the work is divided among the processors.
+// A plan in the middle of a session has only one or two new messages.
 const parallelFrom = 16
 
 // Absorb makes pages of the new messages, and the projection's view of all messages. It reuses
-// the view of before as far as the messages are the same. It returns false if it was stopped.
+// the earlier view as far as the messages are the same. It returns false if it was stopped.
 func (b *Batch) Absorb() bool {
 	b.keepTaken()
 	before, msgs := b.before, b.Msgs
@@ -79,7 +79,7 @@ func (g *Maker) index(msgs []memkernel.Message) {
 	}
 }
 
-// unindex forgets the calls of msgs. No id is there twice in valid messages.
+// unindex forgets the calls of msgs. In valid messages no id occurs twice.
 func (g *Maker) unindex(msgs []memkernel.Message) {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -91,8 +91,9 @@ func (g *Maker) unindex(msgs []memkernel.Message) {
 }
 
 // indexAhead remembers the calls of all msgs at once. It returns true if every result then finds
-// the same call as when messages are taken one by one: no id is used twice, and none before its
-// call. If it returns false, taking the messages one by one corrects the remembered calls.
+// the same call as when messages are taken one by one. This is the case if no id is used twice
+// and no result comes before its call. If it returns false, taking the messages one by one
+// corrects the remembered calls.
 func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -132,7 +133,8 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	return hosts
 }
 
-// Seen returns messages as a projection remembers them that has just shown them.
+// Seen returns messages in the form in which a projection remembers messages that it has just
+// shown.
 func Seen(hosts []pagevm.HostMessage) []pagevm.Seen {
 	out := make([]pagevm.Seen, len(hosts))
 	for i := range hosts {

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// HashMessage returns the hash of a host message's content. It is the same whether the host moved
-// its cache markers or re-encoded a known block.
+// HashMessage returns the hash of a host message's content. The hash stays the same if the host
+// moves its cache markers or re-encodes a known block.
 func HashMessage(m *memkernel.Message) string {
 	return hashed(func(h *bufio.Writer) {
 		field(h, string(m.Role))
@@ -122,9 +122,9 @@ func ResultText(r *memkernel.ToolResult) string {
 	return b.String()
 }
 
-// ResultContent returns the stored content of a result, apart from its media: its text, that of
-// documents, and the JSON of blocks of unknown type. Blocks that only the provider can read are
-// stored whole.
+// ResultContent returns the stored content of a result, apart from its media. The content is the
+// text of the result, the text of its documents, and the JSON of blocks of unknown type. Blocks
+// that only the provider can read are stored whole.
 func ResultContent(p *memkernel.Part) string {
 	r := p.Result
 	if r.Opaque && p.Raw != "" {
@@ -147,7 +147,7 @@ func textOnly(parts []memkernel.Part) bool {
 	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
 }
 
-// CountMedia counts the images and documents among parts, those of results too.
+// CountMedia counts the images and documents among parts, including those inside results.
 func CountMedia(parts []memkernel.Part) (n int) {
 	for i := range parts {
 		if r := parts[i].Result; r != nil {
@@ -160,7 +160,7 @@ func CountMedia(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// TextRuns returns the runs of text among parts: any other part separates two runs.
+// TextRuns returns the runs of text among parts. Any other part separates two runs.
 func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	for i := 0; i < len(parts); i++ {
 		from := i
@@ -174,9 +174,9 @@ func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	return runs
 }
 
-// withText returns parts that show text instead of their own. Parts other than text keep their
-// shape and place. Each run of texts shows the text between two breaks. If there are fewer
-// breaks, the first runs show it.
+// withText returns a copy of parts that shows text instead of the parts' own text. Parts other
+// than text keep their shape and place. Each run of texts shows the text between two breaks. If
+// there are fewer breaks, the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	runs := len(TextRuns(parts))
 	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
@@ -202,7 +202,7 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	return out
 }
 
-// Lowered returns the parts of an item, showing text.
+// Lowered returns the parts of an item that is shown by text instead of its own content.
 func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 	if len(parts) != 1 || parts[0].Result == nil {
 		return withText(parts, text)
@@ -218,8 +218,7 @@ func hashResult(p *memkernel.Part) string {
 	return hashed(func(h *bufio.Writer) { hashPart(h, p) })
 }
 
-// decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64:
-// nothing is lost either way.
+// decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64.
 func decodeBase64(s string) string {
 	if b, err := base64.StdEncoding.DecodeString(s); err == nil {
 		return string(b)
@@ -234,7 +233,7 @@ var (
 	lastTime  = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
 )
 
-// oddTime reports whether a time can't be written: a host's clock may show any time.
+// oddTime reports whether a time can't be written as JSON. A host's clock may show any time.
 func oddTime(t time.Time) bool {
 	s := t.Unix()
 	return (s < firstTime || s > lastTime) && !t.IsZero()
@@ -248,7 +247,7 @@ func Thinking(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }
 
-// Unseen returns the index of the first message after the one with key. If the host no longer
+// Unseen returns the index of the first message after the message with key. If the host no longer
 // sends that message, all its messages are new.
 func Unseen(key string, msgs []memkernel.Message) int {
 	if key == "" {
@@ -263,7 +262,7 @@ func Unseen(key string, msgs []memkernel.Message) int {
 }
 
 // RootedIn returns a function that reports whether a message belongs to a conversation. If the
-// host replaced messages by a summary of its own, all known messages do.
+// host replaced messages by its own summary, all known messages belong to it.
 func RootedIn(msgs []memkernel.Message) func(string) bool {
 	keys := make(map[string]bool, len(msgs))
 	for i := range msgs {

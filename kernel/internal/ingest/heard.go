@@ -9,22 +9,23 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Heard is a conversation that is observed and not planned in this process, as it was handed in
-// last. It belongs to its session alone, so that new messages are appended to it in place: the
-// cost of an observation depends on the new messages only.
+// Heard is a conversation that is observed and not planned in this process, as the host last
+// handed it in. It belongs to a single session, so that new messages can be appended in place.
+// The cost of an observation therefore depends only on the new messages.
 //
 //	raw   ──────────── settled ────────────┬── healed again ──┬── new ──
 //	msgs  ── keyed, hashed, pages made ────┴──────────────────┴─────────
 //
-// The end is healed again, since later messages may belong to it: results to open calls. If a
-// host changes settled messages, all of them are read anew.
+// The end is healed again because later messages may belong to it, such as the results of open
+// calls. If a host changes settled messages, all messages are read again.
 type Heard struct {
-	// On is the state that the conversation extends, nil if there was none. state adds to it the
-	// messages handed in since.
-	On    *branch.State
+	// On is the state that the conversation extends, nil if there was no state.
+	On *branch.State
+	// state is On with the messages that were handed in since.
 	state *branch.State
-	// The first raw of the host's messages became the first msgs of ours, for good. past and used
-	// are the state of healing and keying after them.
+	// The settled messages are the first raw messages of the host, which became the first msgs
+	// valid messages. past is the state of healing after the settled messages. used is the state
+	// of keying after the settled messages.
 	raw, msgs int
 	past      transcript.Past
 	used      map[string]int
@@ -32,14 +33,14 @@ type Heard struct {
 	upto []int
 }
 
-// NewHeard returns a conversation without messages beyond its state. on is the state of the
-// session that it extends, nil if there is none.
+// NewHeard returns a conversation without messages beyond its state. The parameter on is the
+// state of the session that the conversation extends, nil if there is no such state.
 func NewHeard(on, state *branch.State) *Heard {
 	return &Heard{On: on, state: state, used: map[string]int{}}
 }
 
-// RepairHeard is Repair for a conversation that is observed: the messages that h knows are not
-// read again. The caller must leave h to the batch until its pages are made.
+// RepairHeard is Repair for a conversation that is observed. It does not read the messages that h
+// knows again. Callers must not use h until the pages of the batch are made.
 func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
 	b := &Batch{Maker: m, req: r, before: h.state, heard: h, Adopted: h.state.Adopted}
 	b.Calls = h.state.Calls
@@ -47,7 +48,7 @@ func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
 	return b, b.ready(func() { b.keyHeard(raw, msgs) })
 }
 
-// keep keeps the messages that were handed in for the next time.
+// keep stores the messages that were handed in for the next observation.
 func (h *Heard) keep(b *Batch) {
 	h.count(b)
 	n := *h.state
@@ -55,7 +56,7 @@ func (h *Heard) keep(b *Batch) {
 	h.state = &n
 }
 
-// count brings upto up to date.
+// count updates upto.
 func (h *Heard) count(b *Batch) {
 	if len(h.upto) == 0 {
 		h.upto = append(h.upto, 0)
@@ -67,7 +68,8 @@ func (h *Heard) count(b *Batch) {
 }
 
 // repairHeard makes the new messages valid, on top of the settled ones. It returns the place
-// where the next time may begin, as numbers of host messages and of ours after the settled ones.
+// where the next repair may begin: the number of the host's messages and the number of valid
+// messages after the settled messages.
 func (b *Batch) repairHeard() (raw, msgs int) {
 	h, prev := b.heard, b.heard.state
 	same := min(b.req.Unchanged, len(prev.Raw), len(b.req.Messages))
@@ -100,12 +102,12 @@ func (h *Heard) begin() {
 	h.raw, h.msgs, h.past, h.used = 0, 0, transcript.Past{}, map[string]int{}
 }
 
-// Rewound is the least number of its newest messages that a host may change without having all
-// messages read anew: some hosts write their last message piece by piece.
+// Rewound is the number of newest messages that a host may always change without having all
+// messages read again. Some hosts write their last message piece by piece.
 const Rewound = 8
 
-// seam returns the place where the settled messages may end: before one of the messages that the
-// host repeated, where a person spoke or the model continued after a result.
+// seam returns the place where the settled messages may end. It is before a message that the host
+// repeated, at which a person spoke or the model continued after a result.
 func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	for i := min(same, len(raw)) - Rewound; i > h.raw; i-- {
 		if transcript.PlainUser(raw[i]) || raw[i].Role == memkernel.RoleAssistant && raw[i-1].Role != memkernel.RoleAssistant {
@@ -115,8 +117,8 @@ func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	return h.raw
 }
 
-// keyHeard gives keys to the messages that are not settled. The first msgs of ours, from raw of
-// the host's, are settled then.
+// keyHeard gives keys to the messages that are not settled. Afterwards the first msgs valid
+// messages, which come from the first raw messages of the host, are settled.
 func (b *Batch) keyHeard(raw, msgs int) {
 	h := b.heard
 	begin, end := h.msgs, h.msgs+msgs
@@ -136,7 +138,7 @@ func (b *Batch) keyHeard(raw, msgs int) {
 	b.keyRun(end, len(b.Msgs), used)
 }
 
-// keyUse counts the taken keys: those of settled messages, and those of later ones.
+// keyUse counts the taken keys of settled messages and of later messages.
 type keyUse struct{ settled, now map[string]int }
 
 func (u keyUse) of(key string) int {
@@ -146,20 +148,20 @@ func (u keyUse) of(key string) int {
 	return u.settled[key]
 }
 
-// take counts one more.
+// take counts one more use of a key.
 func (u keyUse) take(key string) int {
 	n := u.of(key) + 1
 	u.now[key] = n
 	return n
 }
 
-// settle adds the new counts to the settled ones.
+// settle adds the new counts to the settled counts.
 func (u keyUse) settle() {
 	maps.Copy(u.settled, u.now)
 	clear(u.now)
 }
 
-// TokensFrom returns the size of the messages from one on.
+// TokensFrom returns the size of message from and all later messages.
 func (b *Batch) TokensFrom(from int) int {
 	from = max(min(from, len(b.Hosts)), 0)
 	if h := b.heard; h != nil {
@@ -172,5 +174,5 @@ func (b *Batch) TokensFrom(from int) int {
 	return n
 }
 
-// Heard returns the conversation that the batch continues, nil for one that is planned.
+// Heard returns the conversation that the batch continues, nil for a planned conversation.
 func (b *Batch) Heard() *Heard { return b.heard }

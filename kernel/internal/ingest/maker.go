@@ -1,6 +1,6 @@
-// Package ingest makes a host's conversation valid and makes pages of it: plans and observed
-// turns begin with it. A [Batch] holds the pages until the caller writes them; the package reads
-// no file. It also decides the level at which a page is first appended ([Maker.Levels]).
+// Package ingest makes a host's conversation valid and makes pages of it. Plans and observed
+// turns begin with this step. A [Batch] holds the pages until the caller writes them. The package
+// reads no file. It also decides the level at which a page is first appended ([Maker.Levels]).
 package ingest
 
 import (
@@ -26,33 +26,34 @@ const inlineBytes = 4 << 10
 // Maker makes pages of a conversation, and of the other texts that a prompt shows. It writes
 // nothing.
 type Maker struct {
-	// Out receives the new pages. Known are pages that are committed already.
-	Out   *Pages
+	// Out receives the new pages.
+	Out *Pages
+	// Known are the pages that are already committed.
 	Known map[string]*pagevm.Page
 	// Graves names forgotten pages and content, which are not kept again.
 	Graves Graves
 	Mask   *mask.Masker
 	Count  tokencount.Counter
-	// Represent sets how results are shortened. Compress asks the host's compressor, within its
-	// time.
+	// Represent sets how results are shortened.
 	Represent *represent.Options
-	Compress  func(represent.EvidenceInput, []pagevm.Rep) []pagevm.Rep
-	// Branch and Resolver are the request's.
+	// Compress calls the host's compressor, within the compressor's time.
+	Compress func(represent.EvidenceInput, []pagevm.Rep) []pagevm.Rep
+	// Branch and Resolver are taken from the request.
 	Branch, Resolver string
 	// Large is the number of tokens above which a result is not shown in full.
 	Large int
 	// Durable: content that is kept now will be on disk before it is used.
 	Durable bool
-	// Calls finds the conversation's calls by id. Lifted is binary content that results held as
-	// base64, by page.
-	Calls  map[string]*memkernel.ToolCall
+	// Calls finds the conversation's calls by id.
+	Calls map[string]*memkernel.ToolCall
+	// Lifted is the binary content that results held as base64, by page.
 	Lifted map[string][]mask.Payload
-	whole  map[string]bool // pages whose shaped results show their content again
+	whole  map[string]bool // the pages whose shaped results show their content again
 	// Whole returns the stored content of a page whose result was shaped before its host got it.
-	// It must be set where turns are observed, so that they are learned from whole results. It is
-	// nil where prompts are planned, which show a host's messages as they are.
+	// It must be set where turns are observed, so that the kernel learns from whole results. It
+	// is nil where prompts are planned, since prompts show a host's messages unchanged.
 	Whole func(*pagevm.Page) (string, error)
-	// Stopped reports that the pages will not be used; nil if they always will.
+	// Stopped reports that the pages will not be used. It is nil if the pages are always used.
 	Stopped func() bool
 }
 
@@ -97,7 +98,7 @@ func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 
 func (g *Maker) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
-// runEnd returns the end of the run of parts from i on that are no tool results.
+// runEnd returns the end of the run of parts without tool results that begins at i.
 func runEnd(parts []memkernel.Part, i int) int {
 	for i < len(parts) && parts[i].Kind != memkernel.PartToolResult {
 		i++
@@ -139,10 +140,10 @@ func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bo
 	return sh
 }
 
-// committed reports whether a page is on disk, or will be.
+// committed reports whether a page is on disk, or will be on disk before it is used.
 func (g *Maker) committed(id string) bool { return g.Durable || g.Known[id] != nil }
 
-// markable: thinking and empty text must not have a cache marker.
+// markable reports whether a part may have a cache marker. Thinking and empty text may not.
 func markable(p *memkernel.Part) bool {
 	return !Thinking(p) && (p.Kind != memkernel.PartText || p.Text != "")
 }
@@ -152,7 +153,7 @@ func (g *Maker) RunText(m *memkernel.Message, from, to int) string {
 	return g.runContent(m, from, to).text
 }
 
-// runContent is the stored content of a run of parts, and the media in it.
+// runContent is the stored content of a run of parts, and the media in the run.
 func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
 	var text strings.Builder
 	var media []*memkernel.Media
@@ -177,7 +178,7 @@ func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
 }
 
 type runContent struct {
-	text   string // secrets masked, base64 taken out
+	text   string // with secrets masked and base64 taken out
 	masked mask.Secrets
 	media  []*memkernel.Media
 	lifted []mask.Payload
@@ -204,13 +205,13 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	})
 }
 
-// degraded reports whether a page has representations that show less than all.
+// degraded reports whether a page has representations that do not show the whole content.
 func degraded(p *pagevm.Page) bool {
 	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
 }
 
-// RepresentMessage makes the representations of a long message. They are made when it
-// doesn't fit for the first time: all others are always shown in full.
+// RepresentMessage makes the representations of a long message. They are made when the message
+// does not fit for the first time. All other messages are always shown in full.
 func (g *Maker) RepresentMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
 	return represent.Message(g.MessageInput(parts, p), g.Represent)
 }
@@ -250,8 +251,9 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 	return s
 }
 
-// Levels fills in the costs of a page's degraded representations. One that saves less than a
-// quarter of the level above is left out: it is not worth the text that it hides.
+// Levels fills in the costs of a page's degraded representations. It leaves out a representation
+// that saves less than a quarter of the level above, since so little is not worth the hidden
+// text.
 func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.Part, overhead int) {
 	if !degraded(page) {
 		return
@@ -272,13 +274,13 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 			}
 		}
 	}
-	// The resolver's own result was asked for: as a pointer it could never be read.
+	// The model requested the result of the resolver. As a pointer it could never be read.
 	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && page.Tool != g.Resolver && s.At[pagevm.Pointer].Hash != "" {
 		s.First = pagevm.Pointer
 	}
 }
 
-// Lowered returns the cost of a segment that shows text instead of its own.
+// Lowered returns the cost of a segment that shows text instead of its own content.
 func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash string, overhead int) pagevm.Shown {
 	sh := g.shown(Lowered(parts, text), overhead, hash, false)
 	sh.Image = s.At[pagevm.Full].Image
@@ -288,7 +290,7 @@ func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash st
 	return sh
 }
 
-// MediaTokens returns the size of those parts that cost the same at every level.
+// MediaTokens returns the size of the parts that cost the same at every level.
 func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 	if len(parts) == 1 && parts[0].Result != nil {
 		parts = parts[0].Result.Content
@@ -335,8 +337,8 @@ func (g *Maker) Evidence(r *memkernel.ToolResult, tool, input string, p *pagevm.
 		Bytes: p.Bytes, PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver}
 }
 
-// ownWords is how much of either end of a typed text is taken for the person's own words around a
-// pasted text, in bytes.
+// ownWords is the number of bytes at either end of a typed text that count as the person's own
+// words around a pasted text.
 const ownWords = 2 << 10
 
 // MessageInput returns the source of a message's representations.
@@ -351,9 +353,10 @@ func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.E
 	return in
 }
 
-// Joined returns the texts among parts, secrets masked, and whether it has breaks, where a part
-// of another kind comes between two texts. own are the beginnings and ends of the texts that a
-// person typed, or of all if none is marked so.
+// Joined returns the texts among parts, with secrets masked. It reports whether the text has
+// breaks: a break is a place where a part of another kind comes between two texts. The result own
+// has the beginnings and ends of the texts that a person typed. If no text is marked as typed,
+// own has those of all texts.
 func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own []represent.Range) {
 	var b strings.Builder
 	typed := slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Typed })
@@ -381,13 +384,13 @@ func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own 
 	return b.String(), len(runs) > 1, own
 }
 
-// previewBytes is the size from which a pointer has a preview: the model may never see more of
-// the result.
+// previewBytes is the size from which a pointer has a preview. The model may never see more of
+// the result than the preview.
 const previewBytes = 16 << 10
 
 // previewed reports whether a pointer to a result of n bytes has a preview. In a small window
-// that is so for all results that could count as large in it. One of their tokens has at least
-// two bytes.
+// every result that could count as large has a preview. A token of such a result has at least two
+// bytes.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
 
 // represent makes the representations of a result. A result that will not be stored is not worth
@@ -406,7 +409,7 @@ func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
 }
 
 // Keep files a page's content, unless the same page is committed already. Content that the host
-// changed gets a page of its own: the page that a pointer or a span names must not change.
+// changed gets a new page, because the page that a pointer or a span names must not change.
 func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
 	old := g.Known[p.ID]
@@ -434,8 +437,8 @@ func (g *Maker) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
 	return out
 }
 
-// keepMedia files a medium as its decoded bytes, or as it is if it can't be decoded. A medium
-// that is text is masked like any other.
+// keepMedia files a medium as its decoded bytes, or unchanged if it can't be decoded. A medium
+// that is text is masked like any other text.
 func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {
 		return pagevm.Media{Type: md.Type, URL: g.Mask.Text(md.URL)}

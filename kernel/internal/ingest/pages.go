@@ -10,25 +10,25 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Pages are the pages that were made and are not written yet. Pages are added, never taken out:
-// the pages of an abandoned plan are kept, too.
+// Pages holds the pages that were made and are not written yet. Pages are added and never
+// removed. The pages of an abandoned plan are kept too.
 type Pages struct {
 	// New are the pages, in the order in which they were made.
 	New []*pagevm.Page
-	// Blobs are contents that are stored apart: those of large pages, and media.
+	// Blobs are the contents that are stored as blobs: the contents of large pages, and media.
 	Blobs []string
-	// contents are the contents of small pages, one per page, "" for those whose content is among
-	// Blobs.
+	// contents has one entry per page: the content of a small page, or "" if the page's content
+	// is among Blobs.
 	contents []string
-	// byID and texts find pages and their representations. They are made of the first indexed
-	// pages, at the first lookup.
-	byID    map[string]*pagevm.Page
+	// byID finds the first indexed pages by id. It is made at the first lookup.
+	byID map[string]*pagevm.Page
+	// texts finds the representations of the first indexed pages. It is made at the first lookup.
 	texts   map[string]string
 	indexed int
 }
 
-// Op is the operation of a journal's record that has a [Body]: pages became known. Their
-// large contents are blobs already.
+// Op is the operation of a journal's record that has a [Body]. The record adds pages. Their large
+// contents are already stored as blobs.
 const Op = "ingest"
 
 // Body is the document that [Pages.AppendJSON] writes.
@@ -38,11 +38,11 @@ type Body struct {
 	Content map[string]string `json:"content,omitempty"`
 }
 
-// Empty reports whether no page is new. Blobs of known pages are known, too.
+// Empty reports whether there is no new page. Blobs of known pages are known too.
 func (c *Pages) Empty() bool { return len(c.New) == 0 }
 
-// add files a page. Its content is kept with it if it is small and JSON can hold it, as a blob
-// otherwise.
+// add files a page. The content is kept with the page if it is small and JSON can hold it.
+// Otherwise the content becomes a blob.
 func (c *Pages) add(p *pagevm.Page, content string) {
 	if FullRep(p) != nil {
 		content = ""
@@ -63,7 +63,7 @@ func (c *Pages) merge(o *Pages) {
 	c.Blobs = append(c.Blobs, o.Blobs...)
 }
 
-// Replace files a page again that now has more representations.
+// Replace files a page again after the page got more representations.
 func (c *Pages) Replace(p *pagevm.Page, content func() string) {
 	for i := range c.New {
 		if c.New[i].ID == p.ID {
@@ -76,8 +76,8 @@ func (c *Pages) Replace(p *pagevm.Page, content func() string) {
 	c.add(p, content())
 }
 
-// FullRep returns the representation that holds all of a page's content, nil if none does: the
-// kernel's own texts are kept as they are shown.
+// FullRep returns the representation that holds all of a page's content, nil if no representation
+// does. The kernel's own texts have such a representation.
 func FullRep(p *pagevm.Page) *pagevm.Rep {
 	for i := range p.Reps {
 		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
@@ -87,7 +87,7 @@ func FullRep(p *pagevm.Page) *pagevm.Rep {
 	return nil
 }
 
-// index brings the maps up to date.
+// index updates byID and texts.
 func (c *Pages) index() {
 	if c.byID == nil {
 		c.byID = make(map[string]*pagevm.Page, len(c.New))
@@ -102,7 +102,7 @@ func (c *Pages) index() {
 	}
 }
 
-// Page finds a page that was made, nil if there is none.
+// Page returns a page that was made, nil if there is no such page.
 func (c *Pages) Page(id string) *pagevm.Page {
 	c.index()
 	return c.byID[id]
@@ -123,16 +123,16 @@ func (c *Pages) size() int {
 		for j := range p.Reps {
 			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
 			if p.Reps[j].Fields != nil {
-				n += 256 + 2*len(p.Reps[j].Text) // which is made of them
+				n += 256 + 2*len(p.Reps[j].Text) // the content consists of these texts
 			}
 		}
 	}
 	return n
 }
 
-// AppendJSON appends the pages and the contents of small ones as the JSON of a [Body]. It is
-// written by hand because encoding/json takes longer for it than for all other writes of a first
-// plan together. The decoded result is the same.
+// AppendJSON appends the pages and the contents of small pages as the JSON of a [Body]. It does
+// not use encoding/json because that would take longer than all other writes of a first plan
+// together. The decoded result is the same.
 func (c *Pages) AppendJSON(dst []byte) ([]byte, error) {
 	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
 	for i, p := range c.New {
@@ -233,7 +233,7 @@ func appendReps(dst []byte, reps []pagevm.Rep) ([]byte, error) {
 	return dst, nil
 }
 
-// appendField appends a name and a string, nothing if it is empty.
+// appendField appends a name and a string. It appends nothing if the string is empty.
 func appendField(dst []byte, name, s string) []byte {
 	if s == "" {
 		return dst
@@ -258,8 +258,8 @@ var escaped = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD, as
-// encoding/json has it; unlike there nothing is escaped for the sake of HTML.
+// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD, as in
+// encoding/json. Unlike encoding/json, appendString escapes nothing for the sake of HTML.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0

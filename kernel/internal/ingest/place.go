@@ -6,10 +6,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Places returns the place of every message: its atom, whether that is closed, and whether it
-// belongs to the open tool loop. The first kept messages are those that known describes. Their
-// atoms are taken over, except for the last that the assistant spoke in, and all later ones,
-// which may continue.
+// Places returns the place of every message: its atom, whether the atom is closed, and whether
+// the message belongs to the open tool loop. The parameter known describes the first kept
+// messages. Places takes their atoms over from known, except for the last atom that the assistant
+// spoke in and all later atoms, which may continue.
 func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.Place {
 	out := make([]pagevm.Place, len(msgs))
 	from := settled(known, msgs[:min(kept, len(known))])
@@ -34,9 +34,8 @@ func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.P
 	return out
 }
 
-// settled returns the start of the last atom that the assistant spoke in. No atom before it
-// changes however the conversation continues: the results of a call come before the assistant
-// speaks again.
+// settled returns the start of the last atom that the assistant spoke in. The atoms before it
+// never change, because the results of a call come before the assistant speaks again.
 func settled(known []pagevm.Place, msgs []memkernel.Message) int {
 	i := len(msgs) - 1
 	for i >= 0 && msgs[i].Role != memkernel.RoleAssistant {

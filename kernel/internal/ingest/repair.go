@@ -24,52 +24,55 @@ const promptPrefix = "prompt:"
 
 // Request is a conversation as a host hands it in.
 type Request struct {
-	// Messages is all of it, oldest first.
+	// Messages is the whole conversation, oldest first.
 	Messages []memkernel.Message
-	// Prompt is a user prompt that is not in Messages yet. Turn is its id, Now its time.
+	// Prompt is a user prompt that is not in Messages yet. Turn is the id of the prompt.
 	Prompt, Turn string
-	Now          time.Time
+	// Now is the time of the prompt.
+	Now time.Time
 	// Lead: the provider wants the user to speak first.
 	Lead bool
-	// Unchanged is how many messages the host guarantees to be unchanged. Open is how many at the
-	// end may continue.
+	// Unchanged is the number of leading messages that the host guarantees to be unchanged. Open
+	// is the number of messages at the end that may continue.
 	Unchanged, Open int
 }
 
-// Batch is a conversation made valid, and pages of it.
+// Batch is a conversation that was made valid, and the pages of its messages.
 type Batch struct {
 	Maker
-	// Raw is the conversation as it came, Msgs the same made valid. Hosts is the projection's
-	// view of Msgs.
+	// Raw is the conversation as the host sent it. Msgs is the conversation after it was made
+	// valid.
 	Raw, Msgs []memkernel.Message
-	Hosts     []pagevm.HostMessage
+	// Hosts is the projection's view of Msgs.
+	Hosts []pagevm.HostMessage
 	// Absorbed counts the leading Hosts that are the same as before.
 	Absorbed int
 	// Adopted maps the key of a prompt to the host's key of the message that the prompt became.
 	Adopted map[string]string
-	// Removed are the parts that making it valid took out. Faults are the changes that were
-	// needed.
+	// Removed are the parts that were removed to make the conversation valid.
 	Removed []api.Excluded
-	Faults  []fault.Fault
-	// LiftedBytes is the size of the base64 that results held and that is not shown. Examined is
-	// the number of messages of a heard conversation that were read.
+	// Faults are the changes that were needed.
+	Faults []fault.Fault
+	// LiftedBytes is the size of the base64 in results that prompts do not show.
 	LiftedBytes int64
-	Examined    int
+	// Examined is the number of messages of a heard conversation that were read.
+	Examined int
 
 	req    Request
 	before *branch.State
 	heard  *Heard
-	// kept counts the leading Msgs that are the same as before. was are the earlier messages
-	// after them. led is the place after an opening that was put in front.
+	// kept counts the leading Msgs that are the same as before. led is the place after an opening
+	// that was put in front.
 	kept, led int
-	was       []memkernel.Message
-	taken     []taken
+	// was holds the earlier messages after the kept messages.
+	was   []memkernel.Message
+	taken []taken
 }
 
-// Repair makes a conversation valid that is planned: calls are answered, results have their
-// calls, keys are there and unique. Every change is a fault. before is its state up to now, which
-// is not changed. The caller may use the batch also if the error is ErrAnswered. [Batch.Absorb]
-// makes its pages.
+// Repair makes a planned conversation valid. Afterwards every call has a result, every result has
+// a call, and every message has a unique key. Every change is a fault. The parameter before is
+// the conversation's state so far, which Repair does not change. Callers may use the batch even
+// if the error is ErrAnswered. [Batch.Absorb] makes the pages of the batch.
 func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 	b := &Batch{Maker: m, req: r, before: before, Adopted: before.Adopted}
 	b.Calls = before.Calls
@@ -97,7 +100,8 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 	return b, b.ready(b.key)
 }
 
-// ready takes the remaining steps once the messages are valid: key gives them their keys.
+// ready takes the remaining steps after the messages are valid. The parameter key gives the
+// messages their keys.
 func (b *Batch) ready(key func()) error {
 	if len(b.Msgs) == 0 {
 		return api.ErrNoMessages
@@ -115,8 +119,8 @@ func (b *Batch) ready(key func()) error {
 	return nil
 }
 
-// note reports the changes of healing. A removed part becomes a page, so that it is listed and
-// can be read.
+// note reports the changes of healing. A removed part becomes a page, so that the part is listed
+// and can be read.
 func (b *Batch) note(notes []transcript.Note) {
 	for i := range notes {
 		n := &notes[i]
@@ -172,8 +176,8 @@ func samePrefix(a, b []memkernel.Message) int {
 	return n
 }
 
-// independent reports whether a tail can be healed without the messages before it: it holds no
-// result of an earlier call and uses no call id again.
+// independent reports whether a tail can be healed without the messages before it. Such a tail
+// holds no result of an earlier call and uses no call id again.
 func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
 	calls := map[string]bool{}
 	for i := range tail {
@@ -200,9 +204,9 @@ func promptMessage(branch string, req *Request) memkernel.Message {
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: branch == ""}}}
 }
 
-// adoptPrompts recognises, at the place of a prompt that we planned, the message that the host
-// has since made of it, also if the host decorated it: the bytes that were sent are kept, and the
-// prompt never appears twice.
+// adoptPrompts recognises the message that the host has since made of a planned prompt, even if
+// the host decorated the text. The conversation keeps the bytes that were sent, and the prompt
+// never appears twice.
 func (b *Batch) adoptPrompts() {
 	seen, from := b.before.Proj.Seen, 0
 	if b.heard != nil {
@@ -230,7 +234,7 @@ func (b *Batch) adoptPrompts() {
 	}
 }
 
-// adopt remembers how the host calls a message that we know as a prompt.
+// adopt remembers the host's key of a message that the kernel knows as a prompt.
 func (b *Batch) adopt(prompt, key string) {
 	if key == "" || b.Adopted[prompt] == key {
 		return
@@ -265,8 +269,8 @@ func (b *Batch) promptText(key string) string {
 	return ""
 }
 
-// standsIn reports whether a prompt occurs in a text as lines of its own. A few words in the
-// middle of others are not the prompt.
+// standsIn reports whether a prompt occurs in a text as whole lines. A few words in the middle of
+// other words do not count.
 func standsIn(prompt, text string) bool {
 	before, after, ok := strings.Cut(text, prompt)
 	for ok {
@@ -301,12 +305,12 @@ func (b *Batch) dropOddTimes() {
 	}
 }
 
-// fewFresh is the number of new messages up to which their keys are looked for
-// among all others one by one, which beats making a map of them.
+// fewFresh is the number of new messages up to which their keys are compared with all other keys
+// one by one. For so few messages this is faster than a map of the keys.
 const fewFresh = 8
 
-// key gives every message a key of its own: the host's id, made unique, or a hash
-// chained to the key before it. The first kept messages have theirs already.
+// key gives every message a unique key. The key is the host's id, made unique, or a hash chained
+// to the previous key. The first kept messages already have keys.
 func (b *Batch) key() {
 	if b.kept == 0 || len(b.Msgs)-b.kept > fewFresh {
 		b.keyAll()
@@ -331,7 +335,8 @@ func hasKey(msgs []memkernel.Message, key string) bool {
 	return false
 }
 
-// keyOf returns the key of a message after the one with key prev, before it is made unique.
+// keyOf returns the key of a message that follows the message with key prev. The returned key is
+// not made unique yet.
 func keyOf(m *memkernel.Message, prev string) string {
 	switch {
 	case m.Key == "":
@@ -344,7 +349,7 @@ func keyOf(m *memkernel.Message, prev string) string {
 
 func (b *Batch) keyAll() { b.keyRun(0, len(b.Msgs), keyUse{now: make(map[string]int, len(b.Msgs))}) }
 
-// keyRun gives keys to a run of messages; those before it have theirs.
+// keyRun gives keys to a run of messages. The messages before the run must have keys already.
 func (b *Batch) keyRun(from, to int, used keyUse) {
 	owned := false
 	prev := ""
