@@ -1,7 +1,7 @@
 // Package archive reads the contents of pages as they were stored: from their representations,
 // their blobs, or the journal. It cuts the contents that left the prompts into pieces, which a
-// search finds one by one. The package writes nothing, and keeps only the texts that were
-// searched.
+// search finds one by one. The package writes nothing, and keeps only the searched texts in
+// memory.
 package archive
 
 import (
