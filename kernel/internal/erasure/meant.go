@@ -18,9 +18,9 @@ type Held struct {
 	Gone  *Ledger
 }
 
-// Meant returns the pages that the ids in named name, in order, or all pages. An id is that of a
-// page, a span, or the hash of a blob. Meant notes known ids in known. already has the pages that
-// were forgotten before.
+// Meant returns the pages that the ids in named name, in order, or all pages. An id is the id of
+// a page or of a span, or the hash of a blob. Meant notes known ids in known. already has the
+// pages that were forgotten before.
 func (h Held) Meant(named []string, all bool, known map[string]bool) (pages []*pagevm.Page, already []string) {
 	set := map[string]*pagevm.Page{}
 	if all {
