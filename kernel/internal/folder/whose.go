@@ -26,7 +26,7 @@ const whoseFormat = 1
 type whose struct {
 	Format int    `json:"format"`
 	Key    string `json:"key"`
-	// Bytes is a key that is not valid UTF-8. Key is then a readable form of it.
+	// Bytes is a key that is not valid UTF-8. Key is then a readable form of the key.
 	Bytes []byte `json:"key_bytes,omitempty"`
 }
 
@@ -123,7 +123,7 @@ func listed(state store.Store, name string) (bool, error) {
 	return slices.Contains(all, name), err
 }
 
-// traceNames is where a trace names the session.
+// traceNames matches the place where a trace names the session.
 var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"\\]|\\.)*")`)
 
 // keysNamed returns the keys in the traces and the newest checkpoint of a folder that does not
@@ -197,7 +197,7 @@ func KeyIn(state store.Store, name string) (string, error) {
 // hash if its key could not be used unchanged.
 var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
 
-// maxColons bounds the places where a colon is tried.
+// maxColons bounds the number of places in a name where a colon is tried.
 const maxColons = 12
 
 // KeyOf returns the key of a session from its folder's name. If a key names an agent, its colons
