@@ -35,8 +35,8 @@ type reading struct {
 	retriever *retrieval.Retriever
 }
 
-// options returns a copy of the options by which the index is opened, which the caller may
-// change.
+// options returns a copy of the options with which the index is opened. The caller may change the
+// copy.
 func (x *opened) options() *index.Options {
 	o := x.rules
 	return &o

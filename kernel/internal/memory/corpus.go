@@ -25,10 +25,9 @@ import (
 // corpus is the set of documents to index: the memory files, the media that the embedder takes,
 // and documents of past sessions, if past sessions are searched.
 type corpus struct {
-	// store is the workspace, shared is the part of it that a shared session sees, and extras are
-	// additional folders.
+	// store is the workspace. shared is the part of the workspace that a shared session sees.
 	store, shared *markdownstore.Store
-	extras        []*extra
+	extras        []*extra // additional folders
 	masker        *mask.Masker
 	embedder      embed.Provider
 	mediaPaths    []string

@@ -152,7 +152,7 @@ func Fresh(ctx context.Context, m *Memory) error {
 }
 
 // recently is how old the knowledge of files elsewhere may be for a search. A caller that needs
-// newer knowledge has asked before.
+// newer knowledge must call Fresh first.
 const recently = time.Second
 
 // syncOptions returns the syncer's functions and watched folders.

@@ -38,8 +38,9 @@ func (p *past) any(ctx context.Context) (any bool) {
 }
 
 // read makes documents of new turns. Unless all is true, it skips known sessions with few new
-// turns. If another process is making documents, read waits for that process if wait is true, and
-// otherwise leaves the work to it. Sessions that can't be read are reported as skipped.
+// turns. If another process is making documents and wait is true, read waits for the other
+// process. If wait is false, it leaves the work to that process. Sessions that can't be read are
+// reported as skipped.
 func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error {
 	if !p.o.Sessions.Enabled {
 		return nil

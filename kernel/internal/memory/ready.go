@@ -36,8 +36,8 @@ type Patience struct {
 }
 
 // bringer brings the index up to date for searches, one run at a time. A run indexes words only,
-// because vectors take long and may cost money. It continues, at most until Close, even if its
-// callers have stopped waiting for it.
+// because vectors take long and may cost money. The run continues, at most until Close, even if
+// its callers have stopped waiting.
 type bringer struct {
 	mu     sync.Mutex // guards the fields below
 	now    *run       // nil if there is no run
@@ -161,7 +161,7 @@ func (m *Memory) endRuns() error {
 	return err
 }
 
-// wanted reports whether an index that lags by so much must be brought up to date.
+// wanted reports whether an index that lags by lag must be brought up to date.
 func (b *bringer) wanted(wait time.Duration, lag index.Lag) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -311,7 +311,7 @@ func locked(err error) bool {
 	return errors.Is(err, index.ErrBusy) && errors.As(err, &e) && e.Err != nil
 }
 
-// unwritable reports whether nothing can be written where the index is, now.
+// unwritable reports whether err says that nothing can be written now in the place of the index.
 func unwritable(err error) bool {
 	for _, e := range []error{index.ErrReadOnly, index.ErrFull, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC} {
 		if errors.Is(err, e) {
@@ -321,7 +321,7 @@ func unwritable(err error) bool {
 	return false
 }
 
-// instead answers where an index could not be brought up to date.
+// instead returns the index for a search after an update of the index failed.
 func (m *Memory) instead(ctx context.Context, old readied, why error) (readied, error) {
 	if !unwritable(why) {
 		return old, why

@@ -152,7 +152,7 @@ func told(tell func(api.ReindexProgress)) func(index.Progress) {
 	}
 }
 
-// pastDir is where documents of past sessions are kept, in the state folder.
+// pastDir is the folder for documents of past sessions, in the state folder.
 const pastDir = "transcripts"
 
 // Agent returns the agent that a session's key names, or [sessions.DefaultAgent].

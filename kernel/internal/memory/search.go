@@ -116,7 +116,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 // types, and small enough not to delay other searches.
 const maxQuery = 8 << 10
 
-// bounded masks a question. Of a question that is too long it keeps the beginning and the end. It
+// bounded masks a question. If a question is too long, it keeps the beginning and the end. It
 // masks more text than it keeps, so that no secret is cut in two before masking.
 func bounded(q string, mask func(string) string) string {
 	if len(q) <= maxQuery {

@@ -52,8 +52,8 @@ func anyNote(st *markdownstore.Store) bool {
 	return false
 }
 
-// partly makes a result report that contents are withheld, so that it never says that memory
-// holds nothing.
+// partly makes a result report that contents are withheld. Without this, the result might say
+// that memory holds nothing.
 func partly(res *retrieval.Result, withheld []retrieval.Withheld) {
 	res.Withheld = withheld
 	if len(withheld) == 0 || len(res.Hits) > 0 || res.Reason == retrieval.Denied || res.Reason == retrieval.BackendError {
