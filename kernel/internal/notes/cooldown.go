@@ -35,7 +35,7 @@ const (
 	longestCooldown = 6 * time.Hour
 )
 
-// cooldown returns how long a model is left alone after so many failures in a row.
+// cooldown returns how long a model is left alone after a number of consecutive failures.
 func cooldown(failures int, asked time.Duration) time.Duration {
 	d := longestCooldown
 	if failures < 10 {

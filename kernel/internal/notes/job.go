@@ -17,11 +17,12 @@ const bytesPerToken = 3
 
 // Said is a branch of a session after a turn or a boundary.
 type Said struct {
-	// Folder is the session's, Page the key of the branch's notes in this Epoch, and
-	// Evidence names the session as the place where something was said.
-	Folder         store.Store
-	Branch         string
-	Epoch          int
+	// Folder is the session's folder.
+	Folder store.Store
+	Branch string
+	Epoch  int
+	// Page is the key of the branch's notes in this Epoch. Evidence is the citation that names
+	// the session as a source.
 	Page, Evidence string
 	// Messages are all valid messages.
 	Messages []memkernel.Message
