@@ -383,8 +383,8 @@ func (w *words) lines(text string) (out []int) {
 	return out
 }
 
-// fold returns a text in lower case with one blank between words, also where JSON escapes the
-// white space between them.
+// fold returns a text in lower case with one blank between words. White space that JSON escapes
+// becomes a blank, too.
 func fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -229,7 +229,7 @@ func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	return nil
 }
 
-// elsewhere names places that hold the same content as some pages.
+// elsewhere names places outside of pages that hold the same content as the pages.
 func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	var out []string
 	for _, id := range s.Erasable().Same(pages) {

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Keeper holds the parts of a kernel that retention works on.
+// Keeper holds the parts of a kernel that retention uses.
 type Keeper struct {
 	State    store.Store // the state directory
 	Blobs    *store.Blobs
