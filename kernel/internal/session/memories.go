@@ -23,8 +23,8 @@ const (
 	memoryType  pagevm.Type = "memory"
 	memoryKey   string      = "memory"
 	memoryField string      = "entries"
-	// opRemember was the promise before memory was written by validated appends.
-	// Journals of that time are read.
+	// opRemember was the operation of a promise before memory was written by validated appends.
+	// Such older journals are still read.
 	opRemember = "remember"
 )
 

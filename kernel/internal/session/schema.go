@@ -121,7 +121,7 @@ func (e evidence) Provenance(ref string) ([]string, bool) {
 
 func (e evidence) Gone(journal.Address) bool { return false }
 
-// Evidence names the session as the place where something was said.
+// Evidence returns the citation that names the session as a source.
 func (s *Session) Evidence() string { return evidenceOf(s.Name) }
 
 func evidenceOf(name string) string { return "session:" + name }

@@ -46,8 +46,9 @@ type Options struct {
 	Keep int
 }
 
-// Session is the state of one session on disk, and its conversations in memory. Unless stated
-// otherwise, only the holder of the session may use its fields and methods: see [Table.Open].
+// Session is the state of one session on disk, together with its conversations in memory. Unless
+// stated otherwise, only the holder of the session may use its fields and methods: see
+// [Table.Open].
 type Session struct {
 	Key    string // as the host spells it
 	Name   string // the folder's name, from which page ids derive
