@@ -81,7 +81,7 @@ func (d *projectionDigest) strings(all ...string) {
 	}
 }
 
-// flush hashes the bytes that were added since the last time.
+// flush returns the hash of the bytes that were added since the last flush.
 func (d *projectionDigest) flush() blockHash {
 	h := sha256.Sum256(d.buf)
 	d.buf = d.buf[:0]
