@@ -57,7 +57,7 @@ func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error
 }
 
 // errSecret is returned for a provider's compaction that contains a secret of the conversation.
-// It can't be masked, since its provider takes it back only unchanged.
+// Such a compaction can't be masked, because its provider accepts it only unchanged.
 var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 
 // compact passes the boundary, then cuts.

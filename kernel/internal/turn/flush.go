@@ -26,7 +26,7 @@ Write no passwords, keys or tokens.`
 const flushHints = `Answer with a Markdown list, one memory a line; it is appended to %s for you.
 ` + flushRules + ` If there is nothing to keep, answer ` + api.NoReply + ` and nothing else.`
 
-// flushSection asks a model that writes something else anyway, such as a summary.
+// flushSection is the prompt for a model that is already writing another text, such as a summary.
 const flushSection = `When that is written, whole and as it would be without this, add a line ` + workstate.SectionBegins + `, below it what has to
 outlive the session itself, and a line ` + workstate.SectionEnds + `: decisions with their reasons, what was learned, what the user asked
 to be remembered. It is a Markdown list, one memory a line, and is appended to %s.

@@ -37,7 +37,7 @@ func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, erro
 		var lost error
 		o, err := once(attempt{resume: first, lost: func(err error) { lost = err }})
 		switch {
-		case first && store.Overtaken(lost): // and whatever else is wrong may come of that
+		case first && store.Overtaken(lost): // other errors may be a consequence of this
 		case err != nil || lost == nil:
 			return o, err
 		default:

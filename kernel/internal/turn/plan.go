@@ -330,8 +330,8 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 	return total > pl.Window-pl.Reserve
 }
 
-// Shared returns the pages that all sessions share. A workspace without any has no journal for
-// them.
+// Shared returns the pages that all sessions share. A workspace without shared pages has no
+// journal for such pages.
 func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 	if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 // Shape stores a result that its host's model has not seen yet, and returns the text that the
 // model must see instead. It returns "" if the model must see the result as it is. Pages that the
 // text names are on disk when Shape returns. resolver is the command by which the model reads
-// these pages. If shown is not 0, the host shows at most shown bytes of the result, and the text
-// is no longer than that.
+// these pages. If shown is not 0, the host shows at most shown bytes of the result, and the
+// returned text has at most shown bytes.
 func Shape(ctx context.Context, d *Desk, key, resolver string, call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) (string, error) {
 	s, unlock, err := d.Sessions.UseKey(ctx, key, true)
 	if err != nil {

@@ -44,7 +44,7 @@ type Desk struct {
 	Facts    func(ctx context.Context, now time.Time)
 	Habits   *habit.Book    // pauses of agents' sessions
 	Upkeep   *upkeep.Keeper // records the authors of lines in memory's files
-	Edits    api.EditRule   // the changes that agents may make to them
+	Edits    api.EditRule   // the changes that agents may make to memory's files
 	Masker   *mask.Masker
 	LowWater int
 	// Economy is the default for calls that name no economy.
