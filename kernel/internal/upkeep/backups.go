@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// BackupsFolder is where the backups are, in the state directory.
+// BackupsFolder is the folder of the backups, in the state directory.
 const BackupsFolder = "backups"
 
 // Backups must hold files byte for byte, and the state folder must not hold secrets. So a text
@@ -76,7 +76,7 @@ func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOpt
 	return nil
 }
 
-// refused returns the files of a pruning that can't be touched, and why.
+// refused returns the files of a pruning that can't be touched, with the reasons.
 func (r *run) refused(p *consolidation.Pruning) map[string]string {
 	out := map[string]string{}
 	for path, what := range p.Reshaped() {

@@ -107,7 +107,7 @@ func find(text string, req *api.PassageRequest) (start, end int, why string) {
 	return at[0], at[0] + len(old), ""
 }
 
-// lineOffsets returns where the lines of a text begin, and its end.
+// lineOffsets returns the offsets of the lines of a text, and the offset of the text's end.
 func lineOffsets(text string) []int {
 	var out []int
 	at := 0

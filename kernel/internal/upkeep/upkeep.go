@@ -189,7 +189,7 @@ type mark struct {
 	Hash  string `json:"hash"`
 }
 
-// done is that a run is through.
+// done records that a run is finished.
 type done struct {
 	Run string `json:"run"`
 	// Files are the hashes of the new contents.
