@@ -166,7 +166,7 @@ func (k *Keeper) save(l *Life) error {
 	return err
 }
 
-// maxSource bounds the bytes in which a call may describe where a session comes from.
+// maxSource bounds the bytes of a call's description of where a session comes from.
 const maxSource = 1024
 
 // Tell updates a state by a call's description of where the session comes from.
