@@ -12,9 +12,9 @@ import (
 // claim is one statement of an entry about a subject, in a form that can be
 // compared with others.
 type claim struct {
-	// subject are the words that name it, sorted. said is the value as it is written.
+	// subject has the words that name the subject, sorted. said is the value as it is written.
 	subject string
-	// key is the same for subjects in the same words, in any order and number.
+	// key is equal for subjects with the same words, in any order and number.
 	key   string
 	value value
 	said  string
@@ -26,7 +26,7 @@ type claim struct {
 	label bool
 	// loose reports that the words of a whole sentence are the subject.
 	loose bool
-	// text is the line.
+	// text is the line of the claim.
 	text string
 }
 
@@ -35,9 +35,9 @@ var (
 	labelled = textutil.LazyRegexp(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
 	// stated matches "The port of X is 5432" as a whole sentence, in a few languages.
 	stated = textutil.LazyRegexp(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
-	// statedHan is the same for Chinese, where nothing is between the words.
+	// statedHan is the form of stated for Chinese, where nothing is between the words.
 	statedHan = textutil.LazyRegexp(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
-	// attributed matches "X runs on port 5432" and the like: an attribute by its name.
+	// attributed matches sentences that name an attribute, such as "X runs on port 5432".
 	attributed = textutil.LazyRegexp(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
 	// versioned matches "uses Go 1.26", with any subject.
 	versioned = textutil.LazyRegexp(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
@@ -45,9 +45,9 @@ var (
 	placed = textutil.LazyRegexp(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
 	// owned matches "X owns Y" and "X is responsible for Y". A thing has only one owner.
 	owned = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
-	// ownedBy is the same with the thing first.
+	// ownedBy is the form of owned with the thing first.
 	ownedBy = textutil.LazyRegexp(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
-	// ledBy matches "The lead of X is Y". leaderOf matches the same with the person first.
+	// ledBy matches "The lead of X is Y". leaderOf is the form of ledBy with the person first.
 	ledBy    = textutil.LazyRegexp(`^(?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60}) (?:is|ist|es|est|è|é) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)$|^([^，,]{2,30}?)的?(?:负责人|負責人|主管|联系人|担当者)(?:是|は)([\p{Han}\p{L}]{2,8})$`)
 	leaderOf = textutil.LazyRegexp(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:is|ist|es|est|è|é) (?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60})$|^([\p{Han}\p{L}]{2,8})(?:是|は)([^，,]{2,30}?)(?:的|の)(?:负责人|負責人|主管|联系人|担当者)$`)
 	// hasOne finds heads of columns that name such a person.
@@ -67,8 +67,8 @@ var small = map[string]bool{
 	"der": true, "die": true, "das": true, "des": true, "le": true, "la": true, "les": true, "el": true, "de": true, "du": true, "uses": true, "runs": true,
 }
 
-// claims lists the claims of a file. Only entries that still hold claim anything, and none that
-// mentions a change: it names the old value too.
+// claims lists the claims of a file. Only entries that still hold claim anything. An entry that
+// mentions a change claims nothing, since it names the old value too.
 func claims(f *File) []claim {
 	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || f.archived() {
 		return nil
@@ -104,12 +104,13 @@ func claimsOf(f *File, e *Entry) []claim {
 	return found
 }
 
-// past reports whether a heading is one of past facts, or of examples.
+// past reports whether the text under a heading is about past facts or examples.
 func past(heading string) bool {
 	return slices.ContainsFunc(words(heading), func(w string) bool { return lexicon().bygone[w] }) || holdsAny(heading, lexicon().bygoneHan)
 }
 
-// wholeClaims reads the sentences of an entry. Its lines are one text unless one begins an item.
+// wholeClaims reads the sentences of an entry. The lines of the entry are read as one text,
+// except that each item is a text of its own.
 func wholeClaims(f *File, e *Entry) []claim {
 	if slices.ContainsFunc(e.Trail, turns) {
 		return nil
@@ -148,8 +149,8 @@ func turns(heading string) bool {
 	}) || holdsAny(heading, lexicon().negatorsHan) || strings.Contains(heading, "禁")
 }
 
-// scope are the settings that a claim is about: those that its line, its headings
-// and its file name.
+// scope returns the settings that a claim is about. These are the settings that the claim's line,
+// its headings and its file name.
 func (c *claim) scope() string {
 	var out []string
 	for _, s := range append([]string{c.text, c.file.Path, c.subject}, c.entry.Trail...) {
@@ -199,8 +200,8 @@ func taskClaim(f *File, e *Entry) []claim {
 	return []claim{{subject: "task: " + Key(e.Plain), key: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
 }
 
-// entryClaims reads the lines of an entry: each line of its own, a list item as one
-// text.
+// entryClaims reads the lines of an entry. Each line is read separately, but a list item is read
+// as one text.
 func entryClaims(f *File, e *Entry) []claim {
 	var out []claim
 	body := uncommented(e.Text)
@@ -222,7 +223,7 @@ func entryClaims(f *File, e *Entry) []claim {
 	return out
 }
 
-// claimable reports whether one of the forms may fit a line.
+// claimable reports whether any form may fit a line.
 func claimable(l string) bool {
 	low := " " + strings.ToLower(l)
 	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, owners) || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
@@ -253,8 +254,8 @@ func cutAt(s string, ends ...string) func(yield func(string) bool) {
 	}
 }
 
-// The words without which a form can't fit. Looking for them first spares most
-// sentences the expressions.
+// The words without which a form can't fit. They are looked for first, since most sentences then
+// need no expression.
 var (
 	attributes = []string{"port ", "version ", "branch ", "host ", "region "}
 	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
@@ -325,7 +326,7 @@ func placedClaim(subject, verb, said string) (claim, bool) {
 }
 
 // labelTrail returns the subject that labels of one word belong to. Labels at the top of USER.md
-// are the user's.
+// belong to the user.
 func labelTrail(e *Entry) []string {
 	if e.Path == "USER.md" && len(e.Trail) <= 1 {
 		return []string{"user"}
@@ -353,7 +354,7 @@ func ownerOf(s, low string) []string {
 	return nil
 }
 
-// versionOf fits "uses Go 1.26" to a sentence that ends with a number.
+// versionOf matches a sentence that ends with a number against the form "uses Go 1.26".
 func versionOf(s string) []string {
 	if s == "" || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
 		return nil
@@ -380,11 +381,11 @@ func statedClaim(s, low string) (claim, bool) {
 // general are labels of versions that don't name a product.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
-// mostSubject is the most words of a subject: longer ones are sentences.
+// mostSubject is the most words of a subject. Longer texts are sentences.
 const mostSubject = 6
 
-// makeClaim makes a claim of a subject and a value. A label of one word ("Port",
-// "Status") is the innermost heading's.
+// makeClaim makes a claim from a subject and a value. A label of one word ("Port", "Status")
+// belongs to the innermost heading.
 func makeClaim(subject, said string, trail []string) (claim, bool) {
 	v, ok := valueOf(said)
 	if !ok {
@@ -413,8 +414,8 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	return claim{subject: subject, key: keyOf(subject), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
-// subjectWords returns the words that name something, without those that don't. A
-// run of a script without spaces is one word here: its characters are not names.
+// subjectWords returns only the words that name something. A run of a script without spaces is
+// one word here, since its single characters are not names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
 	var out []string
@@ -437,15 +438,15 @@ func subjectWords(s string) []string {
 
 var (
 	ruleOfTable = textutil.LazyRegexp(`^[\s|:-]+$`)
-	// plainColumn are heads of columns that only announce a value. plainRow are labels of rows
-	// that name nothing.
+	// plainColumn matches heads of columns that only announce a value. plainRow matches labels of
+	// rows that name nothing.
 	plainColumn = textutil.LazyRegexp(`(?i)^(?:value|values|setting|wert|valor|valeur|valore|waarde|значение|值|取值|current|now|details?|info)$`)
 	plainRow    = textutil.LazyRegexp(`^[\d\s.#:/年月日-]*$`)
 )
 
-// tableClaims reads a table: the heads of the columns name the properties that each row claims of
-// its first cell. Tables of ongoing work, such as tasks or runs, claim nothing: their rows are
-// dates or numbers, or occur twice.
+// tableClaims reads a table. The heads of the columns name the properties that each row claims of
+// its first cell. Tables of ongoing work, such as tasks or runs, claim nothing. The rows of such
+// tables are labelled with dates or numbers, or occur twice.
 func tableClaims(f *File, e *Entry) []claim {
 	rows := strings.Split(uncommented(e.Text), "\n")
 	if len(rows) < 3 || !ruleOfTable.MatchString(rows[1]) || !f.Evergreen() || e.Dated {

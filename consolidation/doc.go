@@ -14,7 +14,7 @@
 //
 // An entry is the smallest unit that is kept, moved or forgotten: a list item, a paragraph, a
 // quote or a table of a memory file, under its headings. Headings, code, raw HTML and front
-// matter are none. Its parts, where they are there:
+// matter are not entries. An entry may have these parts:
 //
 //   - [x] 14:05 **[decision]** [human] Ports move to 5433. <!-- from memory/2026-03-01.md#L3 -->
 //     │   │     │                      │                  │
@@ -37,11 +37,11 @@
 //
 // Five questions decide the worth of an entry: did it change a decision or a plan, was it
 // surprising, did the user say that it matters, can it be used again, did it change the agent's
-// knowledge of itself. Each yes is a tag. For a machine's captures they are answered by evidence
-// ([Capture]). A decision must have its subject and its outcome in the text. A failure must have
-// a remedy that can be used and that was dear or needed before. A wish must be a person's words.
-// A host or a model may answer where that is not enough. Entries without a tag are the first to
-// go.
+// knowledge of itself. Each yes is a tag. For a machine's captures, evidence answers these
+// questions ([Capture]). A decision must have its subject and its outcome in the text. A failure
+// must have a remedy that can be used and that was dear or needed before. A wish must be a
+// person's words. A host or a model may answer where the evidence is not enough. Entries without
+// a tag are the first to go.
 //
 // # Audit
 //
@@ -57,18 +57,19 @@
 // a tag speaks for it, the user's words first. In texts that others write, three things count as
 // well: a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
 // states a decision or a lesson, and a name which the entry introduced and later days needed.
-// Repetition on other days adds to a tag, and alone is routine. Text that files have from a form
-// is left out. An entry is passed over if memory holds it already, in the same words or nearly,
-// if it has a tombstone, and if it is superseded or an open task. A fact is written without day,
-// time and label ([Present]), at most 280 characters of it. A night gets at most eight entries.
-// Weak ones are left out of more than three.
+// Repetition on other days adds to the worth of a tag. Repetition without a tag is routine. Text
+// that comes from a form is left out. An entry is passed over if memory holds it already, in the
+// same words or nearly, if it has a tombstone, and if it is superseded or an open task. A fact is
+// written without day, time and label ([Present]), at most 280 characters of it. A night gets at
+// most eight entries. Weak entries only fill a night up to three entries.
 //
 // # Pruning
 //
 // See [PruneOptions] for the thresholds and [Why] for the reasons. Text that memkernel wrote and
 // nobody changed may leave, and so may named text. All other text stays. A bundle is the unit of
-// a move: an item of a plain list with its nested blocks, or everything below one heading.
-// Headings go with the last block that they name if they may leave as well, markers with any.
+// a move: an item of a plain list with its nested blocks, or everything below one heading. A
+// heading leaves with the last block that it names, if the heading may leave as well. A marker
+// always leaves with the last block that it names.
 //
 // Lines are 1-based and inclusive. Days begin in the user's time zone. Characters are counted in
 // the host's unit (UTF-16 units for hosts written in JavaScript).

@@ -12,7 +12,8 @@ import (
 type damage struct {
 	what, hint string
 	severity   health.Severity
-	// find returns the offset of the first, -1 if there is none, and the number of all.
+	// find returns the offset of the first damage, -1 if there is none, and the number of all
+	// damages.
 	find func(string) (at, n int)
 }
 
@@ -96,8 +97,7 @@ func invalid(s string) (at, n int) {
 
 // mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again: runs of
 // characters whose bytes in these encodings are valid UTF-8 of characters that people write.
-// French and Portuguese put accents next to each other too, but not so that the bytes come out
-// even.
+// French and Portuguese put accents next to each other too, but such bytes are not valid UTF-8.
 func mojibake(s string) (at, n int) {
 	at = -1
 	var run []byte
@@ -120,9 +120,9 @@ func mojibake(s string) (at, n int) {
 	return at, n
 }
 
-// decodedTwice reports whether bytes are UTF-8 of Latin letters, Greek, Cyrillic,
-// punctuation, CJK or emoji. A single character of three bytes must be punctuation:
-// of others there are seldom fewer than two.
+// decodedTwice reports whether bytes are UTF-8 of Latin letters, Greek, Cyrillic, punctuation,
+// CJK or emoji. A single character of three bytes must be punctuation, since other such
+// characters seldom occur alone.
 func decodedTwice(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false
@@ -139,12 +139,12 @@ func decodedTwice(b []byte) bool {
 	return true
 }
 
-// cp1252 are the characters that Windows-1252 has at 0x80 to 0x9f, 0 where none is.
+// cp1252 are the characters that Windows-1252 has at 0x80 to 0x9f, with 0 where it has none.
 var cp1252 = [32]rune{0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
 	0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178}
 
-// windows1252 returns the byte of a character in Windows-1252, or Latin-1 where
-// that has none.
+// windows1252 returns the byte of a character in Windows-1252, or in Latin-1 if Windows-1252 does
+// not have the character.
 func windows1252(r rune) (byte, bool) {
 	if r < 0x100 {
 		return byte(r), true

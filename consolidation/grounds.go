@@ -13,29 +13,29 @@ import (
 
 // Grounds are the sources of an entry in the files, and the reasons for it.
 type Grounds struct {
-	// Path is the file that it is in.
+	// Path is the file of the entry.
 	Path string `json:"path"`
-	// Line is its first line and EndLine its last, from 1 on.
+	// Line is the first line of the entry and EndLine its last line, from 1 on.
 	Line    int `json:"line"`
 	EndLine int `json:"end_line"`
-	// Text is the entry without its marks, Tags why it matters.
+	// Text is the entry without its marks. Tags are the reasons why the entry matters.
 	Text string `json:"text"`
 	Tags Tags   `json:"tags"`
-	// Date is its day, "" if it has none.
+	// Date is the day of the entry, "" if the entry has none.
 	Date string `json:"date"`
-	// Age is how many days ago that is.
+	// Age is how many days ago Date was.
 	Age int `json:"age_days"`
-	// ID is the id of the block that it was written in, "" if it has none.
+	// ID is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`
-	// Raw has its lines.
+	// Raw is the text of the entry's lines.
 	Raw string `json:"-"`
-	// From has its sources.
+	// From has the sources of the entry.
 	From []Source `json:"from"`
-	// Supersedes has the names of the entries that it replaces.
+	// Supersedes has the names of the entries that the entry replaces.
 	Supersedes []string `json:"supersedes"`
 	// Days are the days whose logs say the same.
 	Days []string `json:"days"`
-	// Sessions counts the sessions whose captures do.
+	// Sessions counts the sessions whose captures say the same.
 	Sessions int `json:"sessions"`
 	// Calls is how many calls the dearest of them took.
 	Calls int `json:"calls"`
@@ -45,14 +45,16 @@ type Grounds struct {
 type Source struct {
 	// Ref is a place of a file, or a checkpoint.
 	Ref string `json:"ref"`
-	// Text is the text at that place, "" if there is none any more or it is no place of a file.
+	// Text is the text at that place. It is "" if the text is gone, or if Ref is not a place of a
+	// file.
 	Text string `json:"text"`
 }
 
-// NoEntryError means that a name is no one entry's.
+// NoEntryError means that a name does not identify a single entry.
 type NoEntryError struct {
 	Name string
-	// Places are the places of the entries that the name may mean, none if no entry matches.
+	// Places are the places of the entries that the name may mean. It is empty if no entry
+	// matches.
 	Places []string
 }
 
@@ -63,15 +65,15 @@ func (e *NoEntryError) Error() string {
 	return fmt.Sprintf("%q is said by several entries: %s", e.Name, strings.Join(e.Places, ", "))
 }
 
-// placeForm is a line of a file.
+// placeForm matches a line of a file.
 var placeForm = textutil.LazyRegexp(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
 
 // mostPlaces is how many places an error names.
 const mostPlaces = 5
 
-// Grounds finds an entry by its place (FILE:LINE), by its id or name, or by words that it alone
-// holds, those of memory before those of logs, and returns the reasons for it on a day. Its error
-// is a [NoEntryError].
+// Grounds finds an entry and returns the reasons for it on a day. name is the entry's place
+// (FILE:LINE), its id or name, or words that only this entry holds. Entries of memory are looked
+// through before entries of logs. The error is a [NoEntryError].
 func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 	f, e, err := s.named(strings.TrimSpace(name))
 	if err != nil {
@@ -134,7 +136,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 	return g, nil
 }
 
-// named finds the one entry of a name.
+// named finds the single entry with a name.
 func (s *Snapshot) named(name string) (*File, *Entry, error) {
 	if m := placeForm.FindStringSubmatch(name); m != nil && s.File(m[1]) != nil {
 		if e := s.entryAt(m[1], m[2]); e != nil {
@@ -191,7 +193,8 @@ func (s *Snapshot) entryAt(path, line string) *Entry {
 	return nil
 }
 
-// Name is the name by which superseding entries refer to the entry: a hash of its first line.
+// Name returns the name by which superseding entries refer to the entry, which is a hash of its
+// first line.
 func (e *Entry) Name() string { return lineRef(e.Text) }
 
 // Origin returns the author of a text in a file, above the marker of an entry ("" is no marker).
@@ -200,8 +203,8 @@ func (r Record) Origin(path, marker, text string) Origin {
 	return r.originOf(&File{Path: path, Class: c}, marker, text)
 }
 
-// PlaceOf reads a reference as a line of a file, "MEMORY.md:12" or
-// "memory/2026-03-01.md#L3-L5"; ok is false if it is none.
+// PlaceOf reads a reference as a line of a file, "MEMORY.md:12" or "memory/2026-03-01.md#L3-L5".
+// ok is false if the reference is not a line of a file.
 func PlaceOf(ref string) (path string, line int, ok bool) {
 	m := placeForm.FindStringSubmatch(ref)
 	if m == nil {

@@ -19,7 +19,7 @@ type Job struct {
 	Time time.Time
 	// Error is the error, "" if there was none.
 	Error string
-	// Place is the place of that record.
+	// Place is the place of the run's record.
 	Place string
 }
 
@@ -49,8 +49,8 @@ type jobFile struct {
 	} `json:"jobs"`
 }
 
-// ReadJobs reads the last run of every job in a record: a document of OpenClaw's, or lines of
-// JSON, of which each job's last one counts. place names the record in errors.
+// ReadJobs reads the last run of every job in a record. The record is a document of OpenClaw's,
+// or lines of JSON, of which the last line of each job counts. place names the record in errors.
 func ReadJobs(place string, data []byte) ([]Job, error) {
 	var doc jobFile
 	if err := json.Unmarshal(data, &doc); err == nil && doc.Jobs != nil {
@@ -131,7 +131,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// jobs reports the recorded jobs whose last run failed, not long ago.
+// jobs reports the recorded jobs whose last run failed recently.
 func (a *auditor) jobs() {
 	for _, j := range a.Jobs {
 		old := a.Now.Sub(j.Time)

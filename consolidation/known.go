@@ -91,18 +91,18 @@ func (k *known) holds(plain string) bool {
 // cites reports whether an entry of memory comes from a place.
 func (k *known) cites(ref string) bool { return k.from[ref] }
 
-// lineRef names an entry by its first line, wherever that is: moved entries keep their words.
+// lineRef names an entry by its first line in any place, since moved entries keep their words.
 // Package retrieval makes the same name of a line.
 func lineRef(line string) string {
 	sum := sha256.Sum256([]byte(strings.Trim(uncommented(firstLine(line)), " \t\r-*+")))
 	return "k-" + hex.EncodeToString(sum[:6])
 }
 
-// placeRef names the lines of an entry: "memory/2026-03-01.md#L3".
+// placeRef names the lines of an entry, as in "memory/2026-03-01.md#L3".
 func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 
-// promotes reports whether a file's entries may be worth a place in memory: logs
-// and notes of days, up to one.
+// promotes reports whether a file's entries may be worth a place in memory. That is so for logs
+// and notes of days up to a given day.
 func promotes(f *File, upTo string) bool {
 	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
 }

@@ -10,9 +10,10 @@ import (
 // Words are apart by blanks. The words of scripts without spaces are in the tables whose names
 // end in Han.
 
-// sides are words for the state of something, by its side. The words of a pair are opposites.
-// Words of different pairs never disagree. The pair rule has the words for permission and
-// prohibition, and also a sentence with a negation against the one without.
+// sides are words for the state of something, by the side of a pair. The two sides of a pair are
+// opposites. Words of different pairs never disagree. The pair named rule has the words for
+// permission and prohibition. It also sets a sentence with a negation against the same sentence
+// without it.
 var sides = map[string]string{
 	"switch:on": `enabled enable enables active activated activo activa activos activas aktiv attivo ativo ativa encendido encendida acceso acesa allumé allumée aktiviert eingeschaltet activé activée activés activées activado activada habilitado habilitada
 		attivato attivata abilitato abilitata ativado ativada ingeschakeld geactiveerd включен включена включено включён`,
@@ -39,8 +40,8 @@ const (
 	negatorsHan = "从不 绝不 决不 永不 不要 不能 不会 不再 不应 不该 從不 絕不 请勿 勿 没有 不 没 別 别"
 )
 
-// weightless are words without which a sentence says the same: shall and is, always and usually
-// but never, us and the articles.
+// weightless are words without which a sentence says the same. Among them are shall, is, always,
+// usually, us and the articles, but not never.
 const (
 	weightless = `the a an of for on in at to is are be been was were our my its we i you they it this that these those current currently default and s now set always please must may can will shall should do does service system status state
 		uses use run runs running listens listen listening happens happen takes take place lives every each with by from as has have there team generally stays kept via
@@ -75,17 +76,19 @@ const (
 	bygoneHan = "历史 归档 示例 例子 模板 旧 草稿 歷史 履歴"
 )
 
-// settings are words for the place of a setting: a fact about one does not hold of another.
+// settings are words for the environment of a setting. A fact about one environment does not hold
+// for another.
 const (
 	settings    = `staging stage production prod produktion producción produção produzione productie продакшн dev development entwicklung desarrollo développement sviluppo desenvolvimento ontwikkeling test tests testing pruebas prueba qa local lokal locale demo sandbox canary beta alpha preview ci laptop desktop home work büro office windows linux macos mac android ios`
 	settingsHan = "生产 测试 开发 预发 线上 线下 本地 演示 本番 開発 測試 生產"
 )
 
-// named maps spellings of a thing in many languages to one.
+// named maps the spellings of a thing in many languages to one spelling.
 var named = map[string]string{"mail": "email", "correo": "email", "courriel": "email", "telephone": "phone", "telefon": "phone", "telefonnummer": "phone", "teléfono": "phone", "téléphone": "phone", "telefono": "phone", "telefone": "phone", "telefoon": "phone", "tel": "phone", "телефон": "phone",
 	"puerto": "port", "porta": "port", "poort": "port", "порт": "port"}
 
-// timeUnits and byteUnits are the values of their spellings, in seconds and bytes.
+// timeUnits has the spellings of units of time with their values in seconds. byteUnits has the
+// spellings of units of size with their values in bytes.
 var (
 	timeUnits = map[float64]string{
 		.001:   "ms millisecond milliseconds millisekunden milisegundos millisecondes millisecondi milissegundos milliseconden мс 毫秒 ミリ秒",

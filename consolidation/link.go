@@ -13,33 +13,34 @@ import (
 )
 
 var (
-	// inlineLink is [text](target "title"), images too.
+	// inlineLink matches a link or an image, [text](target "title").
 	inlineLink = textutil.LazyRegexp(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
-	// definition is [label]: target.
+	// definition matches [label]: target.
 	definition = textutil.LazyRegexp(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
 	inlineText = textutil.LazyRegexp(`\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)`)
 	wikiLink   = textutil.LazyRegexp(`\[\[([^\[\]\n]+)\]\]`)
-	// memoryPath is a memory file named in running text or in code.
+	// memoryPath matches the path of a memory file in running text or in code.
 	memoryPath = textutil.LazyRegexp("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
 	codeSpan   = textutil.LazyRegexp("`+[^`]*`+")
-	// codePath is a path in code: below a folder, with an ending.
+	// codePath matches a path in code that is below a folder and has an ending.
 	codePath   = textutil.LazyRegexp(`^(?:\./)?[\p{L}\p{N}_][\p{L}\p{N}_.-]*(?:/[\p{L}\p{N}_.-]+)+\.[A-Za-z]{1,5}$`)
 	lineAnchor = textutil.LazyRegexp(`^L(\d+)(?:-L?(\d+))?$`)
 )
 
-// reference is one place that a file refers to.
+// reference is a file's reference to a place.
 type reference struct {
 	target, anchor string
 	line           int
-	// wiki: it is a wiki link; embed that its target is shown in its place.
+	// wiki reports that the reference is a wiki link. embed reports that the target is shown in
+	// the place of the link.
 	wiki, embed bool
-	// mention reports that it is a path in running text or in code, and no link. code reports
-	// that it may be one of another project.
+	// mention reports that the reference is a path in running text or in code, and not a link.
+	// code reports that it may be a path of another project.
 	mention, code bool
 }
 
-// links looks where every link and every mention of a memory file leads. Addresses of the
-// network, and places outside of the workspace, are not followed.
+// links checks the target of every link and of every mention of a memory file. It does not follow
+// network addresses and places outside of the workspace.
 func (a *auditor) links() {
 	names := &vault{snap: a.snap}
 	today := a.Now.In(a.Timezone).Format(time.DateOnly)
@@ -56,7 +57,7 @@ func (a *auditor) links() {
 	a.tellLeads(found, names)
 }
 
-// references lists the references of a document, in order; code blocks and raw HTML have none.
+// references lists the references of a document, in order. Code blocks and raw HTML are skipped.
 func references(d markdownstore.Document) []reference {
 	var out []reference
 	for _, u := range markdownstore.Units(d) {
@@ -112,12 +113,13 @@ func lineReferences(l string, n int) []reference {
 	return out
 }
 
-// unmade matches a line whose paths need not be there: an open task, and words for files that
-// were removed or are yet to be made.
+// unmade matches a line whose paths need not exist. Such a line is an open task, or has words for
+// files that were removed or are yet to be made.
 var unmade = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:deleted|removed|renamed|moved|archived|superseded|obsolete|gelöscht|entfernt|umbenannt|supprimée?|déplacée?|eliminad[oa]|borrad[oa]|removid[oa]|удалён|удален|удалено)\b)|删除|刪除|移除|改名|重命名|已删|削除|삭제`)
 
-// looksLikeTarget distinguishes a link from code, f[i](x), and a remark (so), and a
-// link's definition from a tag or a label with a colon.
+// looksLikeTarget reports whether s looks like the target of a link. It distinguishes a link from
+// code, f[i](x), and from a remark (so). It distinguishes a link's definition from a tag or a
+// label with a colon.
 func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || path.Ext(s) != "" }
 
 // broken returns the missing place that a reference leads to, the zero lead if it leads somewhere
@@ -159,7 +161,7 @@ func (a *auditor) broken(f *File, r reference, names *vault) lead {
 	return lead{gone: goneFile, what: at, shown: target}
 }
 
-// domain is an address of the network without a scheme.
+// domain matches a network address without a scheme.
 var domain = textutil.LazyRegexp(`^(?:www\.[\w.-]+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|edu|gov|app|rs|de|fr|uk|cn|jp|ru))(?::\d+)?(?:/|$)`)
 
 // cutLine takes :12 off a path.
@@ -180,8 +182,8 @@ func external(target string) bool {
 	return i > 0 && !strings.ContainsRune(target[:i], '/')
 }
 
-// placeholder reports whether a path is a pattern for others, or an example:
-// memory/YYYY-MM-DD.md.
+// placeholder reports whether a path is a pattern for other paths, such as memory/YYYY-MM-DD.md,
+// or an example.
 func placeholder(target string) bool {
 	if strings.ContainsAny(target, "*<>{}$%…[]|") || strings.Contains(target, "...") || strings.HasPrefix(target, "path/to/") {
 		return true
@@ -213,9 +215,9 @@ func brokenAnchor(f *File, anchor, line string) lead {
 	return lead{}
 }
 
-// hasAnchor reports whether a file has the target of an anchor: a heading by any of the ways to
-// write one, the last of several as Obsidian nests them, or a block with that id. Other text
-// after a # (#page=3, #:~:text=) is not looked for.
+// hasAnchor reports whether a file has the target of an anchor. The target is a heading in any
+// usual spelling, or a block with that id. Of several headings, as Obsidian nests them, the last
+// counts. Other text after a # (#page=3, #:~:text=) is not looked for.
 func hasAnchor(f *File, anchor string) bool {
 	if want, err := url.PathUnescape(anchor); err == nil {
 		anchor = want
@@ -251,7 +253,7 @@ func anchors(d markdownstore.Document) map[string]bool {
 	return out
 }
 
-// handMade is an anchor written as HTML or as an attribute of a heading.
+// handMade matches an anchor written as HTML or as an attribute of a heading.
 var handMade = textutil.LazyRegexp(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
 // bareSlug returns the letters and digits of a heading or an anchor, in lower case. Hosts treat

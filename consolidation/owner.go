@@ -94,8 +94,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	return to
 }
 
-// spelled returns a path in the spelling that is in use already, if any: a file system may not
-// distinguish names that differ in case alone.
+// spelled returns a path in the spelling that is in use already, if there is one. A file system
+// may not distinguish names that differ only in case.
 func (r *pruner) spelled(path string) string {
 	for i := range r.snap.Files {
 		if strings.EqualFold(r.snap.Files[i].Path, path) {
@@ -110,7 +110,7 @@ func (r *pruner) spelled(path string) string {
 	return path
 }
 
-// titleOf returns a heading as a title: as it is written, without its date.
+// titleOf returns a heading as a title, which is the heading as it is written, without its date.
 func titleOf(h string) string {
 	t, _, _ := strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	if t = strings.Trim(oneLine(t), " -—–:：,;[]"); t != "" {
@@ -119,8 +119,8 @@ func titleOf(h string) string {
 	return oneLine(h)
 }
 
-// mostSlug is the most length of a file's name, in characters as they are read. mostSlugBytes is
-// the most in bytes, of which a name has at most 255.
+// mostSlug is the most characters of a file's name, as they are read. mostSlugBytes is the most
+// bytes of it. File systems allow at most 255 bytes.
 const mostSlug, mostSlugBytes = 40, 200
 
 // reserved are names below memory/ that mean something else, or that Windows keeps for
@@ -130,8 +130,8 @@ var (
 	devices  = textutil.LazyRegexp(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
 )
 
-// topicName makes a file's name of a heading: its letters and digits, with the marks
-// that belong to them, in any script, without a date.
+// topicName makes a file's name from a heading. The name has the heading's letters and digits in
+// any script, with the marks that belong to them, and leaves out a date.
 func topicName(h string) string {
 	h, _, _ = strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	var b strings.Builder
@@ -154,8 +154,8 @@ func topicName(h string) string {
 	return s
 }
 
-// headOf returns the beginning of a text: at most n characters as they are read,
-// and at most so many bytes.
+// headOf returns the beginning of a text, with at most n characters as they are read, and at most
+// the given number of bytes.
 func headOf(s string, n, bytes int) string {
 	end := 0
 	for g := uniseg.NewGraphemes(s); n > 0 && g.Next(); n-- {
@@ -168,5 +168,5 @@ func headOf(s string, n, bytes int) string {
 	return s[:end]
 }
 
-// digits is a name that could be read as a date.
+// digits matches a name that could be read as a date.
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)

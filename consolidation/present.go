@@ -11,39 +11,41 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// mostFact is the most length of an entry of curated memory, in characters. The rest is in its
+// mostFact is the most characters of an entry of curated memory. The rest of its text is in its
 // source.
 const mostFact = 280
 
 var (
 	// leadingDay is a day at the beginning of an entry, in a few languages.
 	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
-	// leadingDayHan is the same for scripts without spaces.
+	// leadingDayHan is the form of leadingDay for scripts without spaces.
 	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
 	// leadingLabel matches a label that means the same as a tag.
 	leadingLabel = textutil.LazyRegexp(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
 	// leadingMonth is a day with the name of its month.
 	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
-	// decidedTo is the story of a decision, before the decision itself: the words after it can be
-	// read by themselves in that language.
+	// decidedTo matches the story of a decision before the decision itself. In its languages, the
+	// words after the story can be read by themselves.
 	decidedTo = [...]*textutil.Regexp{
 		textutil.LazyRegexp(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+`),
 		textutil.LazyRegexp(`(?i)^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)`),
 		textutil.LazyRegexp(`(?i)^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+`),
 		textutil.LazyRegexp(`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`),
 	}
-	// decidedFor matches the same in German, where the verb is at the end.
+	// decidedFor matches the story of a decision in German, where the verb is at the end.
 	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
-	// reminded is how people ask that something be remembered: the words after it are the thing.
+	// reminded matches the words by which people ask that something be remembered. The words
+	// after them are to be remembered.
 	reminded = textutil.LazyRegexp(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)
-	// detail is text that a fact does without: times and hashes of commits.
+	// detail matches text that a fact does not need, which is times and hashes of commits.
 	detail = textutil.LazyRegexp(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
 )
 
-// Present returns an entry's content as a fact of today: without the day and the time, without
-// the label that its tag implies, without details that only the log needs, and not longer than a
-// fact may be, except for restrictions of it. It is "" where that is too long for any fact.
+// Present returns an entry's content as a fact of today. It leaves out the day and the time, a
+// label that the tag implies, and details that only the log needs. It shortens the text to the
+// length of a fact, but keeps the restrictions of the fact. It returns "" if the text with its
+// restrictions is too long for any fact.
 func Present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
@@ -71,7 +73,7 @@ func Present(plain string) string {
 	return capital(bounded(s, mostFact))
 }
 
-// capital begins a sentence that lost its beginning. Code stays as it is written.
+// capital gives a capital to a sentence that lost its beginning. Code stays as it is written.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	word, rest, _ := strings.Cut(s, " ")
@@ -84,16 +86,16 @@ func capital(s string) string {
 	return string(unicode.ToTitle(r)) + s[n:]
 }
 
-// argument matches the text after a command's name, or after that and a verb: a flag, a path, an
-// assignment.
+// argument matches a flag, a path or an assignment after a command's name, or after the name and
+// a verb.
 var argument = textutil.LazyRegexp(`^(?:[a-z][a-z-]* )?(?:-{1,2}[\w]|[./~$<>|*&{]|[^\s]*[=_\\{}$*|<>])`)
 
 // commands are programs whose names begin a line of code more often than a sentence. Programs
 // with the name of a common word are left out: find, make, cat, test, go.
 var commands = textutil.LazyRegexp(`^(?:apt|awk|aws|az|bash|brew|bun|bundle|cargo|cd|chmod|chown|conda|cp|cron|crontab|curl|deno|df|dig|dnf|docker|du|echo|ffmpeg|gcc|gcloud|gem|gh|git|gradle|grep|helm|htop|java|javac|jq|journalctl|kubectl|launchctl|ln|ls|lsof|mkdir|mv|mvn|mysql|nano|nc|ninja|nix|node|npm|npx|nvm|openssl|pacman|perl|php|pip|pipx|pnpm|podman|poetry|ps|psql|pwd|pytest|python|redis|rg|rm|rmdir|rsync|ruby|rustc|scp|sed|sh|sqlite|ssh|ssh-keygen|stat|su|sudo|systemctl|tar|terraform|tmux|uv|vi|vim|wc|wget|xargs|yarn|yum|zip|zsh)$`)
 
-// bounded returns a text of at most n characters: whole sentences if they are
-// half of that, else whole words and an ellipsis.
+// bounded shortens a text to at most n characters. It returns whole sentences if they have at
+// least half of n characters, else whole words and an ellipsis.
 func bounded(s string, n int) string {
 	head := headOf(s, n, len(s))
 	if head == s {
@@ -113,12 +115,12 @@ func bounded(s string, n int) string {
 	return closeMarks(strings.TrimRight(head, " ,;:—–-(")) + "…"
 }
 
-// mostConditions is the most length of a fact that can't be shortened without losing its
+// mostConditions is the most characters of a fact that can't be shortened without losing its
 // restrictions.
 const mostConditions = 3 * mostFact
 
-// conditioned is the beginning of a text with the restricting sentences after it, "" if that is
-// longer than any fact may be.
+// conditioned returns the beginning of a text with the restricting sentences after it, "" if the
+// result is longer than any fact may be.
 func conditioned(s, head string) string {
 	for {
 		next, _ := sentence(s[len(head):])
@@ -150,7 +152,7 @@ func sentence(s string) (first, rest string) {
 	return s, ""
 }
 
-// lastSentence is the remaining part of the sentence that a cut text ends in.
+// lastSentence returns the remaining part of the sentence in which a cut text ends.
 func lastSentence(s string) string {
 	for {
 		first, rest := sentence(s)
@@ -161,7 +163,7 @@ func lastSentence(s string) string {
 	}
 }
 
-// closeMarks removes the emphasis or code that a cut left open.
+// closeMarks removes the marks of emphasis or code that a cut left open.
 func closeMarks(s string) string {
 	for _, m := range [...]string{"`", "**"} {
 		if strings.Count(s, m)%2 == 1 {

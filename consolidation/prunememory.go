@@ -13,9 +13,9 @@ import (
 const moreMark = "More memory:"
 
 // memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first.
-// Then those worth least in sight go to the file that owns them. Entries less than a day old
-// stay, and so do those that may not leave. The latter are suggested. Below the limit memory
-// changes nothing.
+// Then the entries worth least go to the files that own them. Entries less than a day old stay.
+// Entries that may not leave stay as well, and are suggested to the user. If MEMORY.md is below
+// its limit, memory changes nothing.
 func (r *pruner) memory() {
 	f := r.snap.Memory()
 	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {
@@ -50,7 +50,7 @@ func (r *pruner) memory() {
 	r.finishMemory(f, ps, places)
 }
 
-// target returns the file that gets a bundle, "" for none.
+// target returns the file that gets a bundle, "" if no file does.
 func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	switch why {
 	case WhyDuplicate:
@@ -61,7 +61,7 @@ func (r *pruner) target(ps []piece, b bundle, why Why) string {
 	return r.archive()
 }
 
-// reasons returns why blocks could leave apart from want of room, by piece.
+// reasons returns by piece why blocks could leave for a reason other than lack of room.
 func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	out, replaced := map[int]Why{}, supersededLines(f)
 	for i := range ps {
@@ -154,7 +154,8 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 // isMore reports whether a piece begins like the line that lists the new places of moved entries.
 func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
 
-// dropMore removes the line that lists the new places, if nobody changed it. It is written anew.
+// dropMore removes the line that lists the new places, if nobody changed it. The line is written
+// again later.
 func (r *pruner) dropMore(f *File, ps []piece) {
 	for i := range ps {
 		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
@@ -163,10 +164,11 @@ func (r *pruner) dropMore(f *File, ps []piece) {
 	}
 }
 
-// moreLines is the space of the line with the blank one before it.
+// moreLines is the number of lines that the list of new places takes with the blank line before
+// it.
 const moreLines = 2
 
-// makeRoom finds the bundles that leave until the rest fits, those worth least first.
+// makeRoom finds the bundles that leave until the rest fits. The bundles worth least leave first.
 func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why) {
 	var order []int
 	for n, b := range all {

@@ -12,8 +12,8 @@ import (
 // larger workspace the missing files are not known.
 const mostNames = 20_000
 
-// vault finds files by the names that wiki links have for them, as Obsidian does: by the
-// end of the path, with or without the ending of a note, case aside, or by an alias.
+// vault finds files by the names in wiki links, as Obsidian does. A name is the end of a path in
+// any case, with or without the ending of a note, or an alias.
 type vault struct {
 	snap    *Snapshot
 	byName  map[string][]string // the lower-case base name, with and without .md, to paths
@@ -21,7 +21,7 @@ type vault struct {
 	partial bool
 }
 
-// dateName is a note of a day, week, month or year, which need not be there yet.
+// dateName matches a note of a day, week, month or year, which need not exist yet.
 var dateName = textutil.LazyRegexp(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
 
 // obsidian reports whether the workspace, or its memory, is a vault of Obsidian's.
@@ -68,7 +68,8 @@ func (v *vault) read() {
 	}
 }
 
-// texts returns the strings of a member of front matter, which may be one or a list.
+// texts returns the strings of a member of front matter, which may be a string or a list of
+// strings.
 func texts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
@@ -131,7 +132,7 @@ func bareDigits(s string) string {
 	}, s)
 }
 
-// brokenWiki is [auditor.broken] of a wiki link.
+// brokenWiki is [auditor.broken] for a wiki link.
 func (a *auditor) brokenWiki(f *File, r reference, names *vault) lead {
 	name := strings.TrimSuffix(r.target, "/")
 	if name == "" {
@@ -152,8 +153,8 @@ func (a *auditor) brokenWiki(f *File, r reference, names *vault) lead {
 	return lead{gone: goneNote, what: strings.ToLower(name), shown: name}
 }
 
-// elsewhere returns the only file of memory that has a path's name, "" if none or several
-// do.
+// elsewhere returns the only file of memory that has a path's name, "" if no file or several
+// files have it.
 func (v *vault) elsewhere(target string) string {
 	v.read()
 	if at := v.byName[strings.ToLower(path.Base(target))]; len(at) == 1 && v.snap.File(at[0]) != nil {
