@@ -15,7 +15,7 @@ import (
 // Kept is a check of data that is kept outside the workspace's files, by the owner of that data.
 type Kept func(context.Context, *health.Report) error
 
-// checks returns all checks, in the order of the report. The first eight are those of a nightly
+// checks returns all checks, in the order of the report. The first eight checks make up a nightly
 // memory audit.
 func checks() []health.Check[*auditor] {
 	look := func(code health.Code, title string, find func(*auditor)) health.Check[*auditor] {
@@ -68,7 +68,7 @@ func AllChecks() []health.Code {
 	return out
 }
 
-// ListChecks returns the checks with the rule of each, none of them run.
+// ListChecks returns the checks with the rule of each check. It runs no check.
 func ListChecks() []health.CheckRun {
 	var out []health.CheckRun
 	for _, c := range checks() {
@@ -82,7 +82,7 @@ const (
 	day = 24 * time.Hour
 	// stateAge is the age from which SESSION-STATE.md is stale.
 	stateAge = day
-	// observationLines is how long observations.md may get.
+	// observationLines is the most lines that observations.md may have.
 	observationLines = 100
 	// logGrace is how far into a day its log may still be missing.
 	logGrace = 6 * time.Hour
@@ -92,10 +92,10 @@ const (
 	memoryAge = 3 * day
 	// SizeWarning is the share of the host's limits above which a file is reported as large.
 	SizeWarning = .9
-	// nearDuplicate is the share of their words, in threes, from which two entries say
-	// the same.
+	// nearDuplicate is the share of common runs of three words from which two entries say the
+	// same.
 	nearDuplicate = .8
-	// jobAge is how long a job's failure is reported after its last run.
+	// jobAge is how long after its last run a job's failure is reported.
 	jobAge = 14 * day
 )
 
@@ -103,22 +103,22 @@ const (
 type Options struct {
 	// Host is the host whose limits hold for the files that a session begins with.
 	Host Host
-	// Now is the moment of the audit, default the clock's.
+	// Now is the moment of the audit. It defaults to the current time.
 	Now time.Time
-	// Timezone is the user's, default time.Local.
+	// Timezone is the user's time zone, default time.Local.
 	Timezone *time.Location
-	// Masker finds secrets; nil has all rules.
+	// Masker finds secrets. A nil Masker means a masker with all rules.
 	Masker *mask.Masker
-	// MaxFileBytes bounds a file; 0 takes the store's default.
+	// MaxFileBytes bounds the size of a file. 0 means the store's default.
 	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.
 	Jobs []Job
-	// Resolves reports whether a pointer in memory can be followed; nil leaves pointers
-	// unchecked.
+	// Resolves reports whether a pointer in memory can be followed. If it is nil, pointers are
+	// not checked.
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
-	// Only names the checks to run, all if it is empty. Skip names those not to run.
+	// Only names the checks to run. If it is empty, all checks run. Skip names checks not to run.
 	Only, Skip []health.Code
 }
 
@@ -127,7 +127,7 @@ func (o *Options) Runs(id health.Code) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
 
-// validate refuses unknown checks: a misspelt one would never run.
+// validate returns an error for an unknown check, since a misspelt check would never run.
 func (o *Options) validate() error {
 	all := AllChecks()
 	for _, id := range append(slices.Clone(o.Only), o.Skip...) {
@@ -181,8 +181,8 @@ type auditor struct {
 	report *health.Report
 }
 
-// together notes findings of one cause as one, at the first place. The finding has their number
-// and the other places. A few are noted one by one.
+// together notes findings of one cause as a single finding at the first place. That finding has
+// the number of findings and the other places. At most few findings are noted one by one.
 func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {
 	if len(found) <= few {
 		for i := range found {
@@ -198,7 +198,7 @@ func (a *auditor) together(found []health.Finding, few int, what func(n int) str
 	a.add(f)
 }
 
-// add notes a finding of the check at hand. Its quotation may hold a secret.
+// add notes a finding of the current check. The finding's quotation may hold a secret.
 func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)
 	for i := range f.Dropped {
@@ -207,7 +207,7 @@ func (a *auditor) add(f health.Finding) {
 	a.report.Add(f)
 }
 
-// age returns the age of a moment, "3 days" and the like.
+// age returns a duration in words, such as "3 days".
 func age(d time.Duration) string {
 	switch days := int(d.Hours() / 24); {
 	case days >= 2:

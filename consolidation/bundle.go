@@ -7,14 +7,14 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// A bundle are the pieces that leave together or not at all, in their order. A section that only
-// has a list without order gives single items. In any other section all text below the heading is
-// one bundle, since a list may have a lead, steps an order, a table a caption, and a comment a
-// subject. A marker is the last piece of the block that it names.
+// A bundle has the pieces that leave together or not at all, in their order. In a section that
+// only has an unordered list, each item is a bundle. In any other section all text below the
+// heading is one bundle, since the parts of such a text may depend on each other. A marker is in
+// the bundle of the block that it names, as the last piece.
 type bundle []int
 
-// bundles cuts the rest of a file into bundles. Sections that a lead introduces, and a block that
-// is open at the end of the file, are in none: they can't be moved.
+// bundles cuts the rest of a file into bundles. Sections that a lead introduces are in no bundle,
+// since they can't be moved. Neither is a block that is unclosed at the end of the file.
 func bundles(ps []piece) []bundle {
 	var out []bundle
 	var run bundle
@@ -65,8 +65,8 @@ func levelOf(ps []piece, head int) int {
 	return ps[head].level
 }
 
-// plain reports whether pieces are only items of a list without order, none of which restricts
-// another.
+// plain reports whether pieces are only items of an unordered list, and no item restricts another
+// item.
 func plain(ps []piece, run bundle) bool {
 	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
@@ -82,8 +82,8 @@ func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
-// own finds the owners of a file's pieces, and marks those that may leave: the ones that the
-// options name, and the ones that a machine wrote and nobody changed.
+// own finds the authors of a file's pieces, and marks the pieces that may leave. These are the
+// pieces that the options name, and the pieces that a machine wrote and nobody changed.
 func (r *pruner) own(f *File, ps []piece) {
 	for i := range ps {
 		p := &ps[i]
@@ -125,8 +125,8 @@ func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
 // asWritten returns a piece as it was written.
 func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text, "\r\n", "\n"), "\n") }
 
-// names reports whether a name is that of a file, of a heading at or above a piece,
-// or of the piece's first line, as [Suggestion] has it.
+// names reports whether a name is that of the file, of a heading at or above a piece, or of the
+// piece's first line, in the form of [Suggestion].
 func names(f *File, ps []piece, p *piece, name string) bool {
 	heading := func(q *piece) bool {
 		text, _ := CutTags(q.label)
@@ -168,8 +168,8 @@ func (r *pruner) pruned() []*File {
 // left it.
 var placeLine = textutil.LazyRegexp(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
 
-// placesIn returns the files that a piece names as the new places of entries, none if it is no
-// such line.
+// placesIn returns the files that a piece names as the new places of entries. It returns none if
+// the piece is not such a line.
 func placesIn(p *piece) []string {
 	if p.entry != nil || !strings.Contains(p.text, "<!-- moved to ") {
 		return nil
@@ -181,8 +181,8 @@ func placesIn(p *piece) []string {
 	return strings.Split(m[1], ", ")
 }
 
-// placeOfBundle is the heading of the section that names the new place of a bundle, -1 for none:
-// entries of a curation are listed by the line at the end of the file.
+// placeOfBundle returns the heading of the section that names the new place of a bundle. It
+// returns -1 for entries of a curation, which the line at the end of the file lists.
 func placeOfBundle(ps []piece, b bundle) int {
 	p := &ps[b[0]]
 	if len(p.sections) == 0 || p.marker >= 0 && p.origin == OriginUpkeep {
@@ -203,7 +203,7 @@ func told(ps []piece, all []bundle, leaves map[int]Why) int {
 }
 
 // tell writes into each remaining section the new places of the entries that left it, now and
-// before. A section that is gone needs no such line.
+// before. A removed section needs no such line.
 func (r *pruner) tell(f *File, ps []piece, places map[int][]string) {
 	for i := range ps {
 		if p := &ps[i]; p.kind == piecePlace {

@@ -13,13 +13,14 @@ import (
 //
 // A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X runs on port
 // 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task. A whole sentence is a
-// claim too. Its value is a number with its unit, a day of the week, a state, or that it is so
-// and not otherwise. Its other words are the subject. Two claims disagree if they name one
-// subject in the same words, their values are of one kind (number and unit, version, date,
-// weekday, time of day, address, telephone, state, name), and neither only adds detail to the
-// other. Claims of different settings (staging, production) never do. Neither do claims in
-// quotation marks, under a heading of past facts, or next to words of doubt, of the past, or of
-// an example. The claims that hold today are
+// claim too. Its value is a number with its unit, a day of the week, a state, or whether the
+// sentence affirms or denies. The other words of the sentence are the subject. Two claims
+// disagree if they name one subject in the same words, their values are of one kind (number and
+// unit, version, date, weekday, time of day, address, telephone, state, name), and neither only
+// adds detail to the other. Claims of different settings (staging, production) never disagree.
+// Claims in quotation marks never disagree with anything. The same goes for claims under a
+// heading of past facts, and for claims next to words of doubt, of the past, or of an example.
+// The claims that hold today are
 //
 //   - of a file about how things are, all that it claims; where sections of one
 //     file are dated, those of the newest section;
@@ -27,9 +28,9 @@ import (
 //     anything newer.
 //
 // A change over time is no contradiction. Two logs never disagree. An entry that states that it
-// replaces another never disagrees. The same goes for an entry that is struck through, and for
-// one that a newer entry names as replaced. Of two dated curated files the newer is right. The
-// older is reported as superseded, in a note.
+// replaces another never disagrees. The same goes for an entry that is struck through, and for an
+// entry that a newer entry names as replaced. Of two dated curated files the newer file is right.
+// The older file's claim is reported as superseded, in a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
@@ -61,7 +62,7 @@ type place struct {
 // people are the names by which files speak of the user.
 type people map[string]bool
 
-// peopleIn finds the user's name: the first label of that kind in USER.md.
+// peopleIn finds the user's name, which is the first label for a name in USER.md.
 func peopleIn(s *Snapshot) people {
 	out := people{"human": true, "owner's": true, "user's": true}
 	f := s.File("USER.md")
@@ -79,7 +80,7 @@ func peopleIn(s *Snapshot) people {
 	return out
 }
 
-// rename calls the user by one name in a subject.
+// rename replaces every name of the user in a subject by the same name.
 func (p people) rename(subject string) string {
 	ws := strings.Fields(subject)
 	for i, w := range ws {
@@ -91,8 +92,8 @@ func (p people) rename(subject string) string {
 	return strings.Join(slices.Compact(ws), " ")
 }
 
-// current returns the claims that hold today: those of each curated file's newest date, its
-// undated ones, and those of the newest log.
+// current returns the claims that hold today. These are the undated claims of each curated file,
+// the claims of the file's newest date, and the claims of the newest log.
 func current(cs []claim) []claim {
 	newest, lastLog := map[string]string{}, ""
 	for i := range cs {
@@ -157,9 +158,9 @@ func conflict(c, d *claim) bool {
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
 }
 
-// sureOf reports whether whole sentences that differ in a value alone may be compared. If they
-// are next to each other, both may be true when they differ in a day, an hour, an address or a
-// count.
+// sureOf reports whether whole sentences that differ in a value alone may be compared. If two
+// sentences are next to each other, both may be true when they differ in a day, an hour, an
+// address or a count.
 func sureOf(c, d *claim) bool {
 	if c.file != d.file {
 		return true

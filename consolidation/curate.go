@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The most entries of a night, and the number that a poor day is filled up to with weak entries.
-// How many days back an entry with a tag is looked for.
+// The most entries of a night, the number of entries up to which weak entries are taken, and the
+// number of days back in which entries with a tag are looked for.
 const (
 	MostPromoted  = 8
 	leastPromoted = 3
-	// logDays is the age at which a log's chance is over: [Prune] then brings its remaining
-	// decisions and lessons into topic files.
+	// logDays is the age in days from which Curate no longer reads a log. [Prune] then brings the
+	// log's remaining decisions and lessons into topic files.
 	logDays = 14
 )
 
@@ -30,40 +30,40 @@ type Extra struct {
 
 // CurateOptions are settings of [Curate].
 type CurateOptions struct {
-	// Day is the day whose log is read with that of the day before, YYYY-MM-DD. Logs of the
-	// logDays before are read for entries with a tag.
+	// Day is the day whose log is read together with the log of the day before, YYYY-MM-DD. The
+	// logs of the logDays before Day are read for entries with a tag.
 	Day string
 	// Buffer is the text read from the working buffer. BufferRef is the buffer's name.
 	Buffer, BufferRef string
 	Extra             []Extra
-	// Retired reports whether an entry with this [KeyHash] was taken out of
-	// memory. It does not come back.
+	// Retired reports whether an entry with this [KeyHash] was taken out of memory. Such an entry
+	// does not come back.
 	Retired func(key string) bool
-	// Taken is how many entries the day has been given before.
+	// Taken is how many entries the day's earlier curations took.
 	Taken int
 }
 
 // Promoted is an entry that curated memory gets.
 type Promoted struct {
-	// Text is the fact, Tags why it matters.
+	// Text is the fact. Tags are the reasons why it matters.
 	Text string `json:"text"`
 	Tags Tags   `json:"tags"`
 	// From is the entry's source.
 	From string `json:"from"`
-	// Supersedes are the names of the entries that it replaces.
+	// Supersedes are the names of the entries that this entry replaces.
 	Supersedes []string `json:"supersedes"`
-	// Replaces is their text.
+	// Replaces is the text of the replaced entries.
 	Replaces string `json:"replaces,omitempty"`
-	// Score is its rank, and Why lists the parts of the score.
+	// Score is the entry's rank. Why lists the parts of the score.
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
-	// section is its heading in a log, if only the heading speaks for it.
+	// section is the entry's heading in a log, if only the heading speaks for the entry.
 	section string
-	// work reports that it only names the work done.
+	// work reports that the entry only names the work done.
 	work bool
 }
 
-// Line returns the entry as it is in memory.
+// Line returns the entry in the form that memory has.
 func (p *Promoted) Line() string {
 	l := "- " + p.Tags.String() + " " + p.Text
 	if len(p.Tags) == 0 {
@@ -84,9 +84,9 @@ type Curation struct {
 	Day string `json:"day"`
 	// Path is the file that gets the entries.
 	Path string `json:"path"`
-	// Entries have the best first.
+	// Entries are the chosen entries, the best first.
 	Entries []Promoted `json:"entries"`
-	// Left is how many more entries were worth it. They are kept for the next day.
+	// Left is how many more entries were worth a place. They are kept for the next day.
 	Left int `json:"left"`
 }
 
@@ -148,15 +148,15 @@ type curator struct {
 	users people
 	// failures maps a failure to the number of sessions in which it came up.
 	failures map[string]int
-	// names maps a name to its days.
+	// names maps a name to the days that mention it.
 	names    map[string][]string
 	forms    forms
 	sections map[string]int // the number of entries that each has got
 	found    []Promoted
 }
 
-// The reasons for an entry, and their weights. An entry from strong on is worth a place by
-// itself. Tags are ordered by who set them: the user before the agent.
+// The reasons for an entry, and their weights. An entry with a score of at least strong is worth
+// a place by itself. Tags are ordered by who set them: the user before the agent.
 const (
 	strong       = 3.0
 	scoreRepeat  = 1.5 // for each other day on which it was repeated: by itself that is routine
@@ -171,7 +171,7 @@ const (
 
 var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Surprise: 2}
 
-// gather finds the candidates, the newest log's first.
+// gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
 	oldest := addDays(c.Day, -logDays)
 	for i := len(c.snap.Files) - 1; i >= 0; i-- {
@@ -237,16 +237,16 @@ func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 	c.rate(e, p, fresh)
 }
 
-// committed is the commit of a session. planned is its list of steps. aside matches commits that
-// change nothing of the work itself.
+// committed matches a session's commit. planned matches a session's list of steps. aside matches
+// commits that change nothing of the work itself.
 var (
 	committed = textutil.LazyRegexp(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
 	planned   = textutil.LazyRegexp(`^plan \(\d+\): (.+)$`)
 	aside     = textutil.LazyRegexp(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
 )
 
-// done returns the work that a session's commit or plan names, and its worth if nothing better is
-// known of the day.
+// done returns the work that a session's commit or plan names. It also returns the worth of this
+// work if nothing better is known of the day.
 func done(capture string) (string, float64) {
 	if m := committed.FindStringSubmatch(capture); m != nil && wordCount(m[2]) >= leastImplied-1 && !aside.MatchString(m[2]) {
 		if m[1] == "docs" {
@@ -328,9 +328,9 @@ func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
 	}
 }
 
-// rate scores an entry, and takes it if anything speaks for it. A statement of an agent without a
-// person's word, a commit or a call's result stays in the log, however often the agent repeats
-// it.
+// rate scores an entry, and takes the entry if anything speaks for it. An agent's statement stays
+// in the log without support by a person's word, a commit or a call's result, however often the
+// agent repeats the statement.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
 	if choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-") {
 		return
@@ -371,8 +371,8 @@ func (c *curator) retired(texts ...string) bool {
 	return c.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return c.Retired(KeyHash(t)) })
 }
 
-// leastFact is how many words a fact has: fewer are a form's or a heartbeat's. A text that only
-// its heading calls a lesson needs more words to be one.
+// leastFact is the least number of words of a fact, since a shorter text comes from a form or a
+// heartbeat. leastImplied is the least number for a text that only its heading calls a lesson.
 const leastFact, leastImplied = 4, 6
 
 // wordCount counts words. In scripts without spaces two characters count as one word.

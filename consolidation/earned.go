@@ -11,20 +11,21 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The text that a flush wrote of a session was noticed by a machine. It is judged by evidence,
+// The text that a flush wrote of a session was captured by a machine. It is judged by evidence,
 // and not by its kind of capture. A decision must have its subject and its outcome in the text. A
-// lesson must have a remedy that others can use, and it must have been dear or come again. A rule
-// must be readable by itself.
+// lesson must have a remedy that others can use, and the failure must have been costly or have
+// come up again. A rule must be readable by itself.
 
 // CostlyCalls is the number of calls between a failure and its remedy from which the failure is a
 // lesson even if it came up once.
 const CostlyCalls = 5
 
-// flushed begins the text that a flush wrote of a session: its key, and the captures after it.
+// flushed matches the beginning of the text that a flush wrote of a session. It has the session's
+// key. The captures come after it.
 var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
 
-// sessionsOf returns for each entry of a file the key of the session that a flush wrote it of, ""
-// if no flush wrote it. A flush's list is one block.
+// sessionsOf returns for each entry of a file the key of its session if a flush wrote the entry,
+// else "". A flush's list is one block.
 func sessionsOf(entries []Entry) []string {
 	out := make([]string, len(entries))
 	now, next := "", 0
@@ -42,8 +43,8 @@ func sessionsOf(entries []Entry) []string {
 	return out
 }
 
-// Earned is the worth of a machine's capture in memory: its text as a fact, and the reasons why
-// it matters. A capture without tags is not worth a place.
+// Earned is the worth of a machine's capture. It has the capture's text as a fact, and the
+// reasons why the fact matters. A capture without tags is not worth a place in memory.
 type Earned struct {
 	Text string
 	Tags Tags
@@ -86,7 +87,7 @@ func Capture(text string, words string, before func(sign string) bool) Tags {
 	return earned(text, t, before).Tags
 }
 
-// only returns those tags of t that are among some.
+// only returns the tags of t that are also in some.
 func (t Tags) only(some ...Tag) Tags {
 	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
 }
@@ -100,7 +101,7 @@ type failure struct {
 
 var (
 	learned = textutil.LazyRegexp(`^(?:\[\w+\] )*(.+?) failed: (.+?) → (.+?)(?: \((\d+) calls later\))?$`)
-	// worked is a remedy that names the call that was made instead.
+	// worked matches a remedy that names the call that was made instead.
 	worked = textutil.LazyRegexp(`^(.+?) worked(?: after .+)?$`)
 )
 
@@ -114,8 +115,8 @@ func failureOf(plain string) (failure, bool) {
 	return f, true
 }
 
-// teaches reports whether others can use a failure: the tool named the fault of the call, and the
-// remedy is another call that can be made.
+// teaches reports whether others can learn from a failure. They can if the tool named the fault
+// of the call, and the remedy is another call that can be made.
 func (f failure) teaches() bool {
 	m := worked.FindStringSubmatch(f.remedy)
 	return m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
@@ -123,7 +124,7 @@ func (f failure) teaches() bool {
 
 func cut(s string) bool { return strings.HasSuffix(s, "…") }
 
-// sign is the same for equal failures, whatever files and figures they name.
+// sign returns a text that is equal for equal failures, whatever files and figures they name.
 func (f failure) sign() string {
 	program := strings.Fields(f.what)
 	return Key(strings.Join(program[:min(2, len(program))], " ") + ": " + figures.ReplaceAllString(f.how, ""))
@@ -150,8 +151,8 @@ var (
 	mishaps = textutil.LazyRegexp(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
 		`interrupted|cancell?ed|aborted|declined|rejected|doesn't want|chunk id|unmatched|unterminated|unbalanced|syntax ?error|parse error|parsing|not allowed in a regex|regex parse|unexpected (?:token|character|end|eof)|invalid (?:json|tool|input|argument|parameter)|inputvalidation|404|not found \(http|exit(?:ed)?(?: with)?(?: status| code)|error task failed|lifecycle script|^-*\s*fail\b|build failed|setup failed|between tests|assert|expect(?:ed|\()|undefined|undeclared|cannot use|not used|unused|type error|typeerror|referenceerror|attributeerror|nameerror|traceback|panic|` +
 		`\w\.\w+:\d+|downloading|sibling tool|timed out|deadline|temporar|try again|rate limit|overloaded|econn|lock file|index\.lock`)
-	// looking are calls that search. An empty result, or a wrong pattern, is no failure of
-	// theirs.
+	// looking matches calls that search. An empty result or a wrong pattern is not a failure of
+	// such a call.
 	looking = textutil.LazyRegexp(`^(?:\w+ )?(?:rg|grep|egrep|ag|find|ls|cat|head|tail|sed|awk|jq|wc|tree|stat|git (?:grep|log|show|diff|blame)|echo|cd|for|while|Read|Glob|Grep|Search|WebFetch|WebSearch|Edit|MultiEdit|Write|edit|write|read|apply_patch|str_replace\S*)(?:\s|$)`)
 )
 
@@ -215,8 +216,8 @@ var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
 // another's words.
 func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
 
-// DaysOf returns on how many days the logs of a snapshot hold each entry, by its [Key]. An entry
-// of fewer than three words has nothing that could be used again.
+// DaysOf returns for each entry, by its [Key], on how many days the logs of a snapshot hold it.
+// An entry of fewer than three words has nothing that could be used again.
 func (s *Snapshot) DaysOf() map[string]int {
 	days := map[string]map[string]bool{}
 	for i := range s.Files {
@@ -249,8 +250,8 @@ func Sayings(entries []Entry) map[string]bool {
 	return out
 }
 
-// TagEntry writes tags into a text that is about to become an entry: into each item
-// of a list, else into its first line.
+// TagEntry writes tags into a text that is about to become an entry. In a list it writes them
+// into each item, else into the first line.
 func TagEntry(text string, tags Tags) string {
 	if len(tags) == 0 {
 		return text

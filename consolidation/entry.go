@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// State is the state of an entry: whether it still holds.
+// State is the state of an entry. It tells whether the entry still holds.
 type State string
 
-// The states. Most entries have none.
+// The states. Most entries have no state.
 const (
 	StateNone State = ""
-	// StateOpen and StateDone are states of a task: an item with a box.
+	// StateOpen and StateDone are the states of a task, which is an item with a box.
 	StateOpen State = "open"
 	StateDone State = "done"
 	// StateSuperseded is the state of an entry that is struck through, marked as no longer valid,
@@ -24,32 +24,33 @@ const (
 	StateSuperseded State = "superseded"
 )
 
-// Entry is one of a memory file.
+// Entry is one entry of a memory file.
 type Entry struct {
 	Path string
 	// StartLine and EndLine are 1-based and inclusive. Start and End are byte offsets in the
-	// file, End exclusive. Blank lines after it don't count.
+	// file, End exclusive. Blank lines after the entry don't count.
 	StartLine, EndLine int
 	Start, End         int
 	Kind               markdownstore.UnitKind
-	// Text is its lines as they are written. Plain is its content on one line: without bullet,
-	// box, time, tags and comments.
+	// Text has the lines of the entry as they are written. Plain is the content of the entry on
+	// one line, without bullet, box, time, tags and comments.
 	Text, Plain string
-	// Trail are the headings above it, outermost first.
+	// Trail has the headings above the entry, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD or "".
 	Date string
-	// Dated reports whether the entry or a heading has it, and not the file's name alone.
+	// Dated reports whether the entry or a heading has the date. It is false if only the file's
+	// name has it.
 	Dated bool
 	Tags  Tags
-	// ID is the one in the marker after its block, "" if there is none.
+	// ID is the id in the marker after the entry's block, "" if there is no marker.
 	ID string
-	// From and Supersedes are the references in its comments.
+	// From and Supersedes are the references in the entry's comments.
 	From, Supersedes []string
 	State            State
 }
 
-// Place returns where the entry is: "MEMORY.md:12".
+// Place returns the place of the entry, as in "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
 // Entries reads the entries of a document.
@@ -61,14 +62,14 @@ func Entries(d markdownstore.Document) []Entry {
 	return r.out
 }
 
-// reader makes entries of units.
+// reader makes entries from units.
 type reader struct {
 	doc  markdownstore.Document
 	open []heading
 	out  []Entry
 }
 
-// heading is one that is in force.
+// heading is a heading that the current unit is under.
 type heading struct {
 	level int
 	text  string
@@ -92,7 +93,7 @@ func (r *reader) unit(u markdownstore.Unit) {
 }
 
 // mark gives the block above a marker its id. The block ends at a blank line, since the text
-// above that may not belong to it.
+// above that line may not belong to it.
 func (r *reader) mark(u markdownstore.Unit) {
 	line := u.StartLine
 	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
@@ -116,24 +117,24 @@ func (r *reader) entry(u markdownstore.Unit) {
 	r.out = append(r.out, e)
 }
 
-// comment is an HTML comment. Ours begin with a word that we know.
+// comment matches an HTML comment. The kernel's own comments begin with a known word.
 var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
 // FromMark and SupersedesMark return the comments that name an entry's sources and the entries
-// that it replaces. Callers should write them at the end of its first line. A reference is a
-// place, memory/2026-03-01.md#L3-L5, or an entry's id.
+// that it replaces. Callers should write the comments at the end of the entry's first line. A
+// reference is a place, memory/2026-03-01.md#L3-L5, or an entry's id.
 func FromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
 func SupersedesMark(refs ...string) string {
 	return "<!-- supersedes " + strings.Join(refs, ", ") + " -->"
 }
 
-// leadingTime is the time at which an item of a log begins, with its zone.
+// leadingTime matches the time with which an item of a log begins, with its zone.
 var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
-// trailingTime is the moment that the working buffer puts after a message.
+// trailingTime matches the time that the working buffer puts after a message.
 var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
 
-// comments finds the comments in a text; most have none.
+// comments finds the comments in a text.
 func comments(s string) [][]string {
 	if !strings.Contains(s, "<!--") {
 		return nil
@@ -149,7 +150,7 @@ func uncommented(s string) string {
 	return comment.ReplaceAllString(s, "")
 }
 
-// untimed returns a text without the time that it begins with.
+// untimed returns a text without the time at its beginning.
 func untimed(s string) string {
 	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
 		return s
@@ -212,7 +213,7 @@ func struck(s string) bool {
 	return at > 0 && len(strings.TrimLeft(rest[at+2:], "*_ .")) <= len(rest)/4+len(" (superseded)")
 }
 
-// isoDate is a date as the files write it.
+// isoDate matches a date as the files write it.
 var isoDate = textutil.LazyRegexp(`\b(\d{4})[-/.](\d{2})[-/.](\d{2})\b`)
 
 // firstDate returns the first valid date in a text, "" if there is none.
@@ -225,7 +226,7 @@ func firstDate(s string) string {
 	return ""
 }
 
-// leadingDate returns the date that a text begins with.
+// leadingDate returns the date with which a text begins.
 func leadingDate(s string) (string, bool) {
 	if !strings.ContainsAny(s[:min(len(s), 8)], "12") {
 		return "", false

@@ -10,26 +10,28 @@ import (
 
 // Host describes how a host shows the files that a session begins with.
 type Host struct {
-	// Name is how it is chosen.
+	// Name is the name by which the host is chosen.
 	Name string
 	// Files are the shown files, in the host's order.
 	Files []string
-	// FileLimit is the most of one file and TotalLimit the most of all, in Unit; 0 is no limit.
+	// FileLimit is the most units of one file that the host shows. TotalLimit is the most units
+	// of all files. For either, 0 means no limit.
 	FileLimit, TotalLimit int
-	// LineLimit is the most lines of one file, 0 for no limit.
+	// LineLimit is the most lines of one file that the host shows. 0 means no limit.
 	LineLimit int
-	// Head and Tail are the shares of FileLimit that are kept of a larger file.
+	// Head and Tail are the shares of FileLimit that the host keeps at the head and the tail of a
+	// larger file.
 	Head, Tail float64
-	// Bytes reports whether the limits count bytes; else they count UTF-16
-	// units.
+	// Bytes reports whether the limits count bytes. If not, they count UTF-16 units.
 	Bytes bool
 }
 
 // hosts returns the hosts whose limits are known.
 //
-// OpenClaw: bootstrapMaxChars and bootstrapTotalMaxChars; of a longer file it keeps 70 % of the
-// limit at the head and 20 % at the tail. Codex: project_doc_max_bytes, the head of AGENTS.md.
-// Claude Code: the first 200 lines or 25 KB of its memory's MEMORY.md, whichever is less.
+// OpenClaw has the limits bootstrapMaxChars and bootstrapTotalMaxChars. Of a longer file it keeps
+// 70 % of the limit at the head and 20 % at the tail. Codex keeps the head of AGENTS.md up to
+// project_doc_max_bytes. Claude Code keeps the first 200 lines or 25 KB of its memory's
+// MEMORY.md, whichever is less.
 func hosts() []Host {
 	return []Host{
 		{Name: "openclaw", Files: []string{"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"},
@@ -66,7 +68,7 @@ func (h *Host) unit() string {
 	return "characters"
 }
 
-// size returns how long a text is, as the host counts.
+// size returns the length of a text in the host's unit.
 func (h *Host) size(s string) int {
 	if h.Bytes {
 		return len(s)
@@ -100,8 +102,8 @@ func (h *Host) offset(s string, n int) int {
 	return len(s)
 }
 
-// keep returns the part of a text that is shown when only room units are left for all files: the
-// bytes before head and from tail on.
+// keep returns the parts of a text that the host shows when only room units are left for all
+// files. The host shows the bytes before head and the bytes from tail on.
 func (h *Host) keep(s string, room int) (head, tail int) {
 	limit := h.FileLimit
 	if limit == 0 || room < limit {

@@ -25,19 +25,20 @@ const (
 // lead is a reference that leads nowhere.
 type lead struct {
 	gone
-	// what names the missing place, the same for every reference to it. shown is the reference's
-	// own form of it.
+	// what names the missing place in the same way for every reference to it. shown is the place
+	// in the form of this reference.
 	what, shown string
-	// in is the file without the heading or line.
+	// in is the file that lacks the heading or line.
 	in *File
 
 	file *File
 	reference
-	// closed: it is in a log of a past day, which should not be mended.
+	// closed reports whether the reference is in a log of a past day, which should not be
+	// changed.
 	closed bool
 }
 
-// rankOf puts the leads that can be mended before those that can't.
+// rankOf ranks the leads that can be mended before the leads that can't.
 func rankOf(l *lead) int {
 	switch {
 	case l.closed:
@@ -60,12 +61,12 @@ func (f *File) closed(today string) bool {
 // cause.
 const manyGone = 4
 
-// tellLeads reports references by their cause: all that lead to one place, to one missing folder,
-// to several places in one folder or file, or to notes that are not written yet. It also joins
-// several that are left of one file. If only closed logs refer to a place, nothing is to be done.
-// The same goes for a place that only instructions mention, unless there is one by nearly that
-// name: they may speak of a file that is yet to be written. These references are reported
-// together, and not as a fault.
+// tellLeads reports references by their cause. A cause has all references to one place, to one
+// missing folder, to several places in one folder or file, or to notes that are not written yet.
+// tellLeads also joins the remaining references of one file. If only closed logs refer to a
+// place, nothing is to be done. The same goes for a place that only instructions mention, unless
+// a file has nearly that name, since instructions may speak of a file that is yet to be written.
+// Such references are reported together, and not as a fault.
 func (a *auditor) tellLeads(found []lead, names *vault) {
 	causes := a.causes(found, names)
 	mendable, linked := map[string]bool{}, map[string]bool{}
@@ -112,8 +113,8 @@ func (a *auditor) tellLeads(found []lead, names *vault) {
 	}
 }
 
-// causes returns for every lead the cause that it shares with others: the missing folder, the
-// folder or file that lacks many, or the place alone.
+// causes returns for every lead the cause that it shares with other leads. The cause is the
+// missing folder, the folder or file that lacks many places, or the place itself.
 func (a *auditor) causes(found []lead, names *vault) []string {
 	out := make([]string, len(found))
 	lacks := map[string]map[string]bool{}

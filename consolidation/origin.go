@@ -17,7 +17,7 @@ type Origin string
 const (
 	// OriginHand is a person who wrote into the file, or changed a text there.
 	OriginHand Origin = "hand"
-	// OriginWords are a person's words in a session, as the person typed them.
+	// OriginWords means a person's words in a session, as the person typed them.
 	OriginWords Origin = "words"
 	// OriginAgent is an agent's statement.
 	OriginAgent Origin = "agent"
@@ -29,28 +29,28 @@ const (
 	OriginUnknown Origin = "unknown"
 )
 
-// Machine reports whether no person said it.
+// Machine reports whether an agent, a tool or upkeep is the author.
 func (o Origin) Machine() bool { return o == OriginAgent || o == OriginTool || o == OriginUpkeep }
 
 // Provenance is the origin of an entry.
 type Provenance struct {
-	// Origin is the one who wrote it in its place.
+	// Origin is the author who wrote the entry in its place.
 	Origin Origin `json:"origin"`
-	// ID is the marker below it, "" if there is none.
+	// ID is the marker below the entry, "" if there is none.
 	ID string `json:"id,omitempty"`
-	// From lists the sources of a curation's entry, as it names them.
+	// From lists the sources of a curation's entry, as the entry names them.
 	From []string `json:"from,omitempty"`
-	// Said is their author, "" if there is no From.
+	// Said is the author of the sources, "" if From is empty.
 	Said Origin `json:"said,omitempty"`
 }
 
 // Record tells the known authors of text in files. Its functions may be nil.
 type Record struct {
-	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above the
-	// marker of an entry; "" is no marker.
+	// Wrote reports whether memkernel wrote a piece of a file in its current form, above the
+	// marker of an entry. A marker of "" means that there is no marker.
 	Wrote func(path, marker, text string) bool
-	// Said returns the author of a line of a file that an observed session wrote there, by its
-	// [LineHash]; "" if none did.
+	// Said returns the author of a line of a file that an observed session wrote there, by the
+	// line's [LineHash]. It returns "" if no session wrote the line.
 	Said func(path, hash string) Origin
 }
 
@@ -61,7 +61,7 @@ func LineHash(line string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Provenance returns the origin of the entry on a line of a file; ok is false if no entry is
+// Provenance returns the origin of the entry on a line of a file. ok is false if no entry is
 // there.
 func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok bool) {
 	f := s.File(path)
@@ -145,15 +145,15 @@ var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:
 // AsAgent returns a text as an agent may write it: no entry in it is called a person's word.
 func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+byAgent) }
 
-// byAgent names an agent as the one who says an entry.
+// byAgent is the mark that an agent says an entry.
 const byAgent = "agent: "
 
 // shown are the files that the beginning of a session shows.
 var shown = []markdownstore.Kind{markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindDaily}
 
-// ByAgent is a text that an agent writes into a file. In files that the beginning of a session
-// shows, it marks each item and each paragraph as an agent's, except for the lines that one of
-// the texts in before has. Code and headings stay as they are.
+// ByAgent returns the text in the form in which an agent writes it into a file. In files that the
+// beginning of a session shows, it marks each item and each paragraph as an agent's, except for
+// lines that any text in before has. Code and headings stay as they are.
 func ByAgent(path, text string, before ...string) string {
 	if c, _ := markdownstore.Classify(path); !slices.Contains(shown, c.Kind) {
 		return text
@@ -183,8 +183,8 @@ func ByAgent(path, text string, before ...string) string {
 	return strings.Join(lines, "")
 }
 
-// said returns the author of all lines of a text, "" if one line's author is unknown. It is a
-// person if any line is a person's, else a tool if any is a tool's.
+// said returns the author of all lines of a text, "" if one line's author is unknown. If any line
+// is a person's, the author is the person. Else, if any line is a tool's, the author is the tool.
 func (r Record) said(path, text string) Origin {
 	if r.Said == nil {
 		return ""

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// outdate marks the entries that a newer one surely replaces. The newer one must name the entry
-// in a comment, or name the old value in plain words and not be older. From then on the newer one
-// counts for both.
+// outdate marks the entries that a newer one surely replaces. The newer entry must name the old
+// entry in a comment, or name the old value in plain words and not be older. From then on only
+// the newer entry counts.
 func (s *Snapshot) outdate() {
 	lines, places := map[string]bool{}, map[string]bool{}
 	type replacer struct {
@@ -52,8 +52,8 @@ func (s *Snapshot) outdate() {
 	})
 }
 
-// newer reports whether an entry is known not to be older than another one: both have dates, or
-// it is after it in one file.
+// newer reports whether an entry is known not to be older than the entry than. That is known if
+// both have dates, or if e is after than in the same file.
 func newer(e, than *Entry) bool {
 	if e.Path == than.Path {
 		return e.StartLine > than.StartLine
@@ -61,7 +61,7 @@ func newer(e, than *Entry) bool {
 	return e.Date != "" && than.Date != "" && e.Date >= than.Date
 }
 
-// each visits all entries.
+// each calls visit for every entry.
 func (s *Snapshot) each(visit func(*Entry)) {
 	for i := range s.Files {
 		for j := range s.Files[i].Entries {
@@ -72,16 +72,18 @@ func (s *Snapshot) each(visit func(*Entry)) {
 
 const (
 	// saysShare is the share of a fact's words that an entry of its source must have to still say
-	// it: a promotion leaves words out and adds none. Its numbers must be there in any case.
+	// the fact, since a promotion leaves words out and adds none. The entry must have all numbers
+	// of the fact.
 	saysShare = 0.8
-	// wasShare is the share from which an entry is the changed source of a fact, if it is in the
-	// source's place. Elsewhere it takes wasElsewhere.
+	// wasShare is the share of a fact's words from which an entry in the source's place is the
+	// changed source of the fact. In any other place the share must be wasElsewhere.
 	wasShare     = 0.35
 	wasElsewhere = 0.5
 )
 
-// drift finds the facts whose source was changed since they were promoted, so that it says
-// something else, or is marked as superseded. A source that has left its file no longer counts.
+// drift finds the facts whose source has changed since the facts were promoted, so that the
+// source says something else or is marked as superseded. A source that has left its file no
+// longer counts.
 func (a *auditor) drift() {
 	a.snap.each(func(e *Entry) {
 		f := a.snap.File(e.Path)
@@ -97,8 +99,8 @@ func (a *auditor) drift() {
 	})
 }
 
-// changedSource returns the entry that is now in the place of a fact's source, nil if its source
-// still says the fact, or nothing like it.
+// changedSource returns the entry that is now in the place of a fact's source. It returns nil if
+// the source still says the fact, or if no entry there resembles the fact.
 func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 	path, at, found := strings.Cut(ref, "#L")
 	if !found || path == e.Path {
@@ -134,8 +136,9 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 	return best
 }
 
-// aboveOf returns the text that a promotion may put before an entry so that it can be read by
-// itself: its headings, the paragraph that leads to its list, and restrictions of it.
+// aboveOf returns the text that a promotion may put before an entry so that the entry can be read
+// by itself. The text has the entry's headings, the paragraph that introduces its list, and its
+// restrictions.
 func aboveOf(f *File, i int) string {
 	e := &f.Entries[i]
 	text := strings.Join(e.Trail, " ")
@@ -151,7 +154,7 @@ func aboveOf(f *File, i int) string {
 	return text
 }
 
-// shareOf returns the share of words that are among others, 1 if there are none.
+// shareOf returns the share of words that are also in among. It is 1 if words is empty.
 func shareOf(words, among []string) float64 {
 	if len(words) == 0 {
 		return 1

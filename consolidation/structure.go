@@ -22,10 +22,10 @@ var commonMark = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList, extension.Strikethrough), goldmark.WithRendererOptions(html.WithUnsafe()))
 })
 
-// leaf is a block without blocks in it, as it is rendered.
+// leaf is a rendered block that contains no other blocks.
 type leaf struct {
-	// in are the kinds of the blocks that it is in, with the markers of lists, and its own. html
-	// is its content, links resolved.
+	// in has the kinds of the blocks around the leaf, with the markers of lists, and the leaf's
+	// own kind. html is the leaf's content with its links resolved.
 	in, html string
 	line     int
 }
@@ -33,8 +33,9 @@ type leaf struct {
 // same reports whether two leaves are rendered alike in the same place.
 func (l leaf) same(m leaf) bool { return l.in == m.in && l.html == m.html }
 
-// leaves are the leaves of a file, in order, front matter left out. Blank lines between the items
-// of a list make no difference to a paragraph in it, since they change when an item leaves.
+// leaves returns the leaves of a file, in order, without front matter. Blank lines between the
+// items of a list make no difference to a paragraph in the list, since they change when an item
+// leaves.
 func leaves(path, raw string) []leaf {
 	d := markdownstore.Parse(path, strings.ReplaceAll(raw, "\r\n", "\n"))
 	w := &leafWalk{source: []byte(d.Body), md: commonMark(), first: d.BodyLine}
@@ -76,7 +77,7 @@ func (w *leafWalk) walk(n ast.Node, in string) {
 	}
 }
 
-// render is the content of a block as HTML.
+// render returns the content of a block as HTML.
 func (w *leafWalk) render(n ast.Node) string {
 	var b bytes.Buffer
 	if n.FirstChild() == nil {
@@ -92,9 +93,9 @@ func (w *leafWalk) render(n ast.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reshapes returns how a change affects the meaning of people's text, "" if it doesn't: the
-// remaining text is rendered as it was, in its order, and new text is rendered as it is by
-// itself. Left are the blocks that leave.
+// reshapes returns how a change affects the meaning of the text, "" if it doesn't. The remaining
+// text must be rendered as before and in its order, and new text must be rendered as it is by
+// itself. left are the blocks that leave.
 func (c *Change) reshapes(left []string) string {
 	before := leaves(c.Path, c.Before)
 	if c.Add != "" {
@@ -139,7 +140,8 @@ func changes(l leaf) string {
 	return fmt.Sprintf("line %d, %q, would be rendered otherwise", l.line, clip(oneLine(l.html), 60))
 }
 
-// mayGo reports whether a block leaves with the block that it names: a heading, a rule, a marker.
+// mayGo reports whether a block leaves with the block that it names. A heading, a rule and a
+// marker do.
 func mayGo(l leaf) bool {
 	kind := l.in[strings.LastIndexByte(l.in, '/')+1:]
 	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || isOurs(l)
@@ -150,9 +152,9 @@ func isOurs(l leaf) bool {
 	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, "<!-- moved to ") || strings.HasPrefix(l.html, moreMark)
 }
 
-// Reshaped names the files of a pruning that would be read otherwise, with the reason: the
-// remaining text would be rendered otherwise, or additions would not be rendered as written, as
-// after code that nothing closes.
+// Reshaped returns the files of a pruning whose rendering would change, with the reason. Either
+// the remaining text would be rendered otherwise, or additions would not be rendered as written,
+// as after unclosed code.
 func (p *Pruning) Reshaped() map[string]string {
 	left := map[string][]string{}
 	for _, m := range p.Moves {
@@ -169,8 +171,8 @@ func (p *Pruning) Reshaped() map[string]string {
 	return out
 }
 
-// endsOpen reports whether text appended to a file is taken for something else, such as code that
-// nothing closes.
+// endsOpen reports whether text appended to a file would be taken for something else, such as a
+// part of unclosed code.
 func (r *pruner) endsOpen(path string) bool {
 	f := r.snap.File(path)
 	if f == nil || f.Doc.Raw == "" {
@@ -185,8 +187,8 @@ func (r *pruner) endsOpen(path string) bool {
 	return open
 }
 
-// refDefinition is a definition of a reference in a file: [label]: destination. A match that is
-// no definition only keeps the references to it in their place.
+// refDefinition matches the definition of a reference in a file, [label]: destination. A match
+// that is not a definition only keeps the references to its label in their place.
 var refDefinition = textutil.LazyRegexp(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
 
 // bound keeps definitions and uses of references in their file.
@@ -204,8 +206,8 @@ func bound(f *File, ps []piece) {
 	}
 }
 
-// starts returns the lines of a document at which blocks and items of lists begin that are in no
-// other block, with their kinds.
+// starts returns the lines at which the outermost blocks and items of lists of a document begin,
+// with their kinds.
 func starts(d markdownstore.Document) map[int]ast.NodeKind {
 	source := []byte(strings.ReplaceAll(d.Body, "\r\n", "\n"))
 	out, line, at := map[int]ast.NodeKind{}, d.BodyLine, 0
@@ -242,18 +244,19 @@ type Loss struct {
 	Path string `json:"path"`
 	// Lines is how many lines with content the file had.
 	Lines int `json:"lines"`
-	// Lost are the lines that are nowhere any more.
+	// Lost are the lines that are in no file any more.
 	Lost []LostLine `json:"lost"`
 	// Share is the share of the lines that are lost.
 	Share float64 `json:"share"`
-	// Limit is the largest share allowed.
+	// Limit is the largest allowed share.
 	Limit float64 `json:"limit"`
-	// Refused reports whether Share is above it.
+	// Refused reports whether Share is above Limit.
 	Refused bool `json:"refused"`
 }
 
-// FindLoss returns the lines of before that are not in after and, as found reports, not anywhere
-// else either. Bullets, blanks and comments make no difference.
+// FindLoss returns the lines of before that are not in after and for which found returns false.
+// found must report whether a line is in any other place. Bullets, blanks and comments make no
+// difference.
 func FindLoss(path, before, after string, found func(line string) bool) *Loss {
 	has := map[string]bool{}
 	for l := range strings.SplitSeq(after, "\n") {
@@ -279,12 +282,12 @@ func FindLoss(path, before, after string, found func(line string) bool) *Loss {
 	return out
 }
 
-// LineKey returns the text that identifies a line anywhere: "" for one without content, a rule or
-// a marker.
+// LineKey returns the text that identifies a line in any place. It returns "" for a rule, a
+// marker, and a line without content.
 func LineKey(l string) string { return strings.Trim(uncommented(l), " \t\r-*+#_=") }
 
-// Says returns a function that reports whether any file but one holds a line,
-// by its [LineKey].
+// Says returns a function that reports whether any file except but holds a line, by the line's
+// [LineKey].
 func (s *Snapshot) Says(but string) func(key string) bool {
 	var has map[string]bool
 	return func(key string) bool {

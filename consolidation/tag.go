@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Tag is why an entry matters.
+// Tag is the reason why an entry matters.
 type Tag string
 
 // The tags, one for each question.
@@ -25,7 +25,7 @@ func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity}
 // Tags are the tags of one entry, each once, in the order of [allTags].
 type Tags []Tag
 
-// MakeTags puts tags in order, each once; unknown ones are left out.
+// MakeTags returns tags in order, each once. It leaves out unknown tags.
 func MakeTags(tags ...Tag) Tags {
 	var out Tags
 	for _, t := range allTags() {
@@ -36,13 +36,13 @@ func MakeTags(tags ...Tag) Tags {
 	return out
 }
 
-// with are t and more.
+// with returns t with more added.
 func (t Tags) with(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
 
 // has reports whether t holds a tag.
 func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
 
-// String returns how tags are written: "[decision] [lesson]".
+// String returns the tags as they are written in an entry, such as "[decision] [lesson]".
 func (t Tags) String() string {
 	var b strings.Builder
 	for i, tag := range t {
@@ -62,8 +62,8 @@ func parseTag(s string) (Tag, bool) {
 
 const tagNames = `(?:decision|surprise|human|lesson|identity)`
 
-// A bracket of tags, with the emphasis that may surround it. A bracket followed
-// by ( is a link, not a tag.
+// tagBracket matches a bracket of tags, with the emphasis that may surround it. A bracket
+// followed by ( is a link and not a tag.
 const tagBracket = `[*_]{0,3}\[\s*` + tagNames + `(?:\s*[,|/+&]\s*` + tagNames + `)*\s*\][*_]{0,3}:?`
 
 var (
@@ -100,8 +100,8 @@ func CutTags(text string) (string, Tags) {
 // bullet matches the signs before an item's text: indent, marker, the box of a task.
 var bullet = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
-// addTags writes tags and the author into an entry's text, after its bullet and before its words,
-// merged with the tags that are there.
+// addTags writes tags and the author into an entry's text, after its bullet and before its words.
+// The tags are merged with the tags that the text has already.
 func addTags(text string, tags Tags, by string) string {
 	at := len(bullet.FindString(text))
 	body, has := CutTags(firstLine(text[at:]))
