@@ -304,8 +304,8 @@ func remakable(err error) bool {
 	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
 }
 
-// locked reports whether another program holds the lock of the index's file. The lock of
-// processes that bring an index up to date has no cause.
+// locked reports whether another program holds the lock of the index's file. An error for the
+// lock of processes that bring an index up to date has no cause, and does not count.
 func locked(err error) bool {
 	var e *index.Error
 	return errors.Is(err, index.ErrBusy) && errors.As(err, &e) && e.Err != nil

@@ -18,7 +18,7 @@ type how struct {
 	api.ReindexOptions
 	// delta leaves past sessions alone of which little is new.
 	delta bool
-	// words leaves vectors for later, suspect looks for damage all the same.
+	// words leaves vectors for later. suspect looks for damage in any case.
 	words, suspect bool
 	// busy, if it is more than 0, bounds how long a statement waits for another program's lock.
 	busy time.Duration
