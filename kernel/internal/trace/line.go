@@ -162,7 +162,8 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	return l, after, err
 }
 
-// steps writes the calls of deciders. cut is the cut planner's last input, before and after.
+// steps returns the calls of deciders as steps of a line. cut is the cut planner's previous
+// input. steps replaces it by the plan's last input.
 func steps(p *Plan, cut *cachelayout.CutInput) ([]step, error) {
 	var grown []pagevm.Seen
 	var wish *pagevm.CutWish

@@ -285,7 +285,7 @@ func differ(field string, recorded, now any) (*api.TraceDifference, error) {
 	return firstDifference(field, a, b), nil
 }
 
-// tree returns a value as JSON has it, numbers to their last digit.
+// tree returns the JSON form of a value. Numbers keep all their digits.
 func tree(v any) (out any, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
