@@ -162,7 +162,7 @@ func (b *buffer) empty() bool {
 // cycle names the stretch between two compactions, the host's or the kernel's own.
 func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
 
-// write promises an entry and appends it.
+// write promises an entry in the journal and appends the entry to the buffer.
 func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
 	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
 	var text strings.Builder
