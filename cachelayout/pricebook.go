@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// CacheKind is how a provider caches prompts.
+// CacheKind names the way in which a provider caches prompts.
 type CacheKind string
 
 const (
@@ -19,7 +19,7 @@ const (
 	CacheOpenAIExplicit CacheKind = "openai-explicit"
 	// CacheOpenAIAuto caches any prefix by itself, in steps.
 	CacheOpenAIAuto CacheKind = "openai-auto"
-	// CacheGemini is Gemini's implicit cache: any prefix, no guarantee.
+	// CacheGemini is Gemini's implicit cache. It may hold any prefix, and guarantees no hit.
 	CacheGemini CacheKind = "gemini"
 	// CacheDeepSeek caches whole prefix units on disk.
 	CacheDeepSeek CacheKind = "deepseek"
@@ -37,20 +37,19 @@ func (k CacheKind) automatic() bool {
 	return k == CacheOpenAIAuto || k == CacheGemini || k == CacheDeepSeek
 }
 
-// AssumedTTL is the lifetime assumed where a provider documents none, and the
-// clock for models of which nothing is known: the shortest that any provider
-// documents.
+// AssumedTTL is the assumed lifetime for providers that document none and for unknown models. It
+// is the shortest lifetime that any provider documents.
 const AssumedTTL = 5 * time.Minute
 
-// Tier holds the prices of a range of prompt sizes, in US dollars per million
-// tokens. A nil price is unknown. A request that is larger than AboveTokens is
-// priced by this tier as a whole.
+// Tier holds the prices of a range of prompt sizes, in US dollars per million tokens. A nil price
+// is unknown. The whole of a request that is larger than AboveTokens is priced by this tier.
 type Tier struct {
 	AboveTokens int      `json:"above_tokens"`
 	Input       *float64 `json:"input"`
 	Output      *float64 `json:"output"`
-	// Write5m and Write1h are writes with the provider's short and long lifetime. They are nil
-	// with automatic caches, which bill writing as plain input.
+	// Write5m is the price of writing with the provider's short lifetime. Write1h is the price of
+	// writing with the long lifetime. Both are nil for automatic caches, which bill writing as
+	// plain input.
 	Write5m *float64 `json:"write_5m"`
 	Write1h *float64 `json:"write_1h"`
 	Read    *float64 `json:"read"`
@@ -65,27 +64,28 @@ type Model struct {
 	Tokenizer string
 	// ContextWindow and MaxOutput are tokens, 0 if unknown.
 	ContextWindow, MaxOutput int
-	// MinCacheTokens is the smallest prefix that is cached; a shorter one is
-	// silently not.
+	// MinCacheTokens is the smallest prefix that is cached. The provider silently does not cache
+	// a shorter prefix.
 	MinCacheTokens int
 	Cache          CacheKind
-	// PreservedThinking reports whether thinking is bound to the prefix that it was
-	// produced in. DropsThinking reports whether the provider then drops thinking whose
-	// prefix has changed without being asked to; others refuse the request.
+	// PreservedThinking reports whether thinking is bound to the prefix that it was produced in.
+	// DropsThinking reports whether the provider drops thinking whose prefix has changed without
+	// being told to. Other providers refuse such a request.
 	PreservedThinking, DropsThinking bool
-	// TTLs are the lifetimes on offer, shortest first; empty if undocumented.
+	// TTLs are the offered lifetimes, shortest first. TTLs is empty if they are undocumented.
 	TTLs []time.Duration
-	// LookbackPositions is how far a breakpoint sees back, counting itself;
-	// 0 is without limit.
+	// LookbackPositions is the number of positions that a breakpoint looks back over, including
+	// its own. 0 means no limit.
 	LookbackPositions int
-	// MaxBreakpoints is how many markers a request may carry.
+	// MaxBreakpoints is the largest number of markers in a request.
 	MaxBreakpoints int
 	// StepTokens is the step in which automatic hits are rounded down.
 	StepTokens int
-	// Tiers are the prices, base tier (AboveTokens 0) first; empty: unpriced.
+	// Tiers are the prices, with the base tier (AboveTokens 0) first. Tiers is empty for an
+	// unpriced model.
 	Tiers []Tier
-	// EffectiveFrom is the first day (UTC) of these prices, "" if they hold
-	// since ever; AsOf is the day they were last checked.
+	// EffectiveFrom is the first day (UTC) of these prices, "" if no first day is known. AsOf is
+	// the day on which they were last checked.
 	EffectiveFrom, AsOf, Source, Note string
 }
 
@@ -94,7 +94,7 @@ func (m Model) Priced() bool {
 	return len(m.Tiers) > 0 && m.Tiers[0].Input != nil
 }
 
-// TierFor returns the tier that prices a prompt of so many tokens as a whole.
+// TierFor returns the tier that prices a prompt of the given size.
 func (m Model) TierFor(tokens int) Tier {
 	var t Tier
 	for _, c := range m.Tiers {
@@ -105,8 +105,8 @@ func (m Model) TierFor(tokens int) Tier {
 	return t
 }
 
-// Cliff returns the largest prompt that is still priced by the tier that
-// prices a prompt of so many tokens; 0 if no dearer tier follows.
+// Cliff returns the size of the largest prompt in the same price tier as a prompt of the given
+// size. It returns 0 if no more expensive tier follows.
 func (m Model) Cliff(tokens int) int {
 	for _, t := range m.Tiers {
 		if t.AboveTokens > 0 && t.AboveTokens >= tokens {
@@ -116,9 +116,9 @@ func (m Model) Cliff(tokens int) int {
 	return 0
 }
 
-// TTL returns the lifetime that the provider offers for a wish: the shortest
-// that is not shorter, else the longest. No wish gives the default, the
-// shortest.
+// TTL returns the offered lifetime for a wished one. It is the shortest offered lifetime that is
+// not shorter than wish, or the longest if all are shorter. A wish of 0 gives the default, which
+// is the shortest.
 func (m Model) TTL(wish time.Duration) time.Duration {
 	if len(m.TTLs) == 0 {
 		return AssumedTTL
@@ -131,8 +131,8 @@ func (m Model) TTL(wish time.Duration) time.Duration {
 	return m.TTLs[len(m.TTLs)-1]
 }
 
-// longLived reports whether an entry with this lifetime is written at the
-// price of the long one.
+// longLived reports whether an entry with this lifetime is written at the price of the long
+// lifetime.
 func (m Model) longLived(ttl time.Duration) bool {
 	return len(m.TTLs) > 1 && ttl >= m.TTLs[1]
 }
@@ -150,7 +150,7 @@ var pricesJSON []byte
 var defaultBook = sync.OnceValue(func() *Book {
 	rows, err := parseRows(bytes.NewReader(pricesJSON), "prices.json")
 	if err != nil {
-		// A test holds the embedded table; an empty book means all unpriced.
+		// A test checks the embedded table. In an empty book all models are unpriced.
 		return newBook(nil)
 	}
 	return newBook(rows)
@@ -171,7 +171,7 @@ func newBook(rows []Row) *Book {
 	for i, r := range rows {
 		b.names[strings.ToLower(r.ID)] = append(b.names[strings.ToLower(r.ID)], i)
 	}
-	// Aliases come second: an alias never hides a model of that name.
+	// Aliases are added after all names, so that an alias never hides a model of that name.
 	for i, r := range rows {
 		for _, a := range r.Aliases {
 			if !b.named(strings.ToLower(a), r.ID) {
@@ -188,10 +188,10 @@ func (b *Book) named(name, id string) bool {
 	return len(rows) > 0 && b.rows[rows[0]].ID != id
 }
 
-// Lookup finds a model by id or alias, with or without provider prefix and
-// snapshot date, as it was priced at a time; the zero time asks for the newest
-// prices. Before the first known price the model is returned unpriced. An
-// unknown model gives the zero Model and false: its cost is unpriced, never 0.
+// Lookup finds a model by id or alias, with or without provider prefix and snapshot date, as it
+// was priced at the given time. The zero time means the newest prices. Before the first known
+// price the model is returned unpriced. An unknown model gives the zero Model and false: its cost
+// is unpriced, never 0.
 func (b *Book) Lookup(id string, at time.Time) (Model, bool) {
 	rows := b.find(id)
 	if len(rows) == 0 {
@@ -211,8 +211,8 @@ func (b *Book) Lookup(id string, at time.Time) (Model, bool) {
 	return m, true
 }
 
-// find returns the rows of a model, oldest first. A full name wins over a stripped one, so that a
-// gateway's own price can be listed next to the provider's.
+// find returns the rows of a model, oldest first. A full name takes precedence over a stripped
+// one, so that a gateway's own price can be listed next to the provider's price.
 func (b *Book) find(id string) []int {
 	full := strings.ToLower(strings.TrimSpace(id))
 	if full == "" {
@@ -233,9 +233,9 @@ func (b *Book) Models() []Model {
 	return out
 }
 
-// Assume describes how a model that is not in the book most likely behaves,
-// judged by the family in its name: which tokenizer, how it caches. It never
-// carries a price. An unrecognised name gets no cache and counts bytes.
+// Assume returns the most likely behaviour of a model that is not in the book. It judges
+// tokenizer and cache by the family in the model's name. The result never has a price. An
+// unrecognised name gets no cache and counts bytes.
 func Assume(id string) Model {
 	key := modelKey(id)
 	row := Row{ID: key, Tokenizer: "bytes", Cache: CacheNone}

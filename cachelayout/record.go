@@ -2,9 +2,9 @@ package cachelayout
 
 import "time"
 
-// Record is a ledger without its chain, small enough to be written for every
-// call. The chain is a function of the blocks that were sent, which the caller
-// that keeps the prompt has anyway; Tip proves that they are the same.
+// Record is a ledger without its chain, small enough to be written for every call. The chain can
+// be computed from the sent blocks, which a caller that keeps the prompt has. Tip proves that the
+// blocks are the same.
 type Record struct {
 	Version   int       `json:"version"`
 	Identity  Identity  `json:"identity"`
@@ -25,10 +25,9 @@ func (l *Ledger) Record() Record {
 	return r
 }
 
-// Restore rebuilds the ledger from the blocks of the recorded request, which
-// may be followed by newer ones. It returns false, and the zero Ledger, if the
-// blocks are not those that were sent or the record is of a newer format: then
-// nothing is known to be cached.
+// Restore rebuilds the ledger from the blocks of the recorded request, which may be followed by
+// newer ones. It returns false, and the zero Ledger, if the blocks are not the sent ones or the
+// record is of a newer format. Callers must then assume that nothing is cached.
 func (r Record) Restore(blocks []Block) (Ledger, bool) {
 	if r.Version != ledgerVersion || r.Blocks <= 0 || r.Blocks > len(blocks) {
 		return Ledger{}, false

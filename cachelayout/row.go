@@ -26,8 +26,8 @@ const bookVersion = 1
 //	   "tiers": [{"above_tokens": 0, "input": 2, "output": 10,
 //	              "write_5m": 2.5, "write_1h": 4, "read": 0.1}]}]}
 //
-// Prices are US dollars per million tokens; null is unknown. In an overlay, a
-// field that is absent is taken from the newest row of the same model below.
+// Prices are US dollars per million tokens. null means unknown. In an overlay, an absent field is
+// taken from the newest row of the same model in the book below.
 type Row struct {
 	ID                string    `json:"id"`
 	Aliases           []string  `json:"aliases,omitempty"`
@@ -54,8 +54,8 @@ type bookFile struct {
 	Rows    []json.RawMessage `json:"rows"`
 }
 
-// parseRows reads a price file; name is the file in error messages. An unknown
-// key is an error, since a misspelt price would silently go missing.
+// parseRows reads a price file. name is the name of the file in error messages. An unknown key is
+// an error, since a misspelt price would otherwise be lost silently.
 func parseRows(r io.Reader, name string) ([]Row, error) {
 	var f bookFile
 	if err := decodeStrict(r, &f); err != nil {
@@ -97,7 +97,7 @@ var (
 	knownCaches     = []CacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, CacheGemini, CacheDeepSeek, CacheNone}
 )
 
-// check refuses values that would bill wrongly later.
+// check refuses values that would lead to wrong bills.
 func (r *Row) check() error {
 	if strings.TrimSpace(r.ID) == "" {
 		return errors.New("id is empty")
@@ -183,10 +183,9 @@ func (r *Row) model() Model {
 	return m
 }
 
-// Overlay returns a book in which the rows of a price file take precedence
-// over those of b: an undated row replaces all rows of its model, a dated one
-// replaces the row of that date or is added. name is the file in error
-// messages.
+// Overlay returns a book in which the rows of a price file take precedence over the rows of b. An
+// undated row replaces all rows of its model. A dated row replaces the row of the same date, or
+// is added. name is the name of the file in error messages.
 func (b *Book) Overlay(r io.Reader, name string) (*Book, error) {
 	rows, err := parseRows(r, name)
 	if err != nil {
@@ -237,7 +236,7 @@ func (r *Row) inherit(base *Row) {
 	}
 }
 
-// settle gives a row of an unknown model the family's behaviour.
+// settle gives a row of an unknown model the behaviour of the model's family.
 func (r *Row) settle() {
 	m := Assume(r.ID)
 	if r.Cache == "" {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// SessionCalls is how many calls a session of an agent is expected to make when
-// nothing else is known of it: 39 recorded sessions made 182 each on average, and
-// they were not picked among the short ones.
+// SessionCalls is the expected number of calls in an agent's session when nothing else is known
+// about it. 39 recorded sessions made 182 calls each on average, but short sessions are
+// underrepresented among them.
 const SessionCalls = 100
 
-// ChooseTTL picks the lifetime for the messages: the one with which an average
-// call of the session is cheapest, given that a cold cache is used for a cut. It
-// is the short one unless all prices are known and the long one is cheaper. c
-// gives growth, fixed part and room; ratios and cold rate are filled in for each
-// lifetime. low is the conversation that a cut keeps.
+// ChooseTTL picks the lifetime for the messages with which an average call of the session is
+// cheapest. It assumes that a cold cache is used for a cut. The result is the short lifetime
+// unless all prices are known and the long lifetime is cheaper. c gives growth, fixed part and
+// room. ChooseTTL fills in ratios and cold rate for each lifetime. low is the size of the
+// conversation that a cut keeps.
 //
-// A session should change its lifetime only when the cache is cold: whether an
-// entry marked with another lifetime is still a hit is not documented.
+// A session should change its lifetime only when the cache is cold. Providers do not document
+// whether an entry that is marked with another lifetime is still a hit.
 func ChooseTTL(p Pace, m Model, c Cycle, low int) (ttl time.Duration, why string) {
 	ttl, why, several := choosable(m)
 	if !several {
@@ -33,13 +33,12 @@ func ChooseTTL(p Pace, m Model, c Cycle, low int) (ttl time.Duration, why string
 	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
 }
 
-// ChooseFixedTTL picks the lifetime for tools and system where their entry is written
-// anew. The long one costs more at once, and earns that back only if the next pause that
-// the short one does not survive is one that the long one does; with the short one the
-// entry is written once more then, for long. So it goes by how such pauses followed
-// each other, in this session and in earlier ones of the same agent: a session that pauses
-// for days pays the long price once, and not again after each of them. calls is how many
-// calls there will be: the session may end before the next pause.
+// ChooseFixedTTL picks the lifetime for tools and system when their entry is written again. The
+// long lifetime costs more at once. It saves money only if it survives the next pause that the
+// short lifetime does not survive, because the entry must otherwise be written again after that
+// pause. ChooseFixedTTL therefore judges by how such pauses followed each other, in this session
+// and in earlier sessions of the same agent. calls is the expected number of calls, since the
+// session may end before the next pause.
 func ChooseFixedTTL(p Pace, earlier []Pace, m Model, fixedTokens int, calls float64) (ttl time.Duration, why string) {
 	ttl, why, several := choosable(m)
 	if !several {
@@ -85,8 +84,8 @@ func cheaper(p Pace, m Model, short, long float64) (ttl time.Duration, why strin
 	return m.TTLs[0], why
 }
 
-// Lifetimes returns the lifetimes of the entries that live at now, of the furthest one in tools
-// and system and of the furthest one in the messages; 0 if none lives.
+// Lifetimes returns the lifetime of the furthest live entry in tools and system, and that of the
+// furthest live entry in the messages. A lifetime is 0 if no entry lives at now.
 func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	for i := range l.Marks {
 		m := &l.Marks[i]
@@ -101,8 +100,8 @@ func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	return fixed, messages
 }
 
-// RecordedTTL returns the lifetime that a host evidently asks for, judged by
-// the cache writes in its transcript; false if it wrote nothing.
+// RecordedTTL returns the lifetime that a host requests, judged by the cache writes in its
+// transcript. It returns false if the host wrote nothing.
 func RecordedTTL(m Model, write5m, write1h int) (time.Duration, bool) {
 	switch {
 	case write5m <= 0 && write1h <= 0:

@@ -14,27 +14,27 @@ const (
 	AtomAssistant AtomKind = "assistant"
 	// AtomUser is one plain user message.
 	AtomUser AtomKind = "user"
-	// AtomOther is anything else: a system message in front, a stray result.
+	// AtomOther is any other message, such as a leading system message or a stray result.
 	AtomOther AtomKind = "other"
 )
 
 // Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a
 // call from its result, or thinking from its consequence.
 type Atom struct {
-	// Start and End are message indices, End exclusive.
+	// Start and End are message indices. End is exclusive.
 	Start, End int
 	Kind       AtomKind
-	// Pending is how many calls have no result yet.
+	// Pending is the number of calls without a result.
 	Pending int
-	// Closed reports whether all results are in and the model has seen them: a
-	// later assistant message exists. Only closed atoms may degrade or leave
-	// inside an open tool loop.
+	// Closed reports whether all calls have results and the model has seen them, which a later
+	// assistant message shows. Only closed atoms may degrade or leave inside an open tool loop.
 	Closed bool
 }
 
-// Atoms cuts messages into atoms, which tile the input. Neighbouring assistant messages are one atom,
-// because providers merge them into one turn. An atom extends to its last result and includes user
-// messages before it. System messages after a user's words or results belong to these.
+// Atoms cuts messages into atoms, which tile the input. Neighbouring assistant messages are one
+// atom, because providers merge them into one turn. An atom extends to its last result and
+// includes user messages before it. System messages after a user's words or results belong to the
+// same atom.
 func Atoms(msgs []memkernel.Message) []Atom {
 	var atoms []Atom
 	for i := 0; i < len(msgs); {
@@ -82,7 +82,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 		}
 	}
 	for ; a.End < len(msgs) && msgs[a.End].Role == memkernel.RoleTool && !HasResults(msgs[a.End]); a.End++ {
-		// a tool message about a call that has its result
+		// a tool message about a call that already has its result
 	}
 	a.Pending = len(open)
 	return a

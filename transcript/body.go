@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Body is a request body whose conversation can be replaced. All else goes out with the bytes
-// that the client wrote: unknown members, their order, the white space between them.
+// Body is a request body whose conversation can be replaced. Everything else keeps the bytes that
+// the client wrote, including unknown members, their order and white space.
 //
 //	{"model":…, "messages": [ system… , message, message … ], "stream":true}
 //	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
@@ -43,8 +43,8 @@ type bodyMember struct {
 // errNoConversation is returned for a body that has no list of messages.
 var errNoConversation = errors.New("the body holds no list of messages")
 
-// ReadBody reads a request body. A body that could be read in more than one way, such as one with a
-// member that occurs twice or with an element that is no message, is an error.
+// ReadBody reads a request body. It returns an error for a body that could be read in more than
+// one way, such as a body with a duplicate member or with an element that is not a message.
 func ReadBody(f Format, data []byte) (*Body, error) {
 	var r *BodyReader
 	return r.Read(f, data)
@@ -79,9 +79,9 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member returns the JSON of a member's value, "" if there is none. Of two spellings that an API
-// takes, name must be the one in camel case. The result is a copy, which does not keep the body
-// in memory.
+// Member returns the JSON of a member's value, "" if the body has no such member. If an API
+// accepts two spellings of a name, callers must pass the one in camel case. The result is a copy,
+// which does not keep the body in memory.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
 		return strings.Clone(b.raw[m.value.Start:m.value.End])
@@ -89,7 +89,7 @@ func (b *Body) Member(name string) string {
 	return ""
 }
 
-// Text returns the value of a member that is a string, else "".
+// Text returns the value of a member if it is a string, and "" otherwise.
 func (b *Body) Text(name string) string {
 	c := wire.Scan(b.Member(name))
 	return c.Str()
@@ -104,7 +104,7 @@ func (b *Body) member(name string) *bodyMember {
 	return nil
 }
 
-// fill reads the members other than the conversation that a plan uses.
+// fill reads the members that a plan uses, except the conversation.
 func (b *Body) fill() error {
 	if b.member("model") != nil && !b.api.ModelAside {
 		b.Model = b.Text("model")
@@ -159,7 +159,7 @@ func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 }
 
 // add files a message. System messages that open a chat completions request are its system
-// prompt. All of the assistant's items up to the next output or user message are one answer.
+// prompt. All items of the assistant up to the next output or user message form one answer.
 func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
 	l.pair(b.Messages, &m)
@@ -189,7 +189,7 @@ func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b.Messages = append(b.Messages, m)
 }
 
-// close ends an answer. Its bytes are those of all its items.
+// close ends an answer. The bytes of the answer are the bytes of all its items.
 func (l *bodyItems) close() {
 	if l.open {
 		m := &l.b.Messages[len(l.b.Messages)-1]

@@ -10,16 +10,17 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// BodyReader reads the bodies of conversations that grow from request to request. It returns the same
-// value for a message that it has read before, so that no message is parsed or held twice. The zero
-// value is ready; it is safe for concurrent use. A nil reader remembers nothing.
+// BodyReader reads the bodies of conversations that grow from request to request. It returns the
+// same value for a message that it has read before, so that no message is parsed or held twice.
+// The zero value is ready for use. A BodyReader is safe for concurrent use. A nil reader
+// remembers nothing.
 type BodyReader struct {
 	mu         sync.Mutex
 	young, old map[bodyKey]memkernel.Message
 	bytes      int // of young
 }
 
-// bodyKey is an element of a conversation as the client wrote it.
+// bodyKey identifies an element of a conversation by its bytes.
 type bodyKey struct {
 	format Format
 	raw    string
@@ -37,8 +38,8 @@ const (
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
 
-// ReadFor is Read for a request to a model that the request's path names, as Gemini's do. A model
-// in the body takes precedence in the APIs that have one.
+// ReadFor is Read for a request whose path names the model, such as Gemini's. If the API has a
+// model in the body, that model takes precedence.
 func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {
@@ -61,8 +62,8 @@ func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error)
 	return b, nil
 }
 
-// message reads an element. It clones the text, since a conversation is kept from request to
-// request and would keep every body that one of its messages came in.
+// message reads an element. It clones the text. Otherwise a conversation that is kept from
+// request to request would keep in memory the body of every request.
 func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 	if m, ok := r.find(bodyKey{b.Format, raw}); ok {
 		return m, nil
@@ -122,7 +123,7 @@ func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
 	r.put(k, m)
 }
 
-// Age forgets the messages that were not read since the last call of Age.
+// Age forgets the messages that were not read since the previous call of Age.
 func (r *BodyReader) Age() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,22 +12,24 @@ import (
 type BodyEdit struct {
 	// Messages is the new conversation. A message with Raw goes out with these bytes.
 	Messages []memkernel.Message
-	// Markers are the cache breakpoints of the Messages API; other formats ignore them. They
-	// replace the client's own in the messages. The client's markers on tools, system prompt and
-	// the whole request stay, and count against the provider's limit.
+	// Markers are the cache breakpoints of the Messages API. Other formats ignore them. They
+	// replace the client's markers in the messages. The client's markers on tools, system prompt
+	// and the whole request stay, and count against the provider's limit.
 	Markers []Marker
-	// Thinking replaces the member of that name, or is added. "" leaves the member alone.
+	// Thinking replaces the body's thinking member, or is added as one. "" leaves the member
+	// unchanged.
 	Thinking string
 }
 
-// Same reports whether messages are the body's own, each of them and unchanged. Then nothing has
-// to be written.
+// Same reports whether messages are exactly the body's own messages. If so, the caller need not
+// write the body.
 func (b *Body) Same(messages []memkernel.Message) bool {
 	return len(messages) == len(b.Messages) &&
 		!slices.ContainsFunc(messages, func(m memkernel.Message) bool { return m.Raw == "" })
 }
 
-// Write returns the body with another conversation. The notes name the parts that could not be sent.
+// Write returns the body with the conversation of e. The notes name the parts that could not be
+// sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())
@@ -63,7 +65,7 @@ func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
 
-// BodyMarkers are the cache markers that a client set: how many, where, for how long.
+// BodyMarkers describes the number, places and lifetimes of the cache markers that a client set.
 type BodyMarkers = wire.Markers
 
 // Markers returns the cache markers of the body.

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// sniffLine looks at the members of one JSONL record. Of a broken record it sees those before the
-// break.
+// sniffLine looks at the members of one JSONL record. In a broken record it sees only the members
+// before the break.
 func sniffLine(line string) (found Dialect) {
 	c := wire.Scan(line)
 	if c.Peek() != '{' {

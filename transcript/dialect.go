@@ -19,17 +19,17 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Dialect names how a host writes its transcripts.
+// Dialect names the format in which a host writes its transcripts.
 type Dialect string
 
 // table has the dialects, in the order in which they are named.
 var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, geminicli.Dialect, anthropic.Dialect, openai.Dialect}
 
-// requests are dialects of requests alone: hosts neither write files in them nor hand over
-// messages in them value by value.
+// requests lists the dialects that only requests use. Hosts neither write files in them nor hand
+// over single messages in them.
 var requests = []wire.Dialect{gemini.Dialect}
 
-// The names by which others know dialects.
+// The names of the dialects.
 const (
 	ClaudeCode Dialect = claudecode.Name
 	Pi         Dialect = pi.Name
@@ -48,7 +48,8 @@ func Dialects() (out []Dialect) {
 	return out
 }
 
-// row returns the first dialect, of files or of requests alone, for which is reports true, or nil.
+// row returns the first dialect for which is reports true, or nil. It searches the dialects of
+// files and those of requests.
 func row(is func(*wire.Dialect) bool) *wire.Dialect {
 	for _, rows := range [][]wire.Dialect{table, requests} {
 		for i := range rows {
@@ -60,13 +61,13 @@ func row(is func(*wire.Dialect) bool) *wire.Dialect {
 	return nil
 }
 
-// rowOf returns the row of a dialect, nil if there is none.
+// rowOf returns the row of a dialect, nil if the dialect is unknown.
 func rowOf(d Dialect) *wire.Dialect {
 	return row(func(r *wire.Dialect) bool { return r.Name == string(d) })
 }
 
-// Intakes returns the dialects in which a host may hand over its messages: those of requests
-// first, then those of other providers' items.
+// Intakes returns the dialects in which a host may hand over its messages. The dialects of
+// requests come first, and then the dialects of other providers' items.
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
 		for i := range table {
@@ -79,13 +80,14 @@ func Intakes() (out []Dialect) {
 }
 
 // Document reports whether a transcript in the dialect is one JSON document, which can't be read
-// from the middle. It is a request about to be sent, and no log of past events.
+// from the middle. Such a document is a request that is about to be sent and not a log of past
+// events.
 func (d Dialect) Document() bool {
 	r := rowOf(d)
 	return r != nil && r.Document()
 }
 
-// ParseDialect reads a dialect's name; "" and "auto" mean detection.
+// ParseDialect reads a dialect's name. "" and "auto" mean detection.
 func ParseDialect(name string) (Dialect, error) {
 	if name == "" || name == "auto" {
 		return "", nil
@@ -96,14 +98,14 @@ func ParseDialect(name string) (Dialect, error) {
 	return "", fmt.Errorf("parse dialect: unknown name %q, want one of %v", name, Dialects())
 }
 
-// sniffLines is how many lines Detect looks at when the first ones are broken
-// or show nothing.
+// sniffLines is the number of lines that Detect looks at if the first lines are broken or show no
+// dialect.
 const sniffLines = 50
 
-// Detect returns the dialect of a file from its first bytes. 64 KiB are plenty, and the prefix
-// may end inside a record. The error is ErrEmpty for blank input, else ErrUnknownDialect. A
-// document that fits both JSON dialects counts as anthropic, since the canonical form is the
-// same.
+// Detect returns the dialect of a file from its first bytes. A prefix of 64 KiB is enough, and it
+// may end inside a record. The error is ErrEmpty for blank input and ErrUnknownDialect for any
+// other input without a dialect. A document that fits both JSON dialects counts as anthropic,
+// since the canonical form is the same.
 func Detect(prefix []byte) (Dialect, error) {
 	s := jsonl.Trim(textutil.UTF8(string(prefix)))
 	if s == "" {
@@ -133,7 +135,7 @@ func Detect(prefix []byte) (Dialect, error) {
 // Format is the shape of a provider's request body.
 type Format string
 
-// The formats that others name.
+// The names of the formats.
 const (
 	// FormatAnthropic is the Messages API.
 	FormatAnthropic Format = anthropic.Format
@@ -165,7 +167,8 @@ func (f Format) Dialect() Dialect {
 	return ""
 }
 
-// Format returns the format of requests in the dialect, "" for one that goes to any provider.
+// Format returns the format of requests in the dialect. It returns "" for a dialect whose
+// sessions may go to any provider.
 func (d Dialect) Format() Format {
 	if r := rowOf(d); r != nil && r.API != nil {
 		return Format(r.API.Format)

@@ -24,10 +24,9 @@
 //	 nothing line  end   values of a document
 //
 // [Load] assembles a [Session], which offers two views: the conversation that the host would send
-// now, and all messages of the session. [Atoms], [Repair] and [Validate] know which messages
-// belong together and which rules each provider has. [Render] and [AppendPart] make request
-// bytes. A [Body] is a client's request, whose conversation can be replaced while all else keeps
-// its bytes.
+// now, and all messages of the session. [Atoms], [Repair] and [Validate] apply the providers'
+// rules for messages that belong together. [Render] and [AppendPart] make request bytes. A [Body]
+// is a client's request, whose conversation can be replaced while all else keeps its bytes.
 //
 // Calls and results need not be of a known kind: items and blocks that name each other by one id
 // are a pair. They keep their bytes for as long as they are shown unchanged.

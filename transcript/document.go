@@ -41,8 +41,8 @@ func (d *document) run() {
 	d.giveUp(err)
 }
 
-// giveUp reports a document whose structure is broken. No value can be found after that point, so the
-// rest is one broken record, cut into chunks.
+// giveUp reports a document whose structure is broken. No value can be found after the break, so
+// the rest is one broken record, cut into chunks.
 func (d *document) giveUp(err error) {
 	le := d.src.broken(d.v.line, err)
 	if d.src.opt.OnBroken == Refuse {
@@ -150,7 +150,7 @@ func (d *document) value(kind Kind, name string) error {
 	return nil
 }
 
-// rest yields the white space after the document. Anything else there is an error.
+// rest yields the white space after the document. Any other text after the document is an error.
 func (d *document) rest() error {
 	if d.v.peek() != 0 || d.v.pos < len(d.v.buf) {
 		return d.v.fault("the end of the document")

@@ -20,9 +20,9 @@ var known = func() map[string]bool {
 	return types
 }()
 
-// Held reports whether a message holds something that only its provider understands: a block or
-// an item of an unknown type, a compaction of the provider's, a medium of an unknown source. Such
-// a message stays at its place in every prompt, byte for byte.
+// Held reports whether a message holds content that only its provider understands: a block or an
+// item of an unknown type, a provider's compaction, or media from an unknown source. Such a
+// message stays at its place in every prompt, byte for byte.
 func Held(m *memkernel.Message) bool { return slices.ContainsFunc(m.Parts, held) }
 
 func held(p memkernel.Part) bool {
@@ -40,20 +40,22 @@ func held(p memkernel.Part) bool {
 	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(wire.RawType(p.Raw), gemini.Holds(p.Raw))]
 }
 
-// Compacted reports whether a message begins with a provider's compaction of those before it.
+// Compacted reports whether a message begins with a provider's compaction of earlier messages.
 func Compacted(m *memkernel.Message) bool {
 	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && wire.RawType(m.Parts[0].Raw) == "compaction"
 }
 
-// HeldWhole reports whether only the provider understands all of a message.
+// HeldWhole reports whether a message holds nothing but content that only its provider
+// understands.
 func HeldWhole(m *memkernel.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !held(p) })
 }
 
-// roles are those that the kernel knows.
+// roles are the roles that the kernel knows.
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
 
-// hold makes one opaque part of a message that has an unknown role or no content.
+// hold replaces the content of a message with an unknown role or without content by one opaque
+// part.
 func hold(m *memkernel.Message) {
 	known := slices.Contains(roles, m.Role)
 	if known && len(m.Parts) > 0 {

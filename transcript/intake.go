@@ -22,11 +22,11 @@ type Intake struct {
 	add      func(*wire.Entry)
 }
 
-// taken is the range of values that a message was made of.
+// taken is the range of values from which a message was made.
 type taken struct{ from, to int }
 
-// NewIntake makes an intake without messages. Dialects of files alone, such as Claude Code's,
-// have none.
+// NewIntake makes an intake without messages. It returns an error for a dialect that only files
+// use, such as Claude Code's.
 func NewIntake(d Dialect) (*Intake, error) {
 	r := rowOf(d)
 	if r == nil || r.Items == nil {
@@ -42,7 +42,7 @@ func (in *Intake) reset() {
 	in.add, _ = in.row.Items.Assemble(in.log)
 }
 
-// Dialect is that of the values.
+// Dialect returns the dialect of the values.
 func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
 
 // Len returns how many values were taken in.
@@ -51,7 +51,7 @@ func (in *Intake) Len() int { return len(in.values) }
 // Values returns the values that were appended. The caller must not change them.
 func (in *Intake) Values() []string { return in.values }
 
-// Messages returns the canonical messages. An Append leaves earlier ones as they are, with two
+// Messages returns the canonical messages. Append leaves earlier messages unchanged, with two
 // exceptions: a Responses message may grow, and an item of an unknown kind in it becomes a call
 // when it is answered.
 func (in *Intake) Messages() []memkernel.Message {
@@ -61,8 +61,8 @@ func (in *Intake) Messages() []memkernel.Message {
 // System returns the system prompt that opens a chat completions conversation.
 func (in *Intake) System() []memkernel.Part { return in.log.System }
 
-// Append adds values. keys name the messages for which the host has ids: it may be shorter than
-// values, and "" is no id. After an error no value was added.
+// Append adds values. keys holds the host's ids of the messages. It may be shorter than values,
+// and "" means that the message has no id. After an error no value was added.
 func (in *Intake) Append(values, keys []string) error {
 	n := len(in.values)
 	for i, v := range values {
@@ -122,10 +122,11 @@ func (in *Intake) take(value, key string) error {
 	return nil
 }
 
-// Item is a run of a plan's messages as the host has to send them.
+// Item is a run of a plan's messages in the form in which the host must send them.
 type Item struct {
-	// From and To is a range of appended values. Without JSON the host sends these unchanged. JSON
-	// replaces them, or is new if the range is empty.
+	// From and To are the bounds of a range of appended values. If JSON is empty, the host must
+	// send these values unchanged. Otherwise it must send JSON in their place, or as a new
+	// message if the range is empty.
 	From, To int
 	// JSON is a message in the dialect of the intake.
 	JSON string
@@ -139,10 +140,10 @@ func (it Item) Len() int {
 	return it.To - it.From
 }
 
-// Items spells a plan's messages in the dialect of the intake. Unchanged messages are ranges of
-// the host's values, so that the host sends its own bytes. In changed ones all members but the
-// content stay. at gives the position of each planned message's last value in the list of items,
-// -1 for a message without value.
+// Items writes a plan's messages in the dialect of the intake. Unchanged messages are ranges of
+// the host's values, so that the host sends its own bytes. In changed messages all members but
+// the content stay. at gives the position of each planned message's last value in the list of
+// items, -1 for a message without value.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	next, n := 0, 0
 	var calls map[string]bool
@@ -185,8 +186,8 @@ func join(items []Item, it Item) []Item {
 	return append(items, it)
 }
 
-// find returns the host's message that a planned one shows, -1 for a message of the kernel's.
-// Plans keep the host's order.
+// find returns the index of the host's message that a planned message shows, -1 for a message of
+// the kernel. Plans keep the host's order.
 func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
 		return -1
@@ -216,7 +217,7 @@ func sameWords(m, host *memkernel.Message) bool {
 	return same
 }
 
-// sharesPart reports whether both hold the same block, or answer the same call.
+// sharesPart reports whether both messages hold the same block or answer the same call.
 func sharesPart(m, host *memkernel.Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -240,7 +241,7 @@ func sharesPart(m, host *memkernel.Message) bool {
 	return false
 }
 
-// written spells a message that differs from the host's values.
+// written writes a message that differs from the host's values.
 func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []Item {
 	raw := ""
 	if host != nil && from.to-from.from == 1 {

@@ -21,15 +21,15 @@ func HasCalls(m memkernel.Message) bool { return wire.HasCalls(m) }
 // one block per line. Thinking and tool inputs are not part of it.
 func Text(m memkernel.Message) string { return wire.Text(m) }
 
-// Asks reports whether an answer asks the client for something: it calls a tool, or holds
-// an item of an unknown kind that another one may answer.
+// Asks reports whether an answer needs a reply from the client: it calls a tool, or holds an item
+// of an unknown kind that another item may answer.
 func Asks(m memkernel.Message) bool {
 	return wire.HasCalls(m) || wire.Any(&m, codex.MayAsk)
 }
 
-// TurnEnds returns the ends of a conversation's turns, each as the number of messages up to
-// there. A turn ends with an assistant message that calls no tool, if the user's own words or
-// nothing follow. System and developer messages before these words belong to the next turn.
+// TurnEnds returns the ends of a conversation's turns, each as the number of messages up to the
+// end. A turn ends with an assistant message that calls no tool, if the user's own words or no
+// messages follow. System and developer messages before these words belong to the next turn.
 func TurnEnds(msgs []memkernel.Message) []int {
 	var out []int
 	for i := range msgs {
@@ -47,8 +47,8 @@ func TurnEnds(msgs []memkernel.Message) []int {
 	return out
 }
 
-// EndedTurns is [TurnEnds] for a conversation that may still go on: a final message of the
-// model's counts only if ended is true.
+// EndedTurns is [TurnEnds] for a conversation that may still go on: a final message of the model
+// ends a turn only if ended is true.
 func EndedTurns(msgs []memkernel.Message, ended bool) []int {
 	out := TurnEnds(msgs)
 	if n := len(out); !ended && n > 0 && out[n-1] == len(msgs) {

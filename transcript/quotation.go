@@ -9,16 +9,16 @@ import (
 )
 
 var (
-	// wrote is the line above a mail that is answered: "On … wrote:".
+	// wrote matches the line above an answered mail: "On … wrote:".
 	wrote = textutil.LazyRegexp(`^(?:On|Am|El|Le|Il|Em|Op|Den|W dniu|В|在|于|\d).{4,160}(?:wrote|writes|schrieb.{0,80}|escribió|a écrit|ha scritto|escreveu|schreef|skrev|napisał.{0,80}|пишет|писал.?|написал(?:а|\(а\))?|写道|寫道)\s*[:：]$`)
-	// forwarded is the line above a mail that is passed on.
+	// forwarded matches the line above a forwarded mail.
 	forwarded = textutil.LazyRegexp(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
 	// sender and header are lines of a mail's head; a mail has two of them.
 	sender = textutil.LazyRegexp(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
 	header = textutil.LazyRegexp(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
 )
 
-// mailBegins reports whether a mail begins with a line: from there on others speak.
+// mailBegins reports whether a mail of somebody else begins with a line.
 func mailBegins(line, rest string) bool {
 	switch {
 	case strings.HasSuffix(line, ":") || strings.HasSuffix(line, "："):
@@ -40,7 +40,7 @@ func mailBegins(line, rest string) bool {
 	return header.MatchString(head)
 }
 
-// closing are the marks that end a quotation, by those that begin it.
+// closing maps the mark that begins a quotation to the marks that end it.
 var closing = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '„': "“”", '«': "»", '»': "«", '‘': "’", '‚': "‘’", '「': "」", '『': "』", '《': "》"}
 
 // maxQuotation bounds a quotation within a text, in bytes. The mark that begins a longer one
@@ -51,8 +51,8 @@ const maxQuotation = 2000
 const maxPhrase = 300
 
 // Unquoted returns s with its quotations covered byte for byte, so that they are not taken for
-// statements of the text. Line ends stay, and so do quoted single words, which people mark to
-// stress them.
+// statements of the text. Line ends stay. Quoted single words stay, too, since people quote
+// single words to stress them.
 func Unquoted(s string) string {
 	var out []byte
 	before := rune(' ')

@@ -8,24 +8,24 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Kind is the role of a record in the session. A "message" is one or a part of one. "compaction"
-// and "microcompaction" are where the host shortened the past. "usage" is the bill of a call,
-// apart from its message. "meta" and "field" describe the session, and "summary" is its title.
-// "ignored" never reaches the model, and "unknown" has a type that this package does not know.
-// "blank", "broken" and "torn" could not be read.
+// Kind is the role of a record in the session. A "message" is a message or a part of one.
+// "compaction" and "microcompaction" mark places where the host shortened the past. "usage" is
+// the bill of a call, recorded apart from its message. "meta" and "field" describe the session,
+// and "summary" is its title. "ignored" never reaches the model, and "unknown" has a type that
+// this package does not know. "blank", "broken" and "torn" could not be read.
 type Kind = wire.Kind
 
 // The kinds that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction
-	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it
-	// ends. It is no error, whatever OnBroken says.
+	// KindTorn is an incomplete last line, which its writer may still complete. Err says where
+	// the line ends. Reading never fails because of a torn line, whatever the value of OnBroken.
 	KindTorn = wire.KindTorn
 )
 
-// Note reports something that was repaired, taken out or left out: the rule, the line or
-// message concerned, a text for people, and the parts that were taken out.
+// Note reports a repair or a removal. It holds the rule, the line or message concerned, a text
+// for people, and the removed parts.
 type Note = wire.Note
 
 // Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of
@@ -34,7 +34,8 @@ type Note = wire.Note
 type Record struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
-	// Offset is the byte offset of Lead in the file; of one in UTF-16 in its text in UTF-8.
+	// Offset is the byte offset of Lead in the file. For a file in UTF-16 it is the offset in the
+	// file's text as UTF-8.
 	Offset int64
 	// Lead is the text before Raw: padding, or the separators of a document.
 	Lead string
@@ -42,15 +43,16 @@ type Record struct {
 	Raw string
 	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
-	// Kind is the record's role, Type the host's own name for it.
+	// Kind is the record's role. Type is the host's own name for the kind of record.
 	Kind Kind
 	Type string
-	// ID and Parent are the host's ids, "" if it has none.
+	// ID is the host's id of the record. Parent is the host's id of the previous record. Each is
+	// "" if the host has none.
 	ID, Parent string
 	// Message is the record's part of the conversation, nil if it has none. If a message spans
 	// several records, it is this record's share.
 	Message *memkernel.Message
-	// Err is the reason for a broken record.
+	// Err is the reason why the record is broken.
 	Err *LineError
 
 	entry *wire.Entry // the facts that its dialect read, nil if it read nothing
@@ -59,8 +61,8 @@ type Record struct {
 var (
 	// ErrEmpty is returned for a transcript without any record.
 	ErrEmpty = errors.New("transcript is empty")
-	// ErrUnread is returned for a transcript that holds something, of which nothing
-	// could be read.
+	// ErrUnread is returned for a transcript that is not empty but of which no record could be
+	// read.
 	ErrUnread = errors.New("nothing of the transcript could be read")
 	// ErrUnknownDialect is returned when no dialect fits the first bytes.
 	ErrUnknownDialect = errors.New("transcript is in no known dialect")
@@ -70,13 +72,13 @@ var (
 type LineError struct {
 	// File is the name given to Load, "" if there was none.
 	File string
-	// Line is 1-based. From and To are the bytes of the file that the record takes, 0 if
-	// that is not known.
+	// Line is the number of the record's line, counted from 1. From and To are the offsets
+	// between which the record is in the file, 0 if unknown.
 	Line     int
 	From, To int64
 	// Err is the cause.
 	Err error
-	// Hint is the way out for the user.
+	// Hint tells the user what to do.
 	Hint string
 }
 
@@ -110,11 +112,11 @@ const (
 
 // Options steer reading. Nil means the defaults.
 type Options struct {
-	// Dialect is detected when "".
+	// Dialect is the dialect of the transcript. If it is "", the dialect is detected.
 	Dialect Dialect
-	// OnBroken defaults to Refuse.
+	// OnBroken says what to do with broken records. The default is Refuse.
 	OnBroken OnBroken
-	// MaxLineBytes bounds one record; 0 means 256 MiB.
+	// MaxLineBytes bounds the size of one record. 0 means 256 MiB.
 	MaxLineBytes int
 	// Name is the file name used in errors.
 	Name string

@@ -7,11 +7,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Marker asks for a cache breakpoint: on which message and part, and for how long.
+// Marker requests a cache breakpoint on a message and part, with a lifetime.
 type Marker = wire.Marker
 
-// Where a Marker is if not in a message, and which part it means if not a
-// certain one.
+// These values stand for the places of a Marker outside the messages, and for a part that is not
+// given by its index.
 const (
 	MarkerSystem = wire.MarkerSystem
 	MarkerTools  = wire.MarkerTools
@@ -21,7 +21,7 @@ const (
 // Param is a further member of the request body.
 type Param struct {
 	Name string
-	// Raw is its JSON value.
+	// Raw is the member's JSON value.
 	Raw string
 }
 
@@ -31,7 +31,7 @@ type Request struct {
 	Tools    []memkernel.Tool
 	System   []memkernel.Part
 	Messages []memkernel.Message
-	// MaxTokens bounds the answer; 0 leaves the member out.
+	// MaxTokens bounds the answer. 0 leaves the member out.
 	MaxTokens int
 	// Thinking is the JSON of the provider's thinking (Anthropic) or reasoning
 	// (Responses) member, "" for none.
@@ -39,9 +39,9 @@ type Request struct {
 	Markers  []Marker
 	// Params are written last, in order.
 	Params []Param
-	// Source is the dialect that the messages came from, "" if unknown: then it is inferred from
-	// the blocks. It decides about blocks of unknown type, which only their own provider
-	// understands, and lets unchanged messages of that provider go out whole.
+	// Source is the dialect that the messages came from. If it is "", it is inferred from the
+	// blocks. Blocks of unknown type go only to the provider of this dialect, and unchanged
+	// messages of this provider keep all their bytes.
 	Source Dialect
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// MissingResult is the text of the synthetic result that Repair gives a call
-// which was never answered.
+// MissingResult is the text of the synthetic result that Repair gives a call that was never
+// answered.
 const MissingResult = "[no result was recorded for this call]"
 
-// Repair mends messages that providers would reject, for planning. It
+// Repair returns messages for planning that providers accept. It
 //
 //   - gives each unanswered call a synthetic result,
 //   - removes results that answer no call, and moves the others next to their calls,
@@ -23,7 +23,7 @@ const MissingResult = "[no result was recorded for this call]"
 //   - drops empty messages, and blocks that the message's role can't hold.
 //
 // The notes report each change, with the parts that were removed. Sound input is returned as the
-// same slice. With keepPending the calls of the newest message stay open, for a caller whose
+// same slice. If keepPending is set, the calls of the newest message stay open. Set it while
 // tools still run.
 func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
 	h := newRepairer(nil, msgs)
@@ -163,9 +163,9 @@ func (h *repairer) assistant(i int, m memkernel.Message) {
 	}
 }
 
-// place returns the turn after which results for t come. Neighbouring assistant messages are one
-// turn for providers, so that their results may follow the last of them. Separating the messages
-// would change the prompt that the model saw.
+// place returns the turn that the results for t must follow. Neighbouring assistant messages are
+// one turn for providers, so that their results may follow the last of these messages. Separating
+// the messages would change the prompt that the model saw.
 func (h *repairer) place(t *turn) *turn {
 	last := h.turns[len(h.turns)-1]
 	for _, u := range h.turns[t.position:] {
@@ -179,10 +179,11 @@ func (h *repairer) place(t *turn) *turn {
 	return last
 }
 
-// calls registers the calls of a message and makes them valid. If an id comes back while its call
-// waits for its result, the same request is a copy and left out, and another request is one of
-// several calls at once. After the answer, or once the conversation has gone on without one, it
-// is a later call. Both get ids of their own.
+// calls registers the calls of a message and makes them valid. If an id occurs again while its
+// call waits for its result, an equal call is a copy and is left out. A different call is one of
+// several simultaneous calls. If the id occurs again after the result, or after the conversation
+// continued without a result, the call is a later one. Simultaneous and later calls get ids of
+// their own.
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
@@ -226,7 +227,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 	return m
 }
 
-// isCopy reports whether one of the open calls of an id asks for the same.
+// isCopy reports whether one of the open calls of an id is the same call.
 func (h *repairer) isCopy(p *memkernel.Part) bool {
 	return slices.ContainsFunc(h.now[p.Call.ID], func(id string) bool {
 		return !h.done[id] && h.asked[id].Name == p.Call.Name && h.asked[id].Input == p.Call.Input
@@ -334,9 +335,9 @@ func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]me
 	}
 }
 
-// claim finds the turn that a result answers, and gives the result the id that its call has now.
-// Of several open calls of the host's id it takes the first of the tool that the result names,
-// else the first.
+// claim finds the turn that a result answers, and gives the result the present id of its call. If
+// several open calls have the host's id, it chooses the first call of the tool that the result
+// names, or else the first call.
 func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
 	id, repaired := p.Result.CallID, ""
 	for _, of := range h.now[id] {

@@ -24,7 +24,7 @@ func (p *Past) uses(id string) int {
 	return p.used[id]
 }
 
-// means reports whether the host's id is that of a call, and whether the call waits for its result.
+// means reports whether the host's id names a call, and whether the call waits for its result.
 func (p *Past) means(id string) (known, open bool) {
 	if p == nil {
 		return false, false
@@ -33,13 +33,13 @@ func (p *Past) means(id string) (known, open bool) {
 	return known, slices.ContainsFunc(of, func(id string) bool { return !p.done[id] })
 }
 
-// has reports whether a call goes by that id, repaired.
+// has reports whether a call has the given repaired id.
 func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 
 // RepairAfter is [Repair] for messages that follow a past. The result is the same as when all
-// messages are repaired at once. ok is false where it would not be: if a message answers a call
-// that the past left open, or is the first tool message. RepairAfter changes neither past nor
-// msgs.
+// messages are repaired at once. ok is false if the result would differ: if a message answers a
+// call that the past left open, or is the first tool message. RepairAfter changes neither past
+// nor msgs.
 func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
 	h := newRepairer(past, msgs)
 	if h.reaches || past != nil && past.some && !past.tool && h.role == memkernel.RoleTool {
@@ -51,8 +51,8 @@ func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Mes
 	return msgs, nil, true
 }
 
-// Take adds messages to the past and returns them repaired. If ok, which is as for [RepairAfter], is
-// false, nothing is added.
+// Take adds messages to the past and returns them repaired. ok is as for [RepairAfter]. If ok is
+// false, Take adds nothing.
 func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
 	h := newRepairer(p, msgs)
 	if h.reaches || p.some && !p.tool && h.role == memkernel.RoleTool {

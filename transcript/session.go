@@ -13,15 +13,15 @@ import (
 // Session is a whole transcript in canonical form.
 type Session struct {
 	Dialect Dialect
-	// ID is the host's session id, Cwd its working directory, Model the last
-	// model that spoke; each "" if the file does not name it.
+	// ID is the host's session id. Cwd is the working directory. Model is the model of the last
+	// answer. Each is "" if the file does not name it.
 	ID, Cwd, Model string
-	// Tools and System are the fixed part of the prompt where the file holds
-	// it: requests do, of the session logs only Codex has its instructions.
+	// Tools and System are the fixed part of the prompt, if the file holds it. Requests hold
+	// both. Of the session logs only Codex's hold a part of it, the instructions.
 	Tools  []memkernel.Tool
 	System []memkernel.Part
-	// Messages is everything that was ever said or summarised, in file order,
-	// on all branches, each message once. Use View for something to plan on.
+	// Messages is everything that was ever said or summarised, in file order, on all branches,
+	// each message once. To plan, use View.
 	Messages []memkernel.Message
 	// Skipped are the records that could not be read.
 	Skipped []*LineError
@@ -36,8 +36,8 @@ type Session struct {
 	log *wire.Log
 }
 
-// Load reads a whole transcript. name is used in errors and may be "". Broken
-// records are refused unless opt has them skipped; skipped ones are listed.
+// Load reads a whole transcript. name is used in errors and may be "". Load refuses broken
+// records unless opt says to skip them. Skipped records are listed in the session.
 func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	o := opt.orDefault()
 	if name != "" {

@@ -18,10 +18,9 @@ const (
 	sniffBytes = 64 << 10 // 64 KiB
 )
 
-// Stream reads a transcript record by record in bounded memory: the longest
-// record plus a constant. After an error nothing more is yielded. With
-// Options.OnBroken = Skip a broken record is yielded as KindBroken and reading
-// goes on; otherwise its *LineError ends the stream.
+// Stream reads a transcript record by record in bounded memory: the longest record plus a
+// constant. After an error it yields nothing more. If Options.OnBroken is Skip, it yields a
+// broken record as KindBroken and continues. Otherwise the record's *LineError ends the stream.
 func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		src, err := open(r, opt.orDefault())
@@ -150,9 +149,9 @@ func nothing(zeros bool) error {
 	return ErrEmpty
 }
 
-// settle fills in a record that was read to an entry, or could not be for a reason. The error
-// is nil if the record is broken but broken records are to be skipped. cut: more bytes
-// may complete it.
+// settle fills in a record from its entry, or from the reason why it could not be read. The error
+// is nil if the record is broken and broken records are skipped. cut reports whether more bytes
+// may complete the record.
 func (s *source) settle(rec *Record, e *wire.Entry, unread error, cut bool) error {
 	if unread == nil {
 		rec.Kind, rec.Type, rec.ID, rec.Parent, rec.Message, rec.entry = e.Kind, e.Type, e.ID, e.Parent, e.Message, e

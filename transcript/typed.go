@@ -11,8 +11,8 @@ import (
 // Typed returns the words that a person typed in m: own are the person's words, quoted are the
 // pasted or quoted texts among them (code fences, quotations, mails). It looks only at texts that
 // a dialect marked ([memkernel.Part]), and removes the blocks, notices and files that hosts add,
-// and words of the kernel's that came back. A text of unknown origin is not the person's. Both
-// are "" if no person spoke. No other function decides this.
+// and returned words of the kernel. A text of unknown origin is not the person's. Both are "" if
+// no person spoke. No other function decides this.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
 		return "", ""
@@ -28,8 +28,8 @@ func Typed(m memkernel.Message) (own, quoted string) {
 	return mine.String(), others.String()
 }
 
-// Words returns the text of m without the blocks and notices that hosts add, whoever wrote it. It
-// may be searched for, but is nobody's wish.
+// Words returns the text of m without the blocks and notices that hosts add, whoever wrote the
+// text. Use it for search, and not as a person's instruction.
 func Words(m memkernel.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
@@ -59,8 +59,8 @@ func Untyped(m memkernel.Message) memkernel.Message {
 }
 
 // Refusal reports whether r says that a person refused the call of a tool, and returns the words
-// that they typed with it. A tool that lets others choose the words of its failures could pose as
-// a person: no own words are returned for it.
+// that they typed with it. A tool whose failure texts others choose could pose as a person, so
+// Refusal returns no words for such a tool.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 	text, ok := wire.Refusal(r)
 	if _, said, found := strings.Cut(text, wire.SaidWith); ok && found && worded[tool] {
@@ -69,7 +69,7 @@ func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 	return own, ok
 }
 
-// worded are the tools whose failure texts Claude Code writes itself.
+// worded lists the tools whose failure texts Claude Code writes itself.
 var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true, "Read": true, "Write": true, "Edit": true, "MultiEdit": true,
 	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
 	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}

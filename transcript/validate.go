@@ -17,16 +17,17 @@ const (
 	ProviderGemini    Provider = "gemini"
 )
 
-// Violation is one broken rule of a provider's.
+// Violation is one broken rule of a provider.
 type Violation struct {
 	// Code is the rule's short code: A for Anthropic, C for chat completions, R for Responses, G
 	// for Gemini.
 	Code string
 	// Rule is its name, such as "pair-adjacent".
 	Rule string
-	// Message and Part are indices into the request, -1 if none.
+	// Message and Part are indices into the request. Each is -1 if the violation concerns no
+	// message or no part.
 	Message, Part int
-	// Text explains it to a person.
+	// Text explains the violation to a person.
 	Text string
 }
 
@@ -34,8 +35,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
 }
 
-// Validate judges messages as they are against the rules of a provider, as far as a request shows
-// them. It returns nil for a sound request.
+// Validate checks the messages of a request, unrepaired, against the rules of a provider. It
+// returns nil for a sound request.
 func Validate(p Provider, req *Request) []Violation {
 	v := validator{req: req}
 	switch p {
@@ -100,7 +101,7 @@ func (v *validator) wireRole(r memkernel.Role) string {
 	return string(r)
 }
 
-// callShape finds calls that no API takes.
+// callShape finds calls that no API accepts.
 func (v *validator) callShape(code string) {
 	for at, p := range wire.Parts(v.req.Messages) {
 		if !wire.IsCall(p) {

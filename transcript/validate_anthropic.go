@@ -72,7 +72,7 @@ func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.A
 	return open
 }
 
-// answers takes the results of a user turn off the open calls.
+// answers removes the calls that a user turn answers from the open calls.
 func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
 	answered := map[string]bool{}
 	other := false

@@ -8,16 +8,16 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// View selects how a session is looked at.
+// View selects the form in which a session's messages are returned.
 type View int
 
 const (
-	// Host is the conversation that the host would send now: the summary of its last compaction, the
-	// messages that the compaction kept, and the later ones, with its micro-compactions applied. Of a
-	// fork it shows the later arm.
+	// Host is the conversation that the host would send now: the summary of its last compaction,
+	// the messages that the compaction kept, and the later ones, with its micro-compactions
+	// applied. At a fork it follows the later arm.
 	Host View = iota
-	// Full is the whole line once, without compaction boundaries and summaries; it is for replay. The
-	// abandoned arm of a fork is a branch of its own.
+	// Full is the whole line once, without compaction boundaries and summaries. It is meant for
+	// replay. The abandoned arm of a fork is a branch of its own.
 	Full
 )
 
@@ -32,8 +32,8 @@ func (v View) String() string {
 // appearance: sidechains (subagents) and the abandoned arms of forks.
 func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
 
-// View returns the main line under a view. A file that holds nothing but one
-// sidechain, as hosts write for subagents, shows that.
+// View returns the main line under a view. For a file that holds only one sidechain, such as a
+// subagent's file, it returns the sidechain.
 func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
 
 // ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes
@@ -65,8 +65,8 @@ func (s *Session) full(l *wire.Line) []memkernel.Message {
 	return out
 }
 
-// Compactions lists where the host compacted the main line, as positions in the
-// Full view: a compaction was before the message at that index.
+// Compactions lists the host's compactions of the main line. Each is the index in the Full view
+// of the first message after the compaction.
 func (s *Session) Compactions() []int {
 	l, out := s.main(), []int{}
 	for _, b := range l.Bounds {
@@ -87,7 +87,7 @@ func (s *Session) main() *wire.Line {
 // Rewrite is a place where the host changed the past that it sends: it compacted, or it cleared
 // results.
 type Rewrite struct {
-	// At is a position in the Full view. From there on the host sends Messages, followed by the
+	// At is an index in the Full view. After the change the host sends Messages, followed by the
 	// messages of the Full view from At on.
 	At       int
 	Messages []memkernel.Message
@@ -220,18 +220,18 @@ func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memk
 
 // Call is one recorded request to a model.
 type Call struct {
-	// Index is that of the assistant message.
+	// Index is the index of the assistant message.
 	Index int
-	// Start is the earliest possible begin of the request: the latest time of the user and tool
-	// messages since the call before. Without such messages it is the end of the call before, or
-	// else End.
+	// Start is the earliest possible start of the request. It is the latest time of the user and
+	// tool messages since the previous call. Without such messages it is the end of the previous
+	// call, and without a previous call it is End.
 	Start time.Time
 	// End is the assistant message's time.
 	End time.Time
 }
 
-// Calls finds the model calls in a sequence of messages. Synthetic messages
-// are no calls. Several assistant messages in a row are several calls.
+// Calls finds the model calls in a sequence of messages. Synthetic messages do not count as
+// calls. Several assistant messages in a row count as several calls.
 func Calls(messages []memkernel.Message) []Call {
 	var calls []Call
 	var start, prev time.Time

@@ -28,9 +28,9 @@ func (s *scale) measure(m *memkernel.Message) measure {
 	return out
 }
 
-// recordedOutput returns what the provider billed for writing a message of so many counted
-// tokens, 0 if the host recorded none or a stub, as streaming hosts do: a stub is far below the
-// message's size.
+// recordedOutput returns the number of tokens that the provider billed for writing a message,
+// whose counted size is given. It returns 0 if the host recorded no figure, or one far below the
+// message's size, as some streaming hosts do.
 func recordedOutput(m *memkernel.Message, counted int) int {
 	if m.Role != memkernel.RoleAssistant || m.Usage == nil || 2*m.Usage.OutputTokens < counted {
 		return 0
@@ -68,8 +68,8 @@ func (s *scale) text(text string) int {
 	return s.counter.Count(text).Tokens
 }
 
-// positions returns how many places of the provider's look-back a message takes:
-// runs of calls count as one, and so do runs of results.
+// positions returns how many positions of the provider's look-back a message takes. A run of
+// calls counts as one position, and so does a run of results.
 func positions(m *memkernel.Message) int {
 	n := 0
 	last := memkernel.PartKind("")

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// fit learns, from the calls that were billed so far, how counted growth becomes
-// billed growth. Hosts add things that no transcript shows: a little to every call
-// (framing, reminders), and now and then a lump (files attached again, a changed
-// tool list), which it ignores:
+// fit learns, from the calls that were billed so far, how counted growth becomes billed growth.
+// Hosts add content that no transcript shows: a little to every call (framing, reminders), and
+// sometimes a large piece (files attached again, a changed tool list). The fit ignores large
+// pieces:
 //
 //	growth of a call  = ratio × counted + overhead
 //
-// The zero fit is ratio 1 and nothing else.
+// The zero fit has ratio 1 and overhead 0.
 type fit struct {
 	// x and y are counted and billed growth of the newest calls, oldest first.
 	x, y  []float64
@@ -23,15 +23,16 @@ type fit struct {
 type line struct{ ratio, overhead float64 }
 
 const (
-	// fitCalls is how many of the newest calls count.
+	// fitCalls is the number of newest calls that count.
 	fitCalls = 80
 	// priorCalls is the weight of the prior, ratio 1 and overhead 0, in calls.
 	priorCalls = 2
 	// The line stays within bounds whatever the bills are.
 	minRatio, maxRatio       = 0.5, 3.0
 	minOverhead, maxOverhead = -100.0, 600.0
-	// The first rounds of reweighting limit the pull of far points, which leads to one line from
-	// anywhere; the last ones almost drop the points far from it.
+	// The first rounds of reweighting limit the influence of far points, so that every start
+	// leads to the same line. The last dropRounds rounds almost drop the points far from that
+	// line.
 	rounds, dropRounds = 8, 3
 	// minMedians is the number of points from which medians are better than the
 	// prior.
@@ -58,12 +59,11 @@ func (f *fit) add(counted, billed float64) {
 	f.known = f.robust()
 }
 
-// robust returns a weighted least-squares line through the growths, where points
-// far from the line before weigh less. With few points it starts from the line
-// known so far and leans on the prior. With more it starts from the median of the
-// slopes between all pairs of points (Theil and Sen), which up to a quarter of
-// lumps does not move, and needs neither prior nor many rounds. Errors grow with
-// size, so a point's unit is its own.
+// robust returns a weighted least-squares line through the growths, in which points far from the
+// previous line weigh less. With few points it starts from the line known so far and uses the
+// prior. With more points it starts from the median of the slopes between all pairs of points
+// (Theil and Sen). Up to a quarter of outliers does not move this median, and it needs neither a
+// prior nor many rounds. Errors grow with size, so each point has its own unit.
 func (f *fit) robust() line {
 	w := make([]float64, len(f.x))
 	if len(f.x) >= minMedians {
@@ -101,14 +101,14 @@ func (f *fit) medians() line {
 	return l
 }
 
-// median sorts x and gives its middle.
+// median sorts x and returns its middle value.
 func median(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
 }
 
-// weigh gives each point its weight under a line; drop makes far points weigh
-// next to nothing.
+// weigh gives each point its weight under a line. If drop is set, far points get almost no
+// weight.
 func (f *fit) weigh(w []float64, l line, drop bool) {
 	miss := make([]float64, len(f.x))
 	for i := range f.x {
@@ -129,8 +129,8 @@ func (f *fit) weigh(w []float64, l line, drop bool) {
 // unit returns the size by which a growth's error is measured.
 func unit(x float64) float64 { return 200 + x }
 
-// solve returns the line of least squares under weights, with a prior that
-// weighs as much as so many points at 1,000 tokens on the line y = x.
+// solve returns the line of least squares under weights. The prior counts as that many points at
+// 1,000 tokens on the line y = x.
 func (f *fit) solve(w []float64, prior float64) line {
 	const at = 1000.0
 	pw := prior / (unit(at) * unit(at))

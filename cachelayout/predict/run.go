@@ -46,7 +46,7 @@ type predictor struct {
 	last       lastCall
 }
 
-// lastCall is the call before, whatever segment it was in.
+// lastCall is the previous call, in whatever segment it was.
 type lastCall struct {
 	start, end          time.Time
 	predicted, recorded int // the whole prompts; recorded 0 if not billed
@@ -147,7 +147,7 @@ func (p *predictor) measure(m *memkernel.Message) sized {
 	return out
 }
 
-// call predicts one call, compares it with its bill and learns from that.
+// call predicts one call, compares the prediction with the bill and learns from the bill.
 func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model, answer *memkernel.Message, compacted bool) {
 	billed := answer.Usage
 	if billed != nil && billed.InputTotal() == 0 {
@@ -200,8 +200,8 @@ func (p *predictor) predict(st *stretch, o *outcome) {
 		fixed += p.habits.attached
 	}
 	blocks := st.blocks(fixed, o.line, !p.opt.Plain)
-	// Images are no part of the identity: the provider documents that the first one
-	// breaks the messages, but in both recorded sessions that got one it did not.
+	// Images are left out of the identity. The provider documents that the first image breaks the
+	// messages' cache, but it did not in both recorded sessions with an image.
 	id := cachelayout.Identity{Model: o.model.ID}
 	if n := st.answered(); n > 0 && !p.opt.Plain && p.habits.follows() {
 		p.ledger = p.ledger.Advance(id, blocks[:n+1], p.markers(blocks[:n+1], o.model), p.last.end)
@@ -220,8 +220,8 @@ func (p *predictor) markers(blocks []cachelayout.Block, m cachelayout.Model) []c
 	return cachelayout.Breakpoints(blocks, m, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Carry: p.ttl, Messages: p.ttl})
 }
 
-// adjust applies the habits: the tokens that are read though the cache is cold, and those after
-// the last marker.
+// adjust applies the habits: the tokens that are read although the cache is cold, and the tokens
+// after the last marker.
 func (p *predictor) adjust(o *outcome) {
 	h := &p.habits
 	switch {
@@ -244,7 +244,7 @@ func (p *predictor) adjust(o *outcome) {
 	o.got.Write = o.got.Total - o.got.Read - o.got.Uncached
 }
 
-// cold reports whether too little of the context before was read.
+// cold reports whether too little of the previous context was read.
 func (p *predictor) cold(read, before int) bool {
 	return before > 0 && float64(read) < coldShare*float64(before)
 }
@@ -300,7 +300,7 @@ func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 	return &Growth{Billed: billed, Predicted: o.got.Total - before, Counted: added.tokens, Quarter: added.bytes / 4}
 }
 
-// minDropped is the thinking whose loss can't be a miscount, in tokens.
+// minDropped is the number of lost thinking tokens from which on the loss can't be a miscount.
 const minDropped = 50
 
 // learn takes the billed tokens.
@@ -315,7 +315,7 @@ func (p *predictor) learn(st *stretch, o *outcome) {
 	if o.cold || o.compacted || p.n == 0 {
 		p.habits.broke(o.recorded.Read, o.expired && !o.compacted)
 	} else if st.answered() > 0 {
-		// Without another call, thinking that is dropped would have cost the cache.
+		// Dropped thinking would have made the cache cold unless another call came in between.
 		p.habits.turned(o.recorded.Read > p.last.recorded || st.dropped(o.line) > minDropped)
 	}
 	p.habits.sent(o.recorded.Uncached)

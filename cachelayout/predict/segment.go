@@ -15,9 +15,8 @@ type Segment struct {
 	Calls    []transcript.Call
 }
 
-// Segments finds how the host's prompts grew and where it compacted. The host's
-// view of a stretch is that of the file up to the next compaction, so the file
-// is read once per compaction.
+// Segments finds how the host's prompts grew and where it compacted. The host's view of a stretch
+// is the view of the file up to the next compaction, so the file is read once per compaction.
 func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, error) {
 	var ends []int64
 	for rec, err := range transcript.Stream(io.NewSectionReader(r, 0, size), opt) {
@@ -50,9 +49,9 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 	return out, nil
 }
 
-// newSegment keeps the calls that no earlier segment had. A call is known by the key
-// of its answer; answers without a key are distinguished by their time, and those of
-// one time by their order.
+// newSegment keeps the calls that no earlier segment had. A call is identified by the key of its
+// answer. Answers without a key are distinguished by their time, and answers with the same time
+// by their order.
 func newSegment(msgs []memkernel.Message, known map[string]int) (Segment, bool) {
 	seg := Segment{Messages: msgs}
 	met := map[string]int{}

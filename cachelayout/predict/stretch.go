@@ -18,17 +18,17 @@ type stretch struct {
 	anchor anchor
 }
 
-// sized is a message as it counts.
+// sized is a message with its size.
 type sized struct {
 	measure
 	hash string
-	// output is the number of tokens that the provider billed for writing it, 0 if that is not
-	// known. It is known once the call was made.
+	// output is the number of tokens that the provider billed for writing the message, 0 if
+	// unknown. It is known after the call was made.
 	output int
 }
 
-// extent is how much of a stretch a prompt held: its messages, and the one up
-// to which thinking was dropped.
+// extent is the part of a stretch that a prompt held: the number of its messages, and the message
+// up to which thinking was dropped.
 type extent struct{ messages, user int }
 
 // anchor is the last prompt of the stretch that was billed.
@@ -51,8 +51,8 @@ func (st *stretch) drops(i int, e extent) bool {
 	return !st.keeps && i < e.user && st.sizes[i].thinking+st.sizes[i].hidden() > 0
 }
 
-// hidden returns by how much the answer's bill exceeds its text: thinking that the transcript
-// does not hold.
+// hidden returns by how many tokens the answer's bill exceeds its text. The difference is
+// thinking that the transcript does not hold.
 func (s *sized) hidden() int {
 	return max(s.output-s.tokens, 0)
 }
@@ -96,8 +96,8 @@ func (st *stretch) newTokens() (counted, exact float64) {
 	return counted, exact
 }
 
-// dropped returns the thinking of the anchor's prompt that this one is sent
-// without.
+// dropped returns the size of the thinking that the anchor's prompt held and the next prompt
+// leaves out.
 func (st *stretch) dropped(l line) float64 {
 	e := st.anchor.at
 	return st.prompt(l, e) - st.prompt(l, extent{e.messages, st.user})
@@ -112,8 +112,8 @@ func (st *stretch) added() measure {
 	return out
 }
 
-// answered returns the number of messages of the last turn if the next call opens another, else
-// 0.
+// answered returns the number of messages of the last turn if the next call opens another turn,
+// and 0 otherwise.
 func (st *stretch) answered() int {
 	n := st.anchor.at.messages // the answer is there
 	if st.anchor.recorded == 0 || n >= len(st.sizes) || st.user <= n || transcript.HasCalls(st.messages[n]) {
@@ -129,8 +129,8 @@ const (
 )
 
 // blocks returns the prompt of the next call: the fixed part, then a block per message. With an
-// anchor the fixed part gets the difference between the last bill and our own figure for it, and
-// the newest message the overhead of a call.
+// anchor the difference between the last bill and our own figure for it is added to the fixed
+// part, and the overhead of a call is added to the newest message.
 func (st *stretch) blocks(fixed int, l line, anchored bool) []cachelayout.Block {
 	now := st.now()
 	out := make([]cachelayout.Block, 1, len(st.sizes)+1)

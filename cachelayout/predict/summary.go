@@ -4,41 +4,44 @@ import "slices"
 
 // Summary condenses the calls of a session, or of several.
 type Summary struct {
-	// Calls were judged, Temperate of them for cold or warm.
-	Calls     int `json:"calls"`
+	// Calls is the number of judged calls.
+	Calls int `json:"calls"`
+	// Temperate is the number of calls that were judged for warm or cold.
 	Temperate int `json:"warm_cold_calls"`
-	// RightShare is the share of them whose warm or cold was predicted. Cold counts the calls
-	// billed as cold, and Foreseen those of them that were predicted so.
+	// RightShare is the share of the temperate calls for which the prediction of warm or cold was
+	// right.
 	RightShare float64 `json:"right_share"`
-	Cold       int     `json:"cold_calls"`
-	Foreseen   int     `json:"cold_foreseen"`
-	// PastTTL is how many of the cold calls came when the lifetime was over. Recall is the share
-	// of these that was predicted. Precision is the share of the predicted that were cold. Both
-	// are nil if there were none.
+	// Cold is the number of calls that were billed as cold.
+	Cold int `json:"cold_calls"`
+	// Foreseen is the number of calls that were billed as cold and predicted as cold.
+	Foreseen int `json:"cold_foreseen"`
+	// PastTTL is the number of cold calls that came after the lifetime was over.
 	PastTTL int `json:"cold_past_ttl"`
-	// Spared are predicted cold and billed warm.
+	// Spared is the number of calls that were predicted cold and billed warm.
 	Spared int `json:"spared"`
-	// Recall is the share of the calls after the lifetime that was predicted cold; null if
-	// there were none.
+	// Recall is the share of the PastTTL calls that were predicted cold. It is null if there were
+	// no such calls.
 	Recall *float64 `json:"recall"`
-	// Precision is the share of the calls predicted cold that were; null if none was.
+	// Precision is the share of cold calls among the calls that were predicted cold. It is null
+	// if no call was predicted cold.
 	Precision *float64 `json:"precision"`
-	// Unexplained calls were cold within the lifetime; UnexplainedTokens counts the tokens that
-	// they wrote or sent anew.
-	Unexplained       int `json:"unexplained"`
+	// Unexplained is the number of calls that were cold within the lifetime.
+	Unexplained int `json:"unexplained"`
+	// UnexplainedTokens is the number of tokens that the unexplained calls wrote or sent again.
 	UnexplainedTokens int `json:"unexplained_tokens"`
 	// Medians and 90th percentiles of the relative errors.
 	ReadMedian  float64 `json:"read_error_median"`
 	ReadP90     float64 `json:"read_error_p90"`
 	WriteMedian float64 `json:"write_error_median"`
 	WriteP90    float64 `json:"write_error_p90"`
-	// Predicted and Recorded are sums over the judged calls. Explained holds the sums over the
-	// calls whose warm or cold was predicted. WriteError is the error of the latter's writes,
-	// with its sign; nil if nothing was written.
-	Predicted  Tokens    `json:"predicted"`
-	Recorded   Tokens    `json:"recorded"`
-	Explained  Explained `json:"explained"`
-	WriteError *float64  `json:"explained_write_error"`
+	// Predicted and Recorded are sums over the judged calls.
+	Predicted Tokens `json:"predicted"`
+	Recorded  Tokens `json:"recorded"`
+	// Explained holds the sums over the calls for which the prediction of warm or cold was right.
+	Explained Explained `json:"explained"`
+	// WriteError is the signed relative error of the writes in Explained. It is nil if nothing
+	// was written.
+	WriteError *float64 `json:"explained_write_error"`
 	// Growth are the median absolute errors of the growth of single calls.
 	Growth GrowthErrors `json:"growth"`
 
@@ -56,7 +59,8 @@ type Explained struct {
 type GrowthErrors struct {
 	Calls     int     `json:"calls"`
 	Predicted float64 `json:"predicted_error_median"`
-	// Counted is the error of the counter alone. Quarter is that of bytes over four.
+	// Counted is the error of the counter alone. Quarter is the error of a quarter of the number
+	// of bytes.
 	Counted float64 `json:"counted_error_median"`
 	Quarter float64 `json:"quarter_error_median"`
 }
@@ -154,7 +158,7 @@ func (t *Tokens) add(u Tokens) {
 	t.Total += u.Total
 }
 
-// quotient is part over whole, nil of nothing.
+// quotient returns part divided by whole. It returns nil if whole is 0.
 func quotient(part, whole int) *float64 {
 	if whole == 0 {
 		return nil
@@ -173,8 +177,7 @@ func quantiles(v []float64) (median, p90 float64) {
 	return v[(len(v)-1)/2], v[(len(v)*9+9)/10-1]
 }
 
-// relative is |got − want| / want. If nothing was billed, any prediction other than 0 is wrong by
-// all of it.
+// relative returns |got − want| / want. If want is 0, the error of any other prediction is 1.
 func relative(got, want int) float64 {
 	switch {
 	case got == want:
