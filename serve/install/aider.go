@@ -10,17 +10,18 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// Aider shows its model the files that its configuration has it read.
+// Aider shows its model the files that its configuration lists under read.
 const (
 	aiderConfig = ".aider.conf.yml"
 	aiderKey    = "read"
-	// aiderRules is the file of rules for a project that reads none yet. aiderNote ends the line
-	// that makes Aider read it.
+	// aiderRules is the file of rules for a project whose configuration reads no file of rules
+	// yet. aiderNote ends the line that makes Aider read this file.
 	aiderRules = "CONVENTIONS.md"
 	aiderNote  = "memkernel"
 )
 
-// aiderFiles are the configuration, and the file of rules that it has read or will.
+// aiderFiles returns the configuration, and the file of rules that the configuration reads or
+// will read.
 func aiderFiles(s *Site) []file {
 	out := []file{s.aiderFile()}
 	for _, name := range s.aiderReads() {
@@ -41,7 +42,7 @@ func aiderAll(s *Site) []file {
 	return out
 }
 
-// isMarkdown tells whether a name is of a Markdown file in the project.
+// isMarkdown reports whether a name is the name of a Markdown file in the project.
 func isMarkdown(name string) bool {
 	return filepath.IsLocal(filepath.FromSlash(name)) && strings.EqualFold(filepath.Ext(name), ".md")
 }
@@ -51,7 +52,7 @@ func (s *Site) aiderRulesFile(name string) file {
 	return file{path: path, parts: []part{rulesPart(path, "", rulesByCommands)}}
 }
 
-// aiderReads are the files that the project's configuration has read.
+// aiderReads returns the files that the project's configuration lists under read.
 func (s *Site) aiderReads() []string {
 	path := filepath.Join(s.Workspace, aiderConfig)
 	data, err := settings.Read(path)
@@ -77,8 +78,8 @@ func aiderList(d *settings.YAML) (names []string) {
 	return names
 }
 
-// aiderAbove is a configuration of the repository or of the home that has files read,
-// which a project's list would take the place of; "" if there is none.
+// aiderAbove returns a configuration of the repository or of the home that lists files to read. A
+// project's list would replace that list. It returns "" if there is no such configuration.
 func (s *Site) aiderAbove() string {
 	var above []string
 	for dir := s.Workspace; !exists(filepath.Join(dir, ".git")) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -101,8 +102,8 @@ func (s *Site) aiderAbove() string {
 	return ""
 }
 
-// aiderFile is the configuration, with a line that has the rules read where it has nothing
-// read yet.
+// aiderFile returns the configuration. If the configuration reads no file yet, the part adds a
+// line that makes Aider read the rules.
 func (s *Site) aiderFile() file {
 	path := filepath.Join(s.Workspace, aiderConfig)
 	add := func(data []byte) ([]byte, error) {

@@ -44,8 +44,8 @@ type Change struct {
 	Adds []string `json:"adds"`
 	// Done: it is written.
 	Done bool `json:"done"`
-	// Error is the reason why the file was not changed, "" if it was. ByHand is then the text
-	// that a person can add.
+	// Error is the reason why the file was not changed, "" if it was changed. If Error is set,
+	// ByHand is the text that a person can add.
 	Error  string   `json:"error"`
 	ByHand []string `json:"by_hand"`
 }
@@ -55,19 +55,20 @@ type Installer struct {
 	*Site
 	// State is the workspace's state directory.
 	State store.Store
-	// OwnConfig reports whether the configuration's text was written by the program alone.
+	// OwnConfig reports whether only the program wrote the configuration's text.
 	OwnConfig func(text []byte) bool
-	// OwnState tells the same of SESSION-STATE.md.
+	// OwnState reports whether only the kernel wrote the text of SESSION-STATE.md.
 	OwnState func(text string) bool
 }
 
-// tries is how often a file that its host writes to at the same moment is read anew.
+// tries is how often a file is read again because its host writes to it at the same moment.
 const tries = 8
 
-// LockWait is how long another process at the same work is waited for.
+// LockWait is how long [Installer.Lock] waits for another process that holds the lock.
 const LockWait = 10 * time.Second
 
-// Lock keeps other processes from the same work, waiting for one that is at it.
+// Lock keeps other processes from the same work. If another process holds the lock, Lock waits
+// for it.
 func (in *Installer) Lock(ctx context.Context) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -78,8 +79,8 @@ func (in *Installer) Lock(ctx context.Context) (release func(), err error) {
 }
 
 // Put adds memkernel to the files of these hosts. Without write it only returns the changes that
-// it would make. A file that can't be changed has an Error, and Put continues with the others.
-// The caller must hold the lock.
+// it would make. A file that can't be changed has an Error, and Put continues with the other
+// files. The caller must hold the lock.
 func (in *Installer) Put(names []string, write bool) ([]Change, error) {
 	r, err := readRecord(in.State)
 	if err != nil {
@@ -108,7 +109,8 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
 }
 
-// each goes over the files of hosts, all that ever may have been changed or those that are.
+// each calls do for the files of hosts. With all these are all files that may have been changed.
+// Otherwise they are the files that are changed now.
 func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) error) []Change {
 	out := []Change{}
 	for i := range hosts {
@@ -139,7 +141,7 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 	return out
 }
 
-// why is an error as one sentence that names the file.
+// why returns an error as one sentence that names the file.
 func (in *Installer) why(err error, path string) string {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Sprintf("%s can't be read or written: make the file and its folder yours", path)
@@ -150,7 +152,7 @@ func (in *Installer) why(err error, path string) string {
 	return fmt.Sprintf("%s: %v", path, err)
 }
 
-// byHand returns the content of a file that has nothing but our entries.
+// byHand returns the content of a file that has only our entries.
 func (f *file) byHand() []string {
 	if f.hand != nil {
 		return f.hand
@@ -178,8 +180,8 @@ func (f *file) add(data []byte) (after []byte, err error) {
 	return data, nil
 }
 
-// takeOut returns a content without our entries, nil if they were all that it held. e is the
-// file's record, nil if there is none.
+// takeOut returns a content without our entries. It returns nil if the content had only our
+// entries. e is the file's record, nil if there is no record.
 func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
 	after := data
 	for _, p := range slices.Backward(f.parts) {
@@ -251,12 +253,12 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 	}
 }
 
-// isRules tells whether a file is one of rules, with nothing of one host's alone in it.
+// isRules reports whether a file has only rules, and nothing that is specific to one host.
 func (f *file) isRules() bool {
 	return !slices.ContainsFunc(f.parts, func(p part) bool { return p.what != "rules" })
 }
 
-// inside tells whether a file with links followed is in the workspace.
+// inside reports whether a file is in the workspace after all links are followed.
 func (in *Installer) inside(path string) bool {
 	dir, err := settings.Follow(in.Workspace)
 	if err != nil {
@@ -266,7 +268,7 @@ func (in *Installer) inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// writeNew records a file's content, and then writes the new one.
+// writeNew records a file's content, and then writes the new content.
 func (in *Installer) writeNew(f *file, r *record, path string, data, after []byte) error {
 	var was *recorded
 	if e := r.of(path); e != nil {

@@ -20,16 +20,16 @@ type file struct {
 	host  *host
 	path  string
 	parts []part
-	// json: the file is JSON; else it is TOML, YAML or a text.
+	// json means that the file is JSON. Otherwise it is TOML, YAML or a text.
 	json bool
 	// hand is the text for a person to add if the file is not changed, nil for all entries.
 	hand []string
-	// hooks are those that one of the parts puts in, nil if none does.
+	// hooks are the hooks that one of the parts adds, nil if no part adds hooks.
 	hooks *hook.Settings
 }
 
-// part is one thing that is put into a file. Both functions leave a content that needs
-// nothing as it is.
+// part is one thing that is added to a file. Both functions return a content unchanged if it
+// needs no change.
 type part struct {
 	what         string
 	add, takeOut func(data []byte) ([]byte, error)
@@ -54,7 +54,8 @@ type server struct {
 	Args    []string `json:"args"`
 }
 
-// hostFiles are the files of a host, all that ever may have been changed or those that are.
+// hostFiles returns the files of a host. With all these are all files that may have been changed.
+// Otherwise they are the files that are changed now.
 func (s *Site) hostFiles(h *host, all bool) (out []file) {
 	switch {
 	case all && h.all != nil:
@@ -89,7 +90,7 @@ func codexFiles(s *Site) []file {
 // opencodeNames are the files of a project that OpenCode reads, the last read first.
 var opencodeNames = []string{"opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json"}
 
-// opencodeFiles is the file that the project has, or a new one.
+// opencodeFiles returns the file that the project has, or a new file.
 func opencodeFiles(s *Site) []file {
 	if all := opencodeAll(s); len(all) > 0 {
 		return all[:1]
@@ -122,8 +123,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// userWide is the file with a host's hooks for all of the user's projects, "" if it has
-// none.
+// userWide returns the file with a host's hooks for all of the user's projects. It returns "" if
+// the host has no such hooks.
 func (s *Site) userWide(h *host) string {
 	if h.hooks == "" || s.Home == "" {
 		return ""
@@ -139,7 +140,7 @@ func (s *Site) userWide(h *host) string {
 	return hs.Path
 }
 
-// hookFile is the file of a host's hooks, which are its first part.
+// hookFile returns the file of a host's hooks. The hooks are its first part.
 func (s *Site) hookFile(h hook.Host) file {
 	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
 	return file{path: hs.Path, json: true, hooks: hs, parts: []part{{
@@ -155,8 +156,8 @@ func (s *Site) server(key string, h hook.Host, comments bool) func(path string) 
 	return s.jsonServer(key, server{s.Program, arguments(string(h))}, comments)
 }
 
-// jsonServer puts an entry into an object of servers. An entry that is there and works
-// stays as it is: its arguments are somebody's choice.
+// jsonServer adds an entry to an object of servers. It does not change an existing entry that
+// works, because a person may have chosen its arguments.
 func (s *Site) jsonServer(key string, entry any, comments bool) func(path string) part {
 	return func(path string) part {
 		edit := func(data []byte, do func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error) ([]byte, error) {
@@ -213,7 +214,8 @@ func (s *Site) jsonServer(key string, entry any, comments bool) func(path string
 	}
 }
 
-// words are the command line of an entry, however it is written; nil if it has none.
+// words returns the command line of an entry in any of its forms, nil if the entry has no command
+// line.
 func words(v hujson.Value) []string {
 	var entry struct {
 		Command any      `json:"command"`
@@ -237,21 +239,21 @@ func commandLine(command any, args []string) (out []string) {
 	return append(out, args...)
 }
 
-// ours tells whether a command line starts memkernel's server.
+// ours reports whether a command line starts memkernel's server.
 func ours(words []string) bool { return len(words) > 1 && words[1] == "mcp" }
 
 // errForeign is returned if another program has the name.
 var errForeign = errors.New("a server that is called memkernel is there, and it is another program")
 
-// stays tells whether an entry's program needs no other in its place: it is there, and in
-// no cache while this one is in none.
+// stays reports whether an entry keeps its program. The program must exist. It must not be in a
+// cache, unless this program is also in a cache.
 func (s *Site) stays(program string) bool {
 	_, err := s.LookPath(program)
 	return err == nil && (!InCache(program) || InCache(s.Program))
 }
 
-// InCache tells whether a program is in a folder that is emptied without asking, as those
-// of npx, "pipx run" and uvx are.
+// InCache reports whether a program is in a folder that may be emptied at any time, such as the
+// folders of npx, "pipx run" and uvx.
 func InCache(program string) bool {
 	for name := range strings.SplitSeq(filepath.ToSlash(program), "/") {
 		if slices.Contains([]string{"_npx", ".cache", "caches", "cache"}, strings.ToLower(name)) {
@@ -261,7 +263,8 @@ func InCache(program string) bool {
 	return false
 }
 
-// bringUpToDate gives an entry whose program is gone the one that is there.
+// bringUpToDate replaces the program of an entry by the present program, if the entry's program
+// no longer exists.
 func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
 	line := words(at.Value)
 	if !ours(line) {
@@ -286,7 +289,7 @@ func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
 	return nil
 }
 
-// tomlServer puts a table into a table of servers.
+// tomlServer adds a table to a table of servers.
 func (s *Site) tomlServer(path, key string, args []string) part {
 	read := func(data []byte) (*settings.TOML, []string, error) {
 		d, err := settings.ParseTOML(path, data)
@@ -333,7 +336,7 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 		}}
 }
 
-// plugin puts the extension into OpenCode's list, where the machine has its source.
+// plugin adds the extension to OpenCode's list, if the machine has the extension's source.
 func (s *Site) plugin(path string) part {
 	const place = "integrations/opencode/index.js"
 	where := (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(filepath.Join(s.Checkout, place)), "/")}).String()
@@ -381,7 +384,8 @@ func (s *Site) plugin(path string) part {
 	return p
 }
 
-// source is where a person finds an extension: in the checkout, or in one to be made.
+// source returns the place of an extension. It is in the checkout, or in a checkout that a person
+// must make first.
 func (s *Site) source(name string) (path string, before []string) {
 	if s.Checkout != "" {
 		return filepath.Join(s.Checkout, "integrations", name), nil

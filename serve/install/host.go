@@ -11,33 +11,37 @@ import (
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
-// host is all that the package must know of a host.
+// host has the facts that the package needs to know about a host.
 type host struct {
 	name, title string
-	// home are folders that it keeps in the user's home; the environment variable homeEnv
-	// names another one, if it is set.
-	home    []string
+	// home are the host's folders in the user's home.
+	home []string
+	// homeEnv is the environment variable that names another folder, if it is set.
 	homeEnv string
-	// binary is its program, "" if it has none or others are called so too.
+	// binary is the host's program. It is "" if the host has no program or if other programs have
+	// the same name.
 	binary string
-	// project are files and folders of a project that is used with it.
+	// project are files and folders of a project that is used with the host.
 	project []string
-	// hooks is its name among those that run hooks, "" if it runs none.
+	// hooks is the host's name in package hook, "" if the host runs no hooks.
 	hooks hook.Host
-	// files are those of its settings that change; all are those that ever may have, where
-	// these are more.
+	// files returns the host's settings files that are changed now. all returns the files that
+	// were ever changed, if there are more of these.
 	files, all func(s *Site) []file
-	// servers and rules are where it has them in a project, nil if it has no such file.
+	// servers is the place of the host's servers in a project. It is nil if there is no such
+	// file.
 	servers *servers
-	rules   *rules
-	// user is where it has its servers, if that is a file for all of the user's projects.
+	// rules is the place of the host's rules in a project. It is nil if there is no such file.
+	rules *rules
+	// user is the file of the host's servers, if that file is for all of the user's projects.
 	user *userServers
 	// byHand are the commands that a person must run, nil if there are none.
 	byHand func(s *Site) []string
-	// next tells the user which further step is needed before it works, "" if there is only the
-	// usual one.
+	// next tells the user which further step is needed before the host works. It is "" if only
+	// the usual step is needed.
 	next string
-	// sessions are the recorded sessions of the workspace; nil if they can't be told apart.
+	// sessions returns the recorded sessions of the workspace. It is nil if the host's sessions
+	// can't be told apart by workspace.
 	sessions func(s *Site, homes []string) []string
 }
 
@@ -51,46 +55,47 @@ func Names() (out []string) {
 
 // Site is a workspace on a machine.
 type Site struct {
-	// Workspace and Home are absolute; Home may be "".
+	// Workspace and Home are absolute paths. Home may be "".
 	Workspace, Home string
-	// Program is memkernel as a host finds it, Shell the same quoted for a shell.
+	// Program is the memkernel program in the form that a host can run. Shell is the same, quoted
+	// for a shell.
 	Program, Shell string
-	// Checkout is a folder with memkernel's own source, where the extensions of some hosts
-	// are, "" if there is none on the machine.
+	// Checkout is a folder with memkernel's own source, which has the extensions of some hosts.
+	// It is "" if the machine has no such folder.
 	Checkout string
-	// Getenv and LookPath are the environment's.
+	// Getenv and LookPath look up the environment.
 	Getenv   func(string) string
 	LookPath func(string) (string, error)
 }
 
-// Host is a host that was found, or asked for.
+// Host is a host that was found or requested.
 type Host struct {
 	Name string `json:"name"`
 	// Title is the host's own name for itself.
 	Title string `json:"title"`
-	// FoundBy are the traces of it: folders in the home, its program, files of the project;
-	// empty if it was only asked for.
+	// FoundBy are the traces of the host: folders in the home, its program, files of the project.
+	// It is empty if the host was only requested.
 	FoundBy []string `json:"found_by"`
-	// Sessions is how many of its recorded sessions are of this workspace, nil where they
-	// can't be told apart.
+	// Sessions is the number of the host's recorded sessions in this workspace. It is nil if the
+	// sessions can't be told apart by workspace.
 	Sessions *int `json:"sessions"`
 	// Transcripts are their files.
 	Transcripts []string `json:"-"`
-	// UserWide is the file with its hooks for all of the user's projects, "" if there are
-	// none: they are not put into the project's then.
+	// UserWide is the file with the host's hooks for all of the user's projects, "" if there is
+	// no such file. If it is set, the project's file gets no hooks.
 	UserWide string `json:"user_wide"`
-	// UserServer is the file for all of the user's projects in which a person has put the
-	// server for this folder, "" if there is none.
+	// UserServer is the file for all of the user's projects to which a person has added the
+	// server for this folder. It is "" if there is no such file.
 	UserServer string `json:"user_server"`
-	// ByHand are commands that a person must run to complete it, and lines that only a person
-	// adds to files of all of the user's projects.
+	// ByHand are commands that a person must run to complete the installation. It also has lines
+	// that a person must add to files for all of the user's projects.
 	ByHand []string `json:"by_hand"`
 	// Next tells the user the next step.
 	Next string `json:"next"`
 }
 
-// Find returns the hosts of these names, or, without any, those that left a trace on the
-// machine. Names that are written otherwise become the hosts' own, in place.
+// Find returns the hosts of these names. Without names it returns the hosts that left a trace on
+// the machine. It changes names in place to the hosts' own spelling.
 func (s *Site) Find(names []string) ([]Host, error) {
 	for i, n := range names {
 		if names[i] = textutil.MeantHost(n, Names()); !slices.Contains(Names(), names[i]) {
@@ -157,7 +162,7 @@ func (s *Site) homes(h *host) (out []string) {
 	return out
 }
 
-// Short is a path as people read it: from the workspace, or from the home.
+// Short returns a path for people. It is relative to the workspace or to the home.
 func (s *Site) Short(path string) string {
 	if rel, err := filepath.Rel(s.Workspace, path); err == nil && filepath.IsLocal(rel) && rel != "." {
 		return rel

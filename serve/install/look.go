@@ -11,26 +11,27 @@ import (
 
 // Markdown counts the Markdown files of a workspace by their use.
 type Markdown struct {
-	// Memory counts the files that a search looks in, without the Instructions. Instructions
-	// counts the files that hosts read by themselves, such as AGENTS.md and CLAUDE.md. Other
-	// counts the files that are in neither.
+	// Memory counts the files that a search reads, without the Instructions. Instructions counts
+	// the files that hosts read by themselves, such as AGENTS.md and CLAUDE.md. Other counts all
+	// other files.
 	Memory       int `json:"memory"`
 	Instructions int `json:"instructions"`
 	Other        int `json:"other"`
-	// Looked is how many files were counted; More, that there are more.
-	Looked int  `json:"looked"`
-	More   bool `json:"more"`
+	// Looked is the number of counted files.
+	Looked int `json:"looked"`
+	// More reports whether there are further files.
+	More bool `json:"more"`
 }
 
-// Total is how many there are.
+// Total returns the number of all counted files.
 func (m *Markdown) Total() int { return m.Memory + m.Instructions + m.Other }
 
 // instructionNames are files that hosts read by themselves.
 var instructionNames = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md",
 	".cursorrules", "copilot-instructions.md"}
 
-// Look counts a workspace's Markdown files, listed by the store or not. It calls progress now and
-// then.
+// Look counts a workspace's Markdown files, whether or not the store lists them. It calls
+// progress from time to time.
 func Look(ctx context.Context, st *markdownstore.Store, progress func(looked int)) (*Markdown, error) {
 	m := &Markdown{}
 	for f, err := range st.Walk(ctx) {

@@ -11,12 +11,13 @@ type Memories struct {
 	// Title is the host's own name for itself.
 	Title  string `json:"host"`
 	Folder string `json:"folder"`
-	// Files is how many Markdown files are in it, at most maxSessionFiles.
+	// Files is the number of Markdown files in the folder, at most maxSessionFiles.
 	Files int `json:"files"`
 }
 
-// Memories returns the folders of the user's hosts that hold memories of their own: Claude
-// Code's of this workspace, and Codex's, which are of all projects. Links are not followed.
+// Memories returns the folders in which the user's hosts keep memories of their own. They are
+// Claude Code's memories of this workspace, and Codex's memories of all projects. Links are not
+// followed.
 func (s *Site) Memories() (out []Memories) {
 	for i := range hosts {
 		h := &hosts[i]

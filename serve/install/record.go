@@ -23,7 +23,7 @@ const (
 type record struct {
 	Version int        `json:"version"`
 	Files   []recorded `json:"files"`
-	// Made are the folders that were made for them.
+	// Made are the folders that were made for the changed files.
 	Made []string `json:"made"`
 }
 
@@ -32,7 +32,7 @@ type recorded struct {
 	Host string `json:"host"`
 	// Path is the file, with links followed.
 	Path string `json:"path"`
-	// Absent: there was no file. Otherwise Before is its content.
+	// Absent means that there was no file. Otherwise Before is the earlier content of the file.
 	Absent bool   `json:"absent"`
 	Before []byte `json:"before"`
 	// After is the hash of the written content.
@@ -75,7 +75,7 @@ func readRecord(s store.Store) (*record, error) {
 	return r, nil
 }
 
-// write makes the record last; an empty one goes.
+// write stores the record. It removes an empty record.
 func (r *record) write(s store.Store) error {
 	var err error
 	if len(r.Files) == 0 {
@@ -116,7 +116,7 @@ func (r *record) made(dirs []string) {
 	}
 }
 
-// unmake removes the folders above a file that were made for such files and are empty now. It
+// unmake removes the folders above a file that the installer made and that are empty now. It
 // ignores recorded folders that are not above the file.
 func (r *record) unmake(path string) {
 	for dir := filepath.Dir(path); slices.Contains(r.Made, dir) && gone(os.Remove(dir)); dir = filepath.Dir(dir) {

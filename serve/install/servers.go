@@ -15,10 +15,10 @@ import (
 // servers is an object of servers in a JSON file of a project, comments or not.
 type servers struct {
 	path, key string
-	// folder is the placeholder that the host replaces by the project's folder; "" for a host
-	// that starts its servers there.
+	// folder is the placeholder that the host replaces by the project's folder. It is "" for a
+	// host that starts its servers in that folder.
 	folder string
-	// typed: an entry says how the server is spoken to.
+	// typed means that an entry names the server's transport.
 	typed bool
 }
 
@@ -43,22 +43,25 @@ func (v *servers) file(s *Site) file {
 // perSystem are places in a home on macOS, on Windows and elsewhere.
 type perSystem [3]string
 
-// userServers is a file of servers for all of a user's projects, which init leaves alone.
+// userServers is a file of servers for all of a user's projects. init does not change this file.
 type userServers struct {
 	at perSystem
-	// other is a place that is as good, if the file is there, "" if there is none.
+	// other is another place of the file, which counts if the file exists. It is "" if there is
+	// no other place.
 	other string
 	key   string
-	// yaml: the file is YAML; else it is JSON.
+	// yaml means that the file is YAML. Otherwise it is JSON.
 	yaml bool
-	// folder: its servers are told of a folder, since they are started anywhere.
+	// folder means that an entry must name the folder, because the host starts its servers in any
+	// folder.
 	folder bool
-	// allTools: it edits no files, so the server lists the tools that change memory, too.
+	// allTools means that the host edits no files, so that the server must also list the tools
+	// that change memory.
 	allTools bool
 }
 
-// path is the file: one that is there, or whose folders are, or else where the system has
-// it.
+// path returns the file. It is an existing file, or else a file whose folder exists, or else the
+// system's usual place.
 func (v *userServers) path(s *Site) string {
 	here := map[string]int{"darwin": 0, "windows": 1}
 	at, ok := here[runtime.GOOS]
@@ -121,8 +124,8 @@ func (v *userServers) look(s *Site) (has string, byHand []string) {
 	return "", []string{"# " + what + " " + s.Short(path), string(line)}
 }
 
-// entries are the names of the servers in a file, and whether one is memkernel's for this
-// folder. A file that can't be read has none.
+// entries returns the names of the servers in a file, and whether one server is memkernel's
+// server for this folder. A file that can't be read has no servers.
 func (v *userServers) entries(s *Site, path string) (names []string, there bool) {
 	data, err := settings.Read(path)
 	if err != nil || data == nil {

@@ -35,8 +35,8 @@ func (s *Site) claudeProject(home string) string {
 	return filepath.Join(home, "projects", name.String())
 }
 
-// claudeSessions are the transcripts in the project's folder. Those of subagents are parts of
-// others.
+// claudeSessions returns the transcripts in the project's folder. It leaves out transcripts of
+// subagents, which are parts of other transcripts.
 func claudeSessions(s *Site, homes []string) (out []string) {
 	for _, home := range homes {
 		out = append(out, files(s.claudeProject(home), ".jsonl")...)
@@ -52,7 +52,7 @@ func piSessions(s *Site, homes []string) (out []string) {
 	return out
 }
 
-// codexSessions are the newest transcripts whose first line names the workspace.
+// codexSessions returns the newest transcripts whose first line names the workspace.
 func codexSessions(s *Site, homes []string) (out []string) {
 	looked := 0
 	for _, home := range homes {
@@ -68,7 +68,8 @@ func codexSessions(s *Site, homes []string) (out []string) {
 	return out
 }
 
-// folderOf is the folder that a transcript of Codex or Copilot CLI says it is of, "" if it says none.
+// folderOf returns the folder that a transcript of Codex or Copilot CLI names, "" if it names
+// none.
 func folderOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

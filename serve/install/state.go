@@ -21,8 +21,8 @@ var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "
 // configName is the configuration in a state directory.
 const configName = "config.yaml"
 
-// StateFiles lists the names in the state directory: those that are memkernel's own, and
-// those that stay, as a configuration does that a person wrote to.
+// StateFiles lists the names in the state directory. own are memkernel's own files. others are
+// the files that stay, such as a configuration that a person changed.
 func (in *Installer) StateFiles() (own, others []string, err error) {
 	entries, err := in.State.List("")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +44,8 @@ func (in *Installer) configIsOwn() bool {
 	return err == nil && in.OwnConfig(text)
 }
 
-// SessionState returns the change to SESSION-STATE.md when the state is removed: the file is
-// removed if the kernel alone wrote to it. Without write it changes nothing.
+// SessionState returns the change to SESSION-STATE.md when the state is removed. The file is
+// removed if only the kernel wrote to it. Without write it changes nothing.
 func (in *Installer) SessionState(write bool) (out []Change, err error) {
 	path := filepath.Join(in.Workspace, "SESSION-STATE.md")
 	data, err := settings.Read(path)
@@ -67,8 +67,8 @@ const daemonLock = "serve.lock"
 const lockWait = time.Second
 
 // RemoveState removes memkernel's own files in the state directory, and the directory if nothing
-// else is in it. It fails while the record names a host's file, so callers must call TakeOut
-// first.
+// else is in it. RemoveState fails while the record names a host's file, so callers must call
+// TakeOut first.
 func (in *Installer) RemoveState() error {
 	release, err := in.State.Lock(daemonLock, store.Alone)
 	var held *store.LockedError

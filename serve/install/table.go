@@ -2,8 +2,8 @@ package install
 
 import "github.com/memkernel/memkernel/serve/hook"
 
-// hosts has them all, in the order in which they are named. doc/hosts.md has a table of the files
-// that each of them gets, and the sources of its formats.
+// hosts has all hosts, in the order in which messages list them. doc/hosts.md has a table of the
+// files that each of them gets, and the sources of its formats.
 var hosts = []host{
 	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
 		hooks: hook.Claude, files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
@@ -21,21 +21,22 @@ var hosts = []host{
 		rules: &rules{own: ".cursor/rules/memkernel.mdc",
 			front: "---\ndescription: When to search the memory of this project, and when to write to it\nalwaysApply: true\n---\n\n"},
 		next: "open the folder in Cursor; turn the server memkernel on under Settings, MCP"},
-	// Nearly everybody has it, and not for its agent: the project has to show that.
+	// Most machines have VS Code for other reasons than its agent, so only the project's files
+	// count as a trace.
 	{name: "vscode", title: "VS Code", project: []string{".vscode/mcp.json", ".github/copilot-instructions.md", ".github/instructions"},
 		servers: &servers{path: ".vscode/mcp.json", key: "servers", folder: "${workspaceFolder}", typed: true},
 		next:    "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
 	{name: "copilot", title: "Copilot CLI", home: []string{".copilot"}, binary: "copilot", project: []string{".github/mcp.json"},
 		servers:  &servers{path: ".github/mcp.json", key: "mcpServers"},
 		sessions: copilotSessions, next: "start copilot here, and trust the folder"},
-	// Its program is called as ZFS's daemon is.
+	// Its program has the same name as the daemon of ZFS.
 	{name: "zed", title: "Zed", home: []string{".config/zed", "AppData/Roaming/Zed"}, project: []string{".zed", ".rules"},
 		servers: &servers{path: ".zed/settings.json", key: "context_servers"},
 		next:    "open the folder in Zed, and trust it"},
 	{name: "windsurf", title: "Windsurf", home: []string{".codeium/windsurf"}, binary: "windsurf", project: []string{".windsurf", ".windsurfrules"},
 		user: &userServers{at: perSystem{".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json"}, key: "mcpServers", folder: true},
 		next: "open the folder in Windsurf"},
-	// Its program is called as a tool for migrations of databases is.
+	// Its program has the same name as a tool for database migrations.
 	{name: "goose", title: "goose", home: []string{".config/goose", "AppData/Roaming/Block/goose"}, project: []string{".goosehints"},
 		user: &userServers{at: perSystem{".config/goose/config.yaml", "AppData/Roaming/Block/goose/config/config.yaml", ".config/goose/config.yaml"}, key: "extensions", yaml: true},
 		next: "start goose here"},
@@ -51,7 +52,7 @@ var hosts = []host{
 }
 
 // clineStore is the folder in which Cline's extension keeps the user's files. clineServers is the
-// file of its servers in there.
+// file of servers in that folder.
 var clineStore = perSystem{"Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev",
 	"AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"}
 

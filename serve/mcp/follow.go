@@ -31,7 +31,7 @@ type watcher interface {
 	Close() error
 }
 
-// followed is a resource and how it looked last.
+// followed is a resource with its last known stamp.
 type followed struct {
 	clients int
 	stamp   stamp
@@ -77,8 +77,8 @@ func (f *follower) unsubscribe(ctx context.Context, req *sdk.UnsubscribeRequest)
 	return nil
 }
 
-// stat returns how a file looks; the zero stamp if it isn't there. A path that may not be
-// touched is an error.
+// stat returns the stamp of a file, the zero stamp if the file doesn't exist. It returns an error
+// for a path that may not be read.
 func (f *follower) stat(file string) (stamp, error) {
 	got, err := f.s.opts.Store.Stat(file)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *follower) stat(file string) (stamp, error) {
 	return stamp{got.Size, got.ModTime}, nil
 }
 
-// watch begins to watch, once. Requires f.mu.
+// watch begins to watch, once. The caller must hold f.mu.
 func (f *follower) watch() {
 	if f.watcher != nil {
 		return
@@ -112,7 +112,8 @@ func (f *follower) watch() {
 	})
 }
 
-// open watches the folder of the files, or looks at them where there is none.
+// open watches the folder of the files. If there is no folder, it checks the files from time to
+// time.
 func (f *follower) open() (watcher, error) {
 	st := f.s.opts.Store
 	if markdownstore.IsRemote(st) {
@@ -124,7 +125,7 @@ func (f *follower) open() (watcher, error) {
 	}}})
 }
 
-// look notifies of every followed resource that has changed.
+// look notifies clients of every followed resource that has changed.
 func (f *follower) look(ctx context.Context) {
 	if f == nil {
 		return
@@ -140,7 +141,7 @@ func (f *follower) look(ctx context.Context) {
 	}
 	f.mu.Unlock()
 	for _, uri := range changed {
-		// Whoever hung up meanwhile needs no telling.
+		// A client that has hung up needs no notification.
 		_ = f.s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 	}
 }

@@ -19,8 +19,8 @@ const prefix = "memkernel://memory/"
 
 const markdown = "text/markdown"
 
-// maxResource is the largest file that is read as a resource; of larger ones
-// memory_get gives lines.
+// maxResource is the largest file that is read as a resource. Clients can read the lines of a
+// larger file with memory_get.
 const maxResource = 4 << 20 // 4 MiB
 
 // uriOf returns the URI of a memory file.
@@ -32,8 +32,8 @@ func uriOf(file string) string {
 	return prefix + strings.Join(parts, "/")
 }
 
-// pathOf returns the file that a URI names, as it was spelled: whether it may be read is
-// decided where it is read.
+// pathOf returns the file that a URI names, in the URI's spelling. It does not decide whether the
+// file may be read.
 func pathOf(uri string) (string, bool) {
 	rest, ok := strings.CutPrefix(uri, prefix)
 	if !ok || rest == "" {
@@ -97,7 +97,7 @@ func (s *Server) list(ctx context.Context) error {
 	return nil
 }
 
-// listable are curated memory and the logs of days.
+// listable reports whether a file is curated memory or the log of a day.
 func (s *Server) listable(f *markdownstore.File) bool {
 	if !f.Memory || f.Shadowed || f.Private && !s.opts.Tools.Private {
 		return false
@@ -113,7 +113,7 @@ func resourceOf(f *markdownstore.File) *sdk.Resource {
 	return r
 }
 
-// read returns the text of a memory file, through the same door as memory_get.
+// read returns the text of a memory file by the same rules as memory_get.
 func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	file, ok := pathOf(uri)

@@ -6,18 +6,17 @@
 //	                              └───────► kernel.Read              resources/read
 //	        ◄── frames ── notifications: a resource was written to, the list changed
 //
-// A tool's answer is JSON as text. Some hosts show a model both that and structured content, so
-// the same JSON is structured content, which keeps the tool's output schema, only with
-// [Options.AllTools]. An answer always has a reason; a call whose arguments are wrong is a tool
-// error with the reason SCHEMA_INVALID, so that the model can mend it. The session and whether it
-// is private are set when the server is made. A client can't choose them.
+// A tool's answer is JSON as text. With [Options.AllTools] the same JSON is also structured
+// content, which follows the tool's output schema. By default it is not, because some hosts show
+// a model both forms. An answer always has a reason. A call with wrong arguments is a tool error
+// with the reason SCHEMA_INVALID, so that the model can correct the call. The session and whether
+// it is private are set when the server is made. A client can't choose them.
 //
-// Resources are memkernel://memory/PATH. MEMORY.md, USER.md and the logs of days are
-// listed as they are at that moment, and every file of memory can be read. A
-// shared server lists and reads neither MEMORY.md nor USER.md.
+// Resources are memkernel://memory/PATH. The list has the present MEMORY.md, USER.md and logs of
+// days. Every file of memory can be read. A shared server lists and reads neither MEMORY.md nor
+// USER.md.
 //
-// The package plans nothing, and writes nothing but the entries of memory_append, through the
-// journal. A Server is safe for several clients at once. Sizes are bytes.
+// The package plans nothing. A Server is safe for several clients at once. Sizes are bytes.
 package mcp
 
 import (
@@ -41,17 +40,17 @@ import (
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
-	// AllTools lists the tools and arguments that few conversations need, with structured answers,
-	// and offers the memory files as resources, for clients that edit no files.
+	// AllTools is for clients that edit no files. It also lists the tools and arguments that few
+	// conversations need, adds structured answers, and offers the memory files as resources.
 	AllTools bool
-	// Session, if set, names the session anew for every call, "" leaving it to Tools.
+	// Session, if set, returns the session of each call. If it returns "", Tools decide.
 	Session func() string
-	// Store lists the memory files for AllTools; nil offers no resources. Its privacy must be
-	// that of Tools.
+	// Store lists the memory files for AllTools. If it is nil, there are no resources. Store and
+	// Tools must agree on whether the session is private.
 	Store *markdownstore.Store
 	// Version is the program's.
 	Version string
-	// Logger receives the messages of the protocol's machinery; nil discards it.
+	// Logger receives the messages of the protocol's library. A nil Logger discards them.
 	Logger *slog.Logger
 }
 
@@ -66,7 +65,7 @@ type Server struct {
 	follows *follower
 }
 
-// New makes a server over a kernel, which it does not close.
+// New makes a server on a kernel. The server does not close the kernel.
 func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	s := &Server{k: k, listed: map[string]bool{}}
 	if opts != nil {
@@ -76,7 +75,7 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 		return nil, err
 	}
 	o := &sdk.ServerOptions{Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
-		// Memory is somebody's own: no cache between may hand it to others.
+		// Memory belongs to one user, so an intermediate cache must not hand it to others.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
 	if !s.opts.AllTools {
 		s.opts.Store = nil // for a server with resources hosts show a model three tools more
@@ -106,8 +105,8 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// unlist leaves tools out of the list that a model is shown: each definition is paid for with
-// every call. One of them that is called all the same is answered.
+// unlist leaves tools out of the list that a model is shown, because each definition costs tokens
+// with every call. A call of such a tool is still answered.
 func unlist(rare map[string]bool) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -120,8 +119,8 @@ func unlist(rare map[string]bool) sdk.Middleware {
 	}
 }
 
-// Serve speaks the protocol over a pair of streams, a frame a line, until the client hangs up or
-// ctx ends. It still answers the requests that were sent before the client hung up. It writes
+// Serve speaks the protocol over a pair of streams, one frame per line, until the client hangs up
+// or ctx ends. It still answers the requests that were sent before the client hung up. It writes
 // nothing but frames to w.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	return s.Run(ctx, newStream(r, w))
@@ -167,8 +166,7 @@ var titles = map[string]string{
 func toolOf(d *tools.Definition) *sdk.Tool {
 	no := false
 	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema,
-		// An append or an edit that is repeated is carried out once; an undo takes back one
-		// more each time.
+		// A repeated append or edit is carried out once. Each undo takes back one more edit.
 		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: &no}}
 }
 
@@ -196,7 +194,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	return res, nil
 }
 
-// refuse returns the answer to a call whose arguments are wrong.
+// refuse returns the answer to a call with wrong arguments.
 func refuse(wrong *tools.ArgumentError) (*sdk.CallToolResult, error) {
 	text, err := json.Marshal(struct {
 		Reason   string `json:"reason"`

@@ -22,12 +22,12 @@ const (
 	maxLine = 16 << 20 // 16 MiB
 	// hangupGrace is how long calls may run after the client has closed its end.
 	hangupGrace = 30 * time.Second
-	// largestID bounds the numbers that the SDK returns in an answer as they came.
+	// largestID is the largest number that the SDK returns unchanged as the id of an answer.
 	largestID = 1 << 53
 )
 
-// stream is the connection to a client: every line is a message or a batch of messages. A
-// line that is neither gets an error as its answer, and the next line is read.
+// stream is the connection to a client: every line is a message or a batch of messages. Any other
+// line gets an error as its answer, and the next line is read.
 type stream struct {
 	from     io.Reader
 	messages chan jsonrpc.Message // closed at the end of the input
@@ -41,7 +41,7 @@ type stream struct {
 	silent chan struct{}         // closed once no call is without an answer, nil if nothing waits
 }
 
-// batch is a list of messages that came in one line. Their answers are one list too.
+// batch is a list of messages that came in one line. Their answers are also one list.
 type batch struct {
 	open    int // calls without an answer
 	answers []json.RawMessage
@@ -75,7 +75,7 @@ func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 // SessionID implements sdk.Connection: a stream is one session, without a name.
 func (s *stream) SessionID() string { return "" }
 
-// Close implements sdk.Connection. It leaves the output open, which is the caller's.
+// Close implements sdk.Connection. It does not close the output, which belongs to the caller.
 func (s *stream) Close() error { return s.close() }
 
 // Read implements sdk.Connection.
@@ -95,7 +95,8 @@ func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return nil, io.EOF
 }
 
-// Write implements sdk.Connection. The answer to a call of a batch waits for the others.
+// Write implements sdk.Connection. The answer to a call of a batch waits for the other answers of
+// the batch.
 func (s *stream) Write(_ context.Context, m jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -128,8 +129,8 @@ func (s *stream) write(text []byte) error {
 	return err
 }
 
-// answer adds an answer to a batch, nil for none, and writes the list once it is whole. The
-// caller must hold mu.
+// answer adds an answer to a batch, and writes the list once it is complete. A nil text adds no
+// answer. The caller must hold mu.
 func (s *stream) answer(in *batch, text json.RawMessage) error {
 	if text != nil {
 		in.answers = append(in.answers, text)
@@ -259,16 +260,15 @@ func (s *stream) refuse(no *refusal) {
 	_ = s.write(text) // the SDK's next write meets the same error
 }
 
-// invalid is the answer to a message that is no request, whose id is nil if it has none that
-// can be returned.
+// invalid returns the answer to a message that is not a request. id is nil if the message has no
+// id that can be returned.
 func invalid(why string, id json.RawMessage) *refusal {
 	return &refusal{"2.0", id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why}}
 }
 
-// message reads one message, and counts it as a call if it is one. It returns a refusal in
-// place of a message that the SDK would end the connection for or leave without an answer.
-// An answer that belongs to nothing is left out: if both ends refused such answers, they
-// would never stop.
+// message reads one message, and counts it as a call if it is one. It returns a refusal in place
+// of a message that the SDK would end the connection for or leave without an answer. It drops an
+// answer to an unknown request. If both ends refused such answers, they would never stop.
 func (s *stream) message(raw json.RawMessage, in *batch) (jsonrpc.Message, *refusal) {
 	var f map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &f) != nil {
@@ -310,7 +310,7 @@ func (s *stream) message(raw json.RawMessage, in *batch) (jsonrpc.Message, *refu
 	return m, nil
 }
 
-// validID reports whether the SDK returns an id in its answer as it came.
+// validID reports whether the SDK returns an id unchanged in its answer.
 func validID(raw json.RawMessage) bool {
 	var v any
 	_ = json.Unmarshal(raw, &v) // an id that is missing is none

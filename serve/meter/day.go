@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// toldName is the document with the last day that was reported. It is no run's.
+// toldName is the document with the last reported day. It is not the document of a run.
 const toldName = "told"
 
 // toldUpTo is the last day that was reported, and the number of its calls.
@@ -19,8 +19,8 @@ type toldUpTo struct {
 	Calls int    `json:"calls"`
 }
 
-// turn begins another run when a call is of a later day than the earlier calls, and reports the
-// days that are over. It needs m.mu.
+// turn begins another run when a call belongs to a later day than the earlier calls, and reports
+// the days that are over. The caller must hold m.mu.
 func (m *Meter) turn(began time.Time) {
 	began = began.In(m.in)
 	day := began.Format(time.DateOnly)
@@ -33,9 +33,9 @@ func (m *Meter) turn(began time.Time) {
 	}
 }
 
-// tell reports the recorded days that were not reported with their present sums: those before
-// today, and at the end today's so far. If nothing was reported before, it reports only the last
-// day.
+// tell reports the recorded days that were not reported with their present sums. They are the
+// days before today. If end is set, tell also reports today's sum so far. If nothing was reported
+// before, it reports only the last day.
 func (m *Meter) tell(end bool) error {
 	if m.Day == nil || m.keep == nil {
 		return nil
@@ -75,7 +75,7 @@ func (m *Meter) tell(end bool) error {
 	return errors.Join(err, bad)
 }
 
-// failed keeps the first error. It needs m.mu.
+// failed keeps the first error. The caller must hold m.mu.
 func (m *Meter) failed(err error) {
 	if err != nil && m.err == nil {
 		m.err = err

@@ -1,9 +1,9 @@
 // Package meter adds up the bills of a proxy's calls, and the cost of the same calls without it.
-// For a session's calls both figures come from its record, which the kernel made once, with the
-// bill. A call that is in no record counts the same in both. Sums are kept in the state
-// directory, a document for each run of a proxy; they hold no content.
+// For a session's calls both figures come from the session's record, which the kernel made with
+// the bill. A call without a record has the same cost in both sums. Sums are kept in the state
+// directory, in one document for each run of a proxy. They have no content of conversations.
 //
-// It adds: it estimates nothing, plans nothing and sends nothing.
+// The package only adds. It estimates nothing, plans nothing and sends nothing.
 package meter
 
 import (
@@ -20,22 +20,26 @@ import (
 
 // Sum is the sum of some calls.
 type Sum struct {
-	// Calls were billed. Unpriced are those of models without a price: they are in no cost.
-	Calls    int `json:"calls"`
+	// Calls is the number of billed calls.
+	Calls int `json:"calls"`
+	// Unpriced is the number of calls of models without a price. No cost includes these calls.
 	Unpriced int `json:"unpriced_calls"`
-	// Usage adds up the billed tokens. BilledUSD is their price, answers included.
-	Usage     memkernel.Usage `json:"usage"`
-	BilledUSD float64         `json:"billed_usd"`
-	// WithoutUSD is the estimate for the same calls. Those that are in no session's record
-	// cost the same in both; Estimated are the others.
+	// Usage is the sum of the billed tokens.
+	Usage memkernel.Usage `json:"usage"`
+	// BilledUSD is the price of the calls, answers included.
+	BilledUSD float64 `json:"billed_usd"`
+	// WithoutUSD estimates the cost of the same calls without memkernel. A call that is in no
+	// session's record adds its billed cost.
 	WithoutUSD float64 `json:"without_usd"`
-	Estimated  int     `json:"estimated_calls"`
-	// Cuts were made, Recalled are the calls that memory was brought to, Restored are pages
-	// that the model had brought back after they left.
-	Cuts     int `json:"cuts"`
+	// Estimated is the number of calls that are in a session's record.
+	Estimated int `json:"estimated_calls"`
+	// Cuts is the number of cuts.
+	Cuts int `json:"cuts"`
+	// Recalled is the number of calls to which memory was added.
 	Recalled int `json:"recalled"`
+	// Restored is the number of pages that left the prompt and that the model brought back.
 	Restored int `json:"restored"`
-	// KeptOutTokens are about those that clients wrote and that were not sent.
+	// KeptOutTokens estimates the tokens that clients wrote and that were not sent.
 	KeptOutTokens int `json:"kept_out_tokens"`
 }
 
@@ -50,8 +54,8 @@ func (s *Sum) Add(o Sum) {
 	u.CacheWrite5mTokens, u.CacheWrite1hTokens = u.CacheWrite5mTokens+v.CacheWrite5mTokens, u.CacheWrite1hTokens+v.CacheWrite1hTokens
 }
 
-// Saved is the share of the estimate that was not billed, negative where more was; 0 of
-// nothing.
+// Saved returns the share of the estimated cost that was not billed. It is negative if more than
+// the estimate was billed. It is 0 if the estimate is 0.
 func (s *Sum) Saved() float64 {
 	if s.WithoutUSD <= 0 {
 		return 0
@@ -68,8 +72,8 @@ type Meter struct {
 	// Each, if not nil, is called with every call and its part of the sum. It must be set before
 	// the first call.
 	Each func(proxy.Billed, Sum)
-	// Day, if not nil, is told once of every day that has been recorded by whatever process:
-	// with the first call of a later day, and by Close of the day that is not over yet. It is
+	// Day, if not nil, is called once for every recorded day, whichever process recorded it. It
+	// is called with the first call of a later day, and by Close for the present day. It must be
 	// set before the first call.
 	Day func(d Day, soFar bool)
 
@@ -88,30 +92,30 @@ type line struct {
 	pages    map[string]bool // not shown in full
 }
 
-// New makes a meter of a run that begins now; command is the name of the program that is run.
-// With a nil keep it writes nothing. Days are those of now's location; a day's calls are a run of
-// their own.
+// New makes a meter of a run that begins now. The parameter command is the name of the program
+// that is run. If keep is nil, the meter writes nothing. Days are days in the location of now.
+// The calls of each day are a run of their own.
 func New(prices *cachelayout.Book, keep store.Store, command string, now time.Time) *Meter {
 	m := &Meter{in: now.Location(), prices: prices, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
 	m.name = runName(now)
 	return m
 }
 
-// Sum returns the sum so far, and the first error that kept it from being written down.
+// Sum returns the sum so far, and the first error that prevented a write of it.
 func (m *Meter) Sum() (Sum, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.all, m.err
 }
 
-// Unknown names models of today's calls of which nobody knows the window or the price.
+// Unknown names the models of today's calls whose window or price is unknown.
 func (m *Meter) Unknown() Unknown {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return unknownIn(m.run)
 }
 
-// Bill is the sum so far, as the status of a proxy has it.
+// Bill returns the sum so far in the form of a proxy's status.
 func (m *Meter) Bill() proxy.Bill {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +123,7 @@ func (m *Meter) Bill() proxy.Bill {
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
 }
 
-// Close reports today. The error is the first that kept something from being written down.
+// Close reports today. It returns the first error that prevented a write.
 func (m *Meter) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,11 +19,12 @@ import (
 // Run is one run of a proxy.
 type Run struct {
 	Started time.Time `json:"started"`
-	// Ended is when its last call came.
+	// Ended is the time of the run's last call.
 	Ended time.Time `json:"ended"`
-	// Command is the name of the program that ran through the proxy, "" for a proxy by itself.
+	// Command is the name of the program that ran through the proxy. It is "" for a proxy without
+	// a program.
 	Command string `json:"command,omitempty"`
-	// Models has the unknown properties of each model when it was last called.
+	// Models has the unknown properties of each model at the model's last call.
 	Models map[string]Lack `json:"models,omitempty"`
 	Sum
 }
@@ -34,10 +35,10 @@ type Lack struct {
 	Price  bool `json:"price,omitempty"`
 }
 
-// Unknown names models of which nobody knows the window or the price, in order.
+// Unknown names the models whose window or price is unknown, in order.
 type Unknown struct {
 	// Window names models that were planned without a known window. Price names models whose
-	// calls are in no cost.
+	// calls no cost includes.
 	Window []string `json:"models_without_window"`
 	Price  []string `json:"models_without_price"`
 }
@@ -61,7 +62,7 @@ func unknownIn(runs ...Run) Unknown {
 	return u
 }
 
-// maxModels bounds the models of a run: clients choose their names.
+// maxModels bounds the models of a run, because clients choose the names.
 const maxModels = 100
 
 // lacks notes which properties of a call's model are unknown. A call without a plan says nothing
@@ -80,16 +81,17 @@ func (r *Run) lacks(b *proxy.Billed, unpriced bool) {
 	r.Models[b.Model] = Lack{old.Window, unpriced}
 }
 
-// folder is where runs are kept in the state directory.
+// folder is the folder of the runs in the state directory.
 const folder = "gain"
 
-// runName names a run: no two processes begin one in the same nanosecond with one number.
+// runName returns the name of a run. It has the time in nanoseconds and a number that is specific
+// to the process.
 func runName(now time.Time) string {
 	return fmt.Sprintf("%s-%d.json", now.UTC().Format("20060102T150405.000000000"), os.Getpid())
 }
 
-// write replaces the document of a run. It is not synced: a power failure loses a few calls of a
-// sum.
+// write replaces the document of a run. It does not sync the document, because a power failure
+// loses only a few calls of a sum.
 func (r *Run) write(s store.Store, name string) error {
 	data, err := json.Marshal(r)
 	if err == nil {
@@ -98,8 +100,8 @@ func (r *Run) write(s store.Store, name string) error {
 	return err
 }
 
-// Runs reads all runs of a state directory since a moment, oldest first. Those that can't be
-// read are left out and named by the error, which comes with the others.
+// Runs reads all runs of a state directory since a moment, oldest first. It leaves out runs that
+// can't be read. The error names them and is returned together with the other runs.
 func Runs(s store.Store, since time.Time) ([]Run, error) {
 	in := s.In(folder)
 	list, err := in.List("")
@@ -155,10 +157,10 @@ func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
 // Gain is the sum of all runs.
 type Gain struct {
 	Schema string `json:"schema"`
-	// Total is over all calls that went through wrap and proxy.
+	// Total is the sum of all calls that went through wrap and proxy.
 	Total Sum `json:"total"`
-	// Saved is the share of the cost without memkernel that was not billed; negative where
-	// more was.
+	// Saved is the share of the cost without memkernel that was not billed. It is negative if
+	// more was billed.
 	Saved float64 `json:"saved"`
 	Unknown
 	// Days are the days with calls, in the workspace's time zone, oldest first.

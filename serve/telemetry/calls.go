@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Proxy is for [proxy.Options.Watch], nil for nil.
+// Proxy returns a watcher for [proxy.Options.Watch]. It returns nil for a nil Telemetry.
 func (t *Telemetry) Proxy() proxy.Watcher {
 	if t == nil {
 		return nil
@@ -24,7 +24,7 @@ func (t *Telemetry) Proxy() proxy.Watcher {
 // proxied watches a proxy.
 type proxied struct{ t *Telemetry }
 
-// Begin tells the exporter of a call.
+// Begin reports a call to the exporter.
 func (p proxied) Begin(r *http.Request) context.Context {
 	if p.t.export == nil {
 		return r.Context()
@@ -66,7 +66,7 @@ func OperationOf(c *proxy.Call) string {
 	return "chat"
 }
 
-// OutcomeOf returns the outcome of a request: "none" if it was given up before anything was sent.
+// OutcomeOf returns the outcome of a request. It returns "none" if nothing was sent.
 func OutcomeOf(c *proxy.Call) string {
 	if c.Outcome == "" {
 		return "none"
@@ -74,7 +74,8 @@ func OutcomeOf(c *proxy.Call) string {
 	return c.Outcome
 }
 
-// FailureOf returns where a call failed and by which code, "" if it did not fail.
+// FailureOf returns where a call failed and the code of the failure. Both are "" if the call did
+// not fail.
 func FailureOf(c *proxy.Call) (where, code string) {
 	switch {
 	case c.Failure == proxy.FailGone:
@@ -108,7 +109,7 @@ func (t *Telemetry) Metered(b proxy.Billed, s meter.Sum) {
 	t.add(without, s.WithoutUSD, model)
 }
 
-// Serve is for [serve.Options.Watch], nil for nil.
+// Serve returns a watcher for [serve.Options.Watch]. It returns nil for a nil Telemetry.
 func (t *Telemetry) Serve() serve.Watcher {
 	if t == nil {
 		return nil
@@ -119,7 +120,7 @@ func (t *Telemetry) Serve() serve.Watcher {
 // served watches a daemon.
 type served struct{ t *Telemetry }
 
-// Begin tells the exporter of a call.
+// Begin reports a call to the exporter.
 func (s served) Begin(ctx context.Context, method string) context.Context {
 	if s.t.export == nil {
 		return ctx
@@ -138,5 +139,5 @@ func (s served) End(ctx context.Context, method, code string, began time.Time) {
 	}
 }
 
-// Refused counts a message that was no call.
+// Refused counts a message that was not a call.
 func (s served) Refused(code string) { s.t.add(failures, 1, "rpc", code) }

@@ -119,7 +119,8 @@ func (t *Telemetry) model(name string) string {
 	return "other"
 }
 
-// usage counts a call and its tokens, each once: cached tokens are not counted as input.
+// usage counts a call and its tokens. It counts each token once, so that cached tokens are not
+// input.
 func (t *Telemetry) usage(model string, u *memkernel.Usage) {
 	model = t.model(model)
 	t.add(calls, 1, model)
@@ -129,13 +130,13 @@ func (t *Telemetry) usage(model string, u *memkernel.Usage) {
 	t.add(tokens, float64(u.OutputTokens), model, "output")
 }
 
-// convention records a call's tokens as the conventions count them: all input is input.
+// convention records a call's tokens by the conventions, in which cached tokens are input.
 func (t *Telemetry) convention(provider, model string, u *memkernel.Usage) {
 	t.record(tokenUsage, float64(u.InputTotal()), "chat", provider, t.model(model), "input")
 	t.record(tokenUsage, float64(u.OutputTokens), "chat", provider, t.model(model), "output")
 }
 
-// providerOf is the conventions' name of a provider of the price book.
+// providerOf returns the conventions' name of a provider of the price book.
 func providerOf(name string) string {
 	switch name {
 	case "":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is how a metric moves.
+// Kind is the kind of a metric, such as a counter.
 type Kind string
 
 // The kinds.
@@ -21,7 +21,7 @@ type Metric struct {
 	Name string
 	Kind Kind
 	Unit string
-	// Labels are the names of its attributes, whose values are few by construction.
+	// Labels are the names of the metric's attributes. Each attribute has few values.
 	Labels []string
 	// Help describes it.
 	Help string
@@ -44,8 +44,8 @@ func (m *Metric) Prometheus() string {
 // underscores returns a name of OpenTelemetry as Prometheus writes it.
 func underscores(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// The bounds of histograms: of our own work in seconds, and those that the conventions for
-// generative AI ask for.
+// The bounds of histograms. They are bounds for our own work in seconds, and the bounds that the
+// conventions for generative AI recommend.
 var (
 	workBounds  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 	callBounds  = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
@@ -61,7 +61,7 @@ const (
 	attrError     = "error.type"
 )
 
-// All metrics. Nothing else names one.
+// All metrics.
 var (
 	requests  = &Metric{Name: "memkernel.proxy.requests", Kind: Counter, Labels: []string{"api", "outcome", "reason"}, Help: "Requests of the APIs that are read, by what became of them"}
 	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", Bounds: callBounds}
@@ -97,7 +97,7 @@ var (
 	journalBytes = &Metric{Name: "memkernel.journal.written", Kind: Counter, Unit: "By", Help: "Bytes that were appended to journals"}
 )
 
-// metrics has all of them, in the order of the documentation.
+// metrics has all metrics, in the order of the documentation.
 var metrics = []*Metric{requests, firstByte, rpc, failures,
 	calls, unpriced, tokens, billed, without, tokenUsage, operation, firstChunk,
 	planTime, cutTime, cuts, faults, alerts, hits, thrash,

@@ -18,35 +18,35 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// Options set which measurements are made, and for whom.
+// Options say which measurements are made, and who receives them.
 type Options struct {
-	// Listen is the address of /metrics; "" has none. Remote lets it be one that other
-	// machines reach.
+	// Listen is the address of /metrics. If it is "", there is no such page. Remote allows an
+	// address that other machines can reach.
 	Listen string
 	Remote bool
 	// Version is the program's.
 	Version string
-	// Prices is the price book; nil is the embedded one.
+	// Prices is the price book. If it is nil, the embedded price book is used.
 	Prices *cachelayout.Book
-	// Hosts: the hosts report the bills, as they do to a daemon. Without it the proxy's own meter
-	// does, by [Telemetry.Metered].
+	// Hosts means that the hosts report the bills, as for a daemon. Without Hosts the proxy's own
+	// meter reports them through [Telemetry.Metered].
 	Hosts bool
-	// Export opens the program's exporter; nil for a program that has none.
+	// Export opens the program's exporter. It is nil for a program without an exporter.
 	Export Opener
-	// Logger logs errors of the export. Nil discards them.
+	// Logger logs errors of the export. A nil Logger discards them.
 	Logger *slog.Logger
 }
 
-// Opener opens an exporter. It returns nil where the environment asks for no export. Gauges
-// hands the value of each gauge that has one to put; an exporter must not call gauges before its
-// Opener has returned.
+// Opener opens an exporter. It returns nil if the environment requests no export. The function
+// gauges calls put with the value of each gauge that has a value. An exporter must not call
+// gauges before its Opener has returned.
 type Opener func(ctx context.Context, o *Options, gauges func(ctx context.Context, put func(*Metric, float64))) (Exporter, error)
 
-// Exporter sends measurements and spans to another program. Its methods may be called at the
-// same time. An End gets the context that its Begin returned.
+// Exporter sends measurements and spans to another program. Its methods may be called at the same
+// time. End gets the context that Begin returned.
 type Exporter interface {
-	// Measured adds v to the series of a counter or histogram that values name, in the order
-	// of the metric's labels. An empty value means that the series lacks the label.
+	// Measured adds v to a series of a counter or a histogram. The values are the values of the
+	// metric's labels, in their order. An empty value means that the series lacks the label.
 	Measured(m *Metric, v float64, values []string)
 	BeginProxied(r *http.Request) context.Context
 	EndProxied(ctx context.Context, c *proxy.Call)
@@ -54,11 +54,11 @@ type Exporter interface {
 	EndServed(ctx context.Context, code string)
 	// Done takes the kernel's work as it ends.
 	Done(ctx context.Context, d *kernel.Done)
-	// Close sends the rest, as far as the receiver takes it before ctx ends.
+	// Close sends all remaining measurements that the receiver takes before ctx ends.
 	Close(ctx context.Context) error
 }
 
-// Telemetry measures. A nil one does nothing. Make it with [Open].
+// Telemetry measures. A nil Telemetry does nothing. Make it with [Open].
 type Telemetry struct {
 	o      Options
 	log    *slog.Logger
@@ -67,13 +67,13 @@ type Telemetry struct {
 	export Exporter // nil without one
 
 	mu sync.Mutex
-	// faults, alerts and hits are those of all plans so far.
+	// faults, alerts and hits are sums over all plans so far.
 	faults, alerts, hits int
 	index                lagReader
 }
 
-// Open begins to measure. It returns nil where neither an address is named nor the program's
-// exporter has a receiver.
+// Open begins to measure. It returns nil if there is no address and the program's exporter has no
+// receiver.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
@@ -109,7 +109,7 @@ func (t *Telemetry) write(ctx context.Context, b *bytes.Buffer) {
 	t.tally.write(b, metrics, gauges)
 }
 
-// gauges hands the present value of each gauge that has one to put.
+// gauges calls put with the present value of each gauge that has a value.
 func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	t.mu.Lock()
 	v := float64(t.faults+t.alerts) / float64(t.hits+1)
@@ -126,7 +126,8 @@ func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	}
 }
 
-// lagReader reads the index's lag. It limits how often, because it must stat every file.
+// lagReader reads the index's lag. It limits the rate of readings, because each reading must stat
+// every file.
 type lagReader struct {
 	mu  sync.Mutex
 	ask func(context.Context) api.IndexStatus
@@ -135,9 +136,9 @@ type lagReader struct {
 }
 
 const (
-	// lagAge is for how long an answer is good.
+	// lagAge is how long a reading stays valid.
 	lagAge = 10 * time.Second
-	// lagWait is how long a scrape waits for one.
+	// lagWait is how long a scrape waits for a reading.
 	lagWait = 5 * time.Second
 )
 
@@ -155,8 +156,8 @@ func (r *lagReader) read(ctx context.Context) api.IndexStatus {
 	return r.was
 }
 
-// Follow has the gauges of an index read; a kernel's IndexStatus is meant. Nil ends it, which
-// is due before the kernel is closed.
+// Follow makes the gauges of an index use ask, which should be a kernel's IndexStatus. Callers
+// must call Follow with nil before they close the kernel.
 func (t *Telemetry) Follow(ask func(context.Context) api.IndexStatus) {
 	if t == nil {
 		return
@@ -166,7 +167,7 @@ func (t *Telemetry) Follow(ask func(context.Context) api.IndexStatus) {
 	t.index.ask, t.index.at = ask, time.Time{}
 }
 
-// Addr is where /metrics is, nil if nowhere.
+// Addr returns the address of /metrics, nil if there is no such page.
 func (t *Telemetry) Addr() net.Addr {
 	if t == nil || t.page == nil {
 		return nil
@@ -177,7 +178,8 @@ func (t *Telemetry) Addr() net.Addr {
 // closeWait is how long Close waits for scrapes and for the exporter.
 const closeWait = 3 * time.Second
 
-// Close ends the page, and the exporter once that has sent the rest or [closeWait] is over.
+// Close ends the page. It ends the exporter after the exporter has sent all remaining
+// measurements, or after [closeWait].
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -199,7 +201,7 @@ func (t *Telemetry) add(m *Metric, v float64, values ...string) {
 	}
 }
 
-// record puts a value into the series of m that values name, by the order of its labels.
+// record adds a value to a series of m. The values name the series, in the order of m's labels.
 func (t *Telemetry) record(m *Metric, v float64, values ...string) {
 	t.tally.measure(m, v, values)
 	if t.export != nil {

@@ -14,13 +14,13 @@ import (
 type kept struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// ID is the entry's, Path and the lines where it is.
+	// ID is the id of the entry. Path and the lines are the place of the entry.
 	ID        string `json:"id,omitempty"`
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
-	// Duplicate: it was there before. Late is the past day's log that it was meant
-	// for. Masked counts secrets that were masked.
+	// Duplicate reports whether the entry existed before. Late is the past day's log that the
+	// entry was meant for. Masked counts secrets that were masked.
 	Duplicate bool   `json:"duplicate,omitempty"`
 	Late      string `json:"late,omitempty"`
 	Masked    int    `json:"masked,omitempty"`

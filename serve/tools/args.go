@@ -20,7 +20,7 @@ const maxArgs = 2 << 20
 // ArgumentError names the wrong argument of a call, and the values that are allowed.
 type ArgumentError struct {
 	Tool string
-	// Argument is its name, "" for all of them.
+	// Argument is the name of the argument, "" for all arguments.
 	Argument string
 	Problem  string
 }
@@ -35,7 +35,7 @@ func (e *ArgumentError) Error() string {
 // args are the arguments of a call that were checked against its schema.
 type args map[string]json.RawMessage
 
-// read checks the arguments of a call. None at all are an empty object.
+// read checks the arguments of a call. Missing arguments count as an empty object.
 func (s *spec) read(raw json.RawMessage) (args, error) {
 	wrong := func(name, format string, a ...any) error {
 		return &ArgumentError{Tool: s.name, Argument: name, Problem: fmt.Sprintf(format, a...)}
@@ -64,7 +64,7 @@ func (s *spec) read(raw json.RawMessage) (args, error) {
 	return out, nil
 }
 
-// object reads a JSON object whose members have a name each.
+// object reads a JSON object in which no name occurs twice.
 func object(raw json.RawMessage) (args, error) {
 	out := args{}
 	if s := bytes.TrimSpace(raw); len(s) == 0 || string(s) == "null" {

@@ -23,20 +23,20 @@ type Definition struct {
 	Description string
 	// Schema is the JSON schema of the arguments.
 	Schema json.RawMessage
-	// Rare tools are those that few conversations need.
+	// Rare reports whether few conversations need the tool.
 	Rare bool
 	// ReadOnly tools change nothing.
 	ReadOnly bool
-	// Destructive tools change existing text. The change can be undone.
+	// Destructive reports whether the tool changes existing text. The change can be undone.
 	Destructive bool
 }
 
-// Format is a form in which tools are handed to somebody.
+// Format is the format of a list of tools.
 type Format string
 
 // The formats.
 const (
-	// Anthropic is the Messages API's: name, description, input_schema.
+	// Anthropic is the format of the Messages API: name, description, input_schema.
 	Anthropic Format = "anthropic"
 	// OpenAI is the format of chat completions: a function with parameters.
 	OpenAI Format = "openai"
@@ -63,7 +63,7 @@ type schema struct {
 	Type       string              `json:"type"`
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required,omitempty"`
-	// Additional is false if all arguments are listed: an unknown argument is an error.
+	// Additional is false if all arguments are listed, so that an unknown argument is an error.
 	Additional *bool `json:"additionalProperties,omitempty"`
 }
 
@@ -87,9 +87,10 @@ type spec struct {
 	name, description string
 	properties        map[string]property
 	required          []string
-	// write tools change something; edit tools replace or remove existing text.
+	// write means that the tool changes something. edit means that it replaces or removes
+	// existing text.
 	write, edit bool
-	// rare tools, and rareArguments, are listed only for a client that asks for all of them.
+	// rare means that only a list of all tools has the tool. Only such a list has rareArguments.
 	rare          bool
 	rareArguments []string
 }
@@ -146,8 +147,8 @@ func Writes(name string) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return s.write && name == s.name })
 }
 
-// definition returns the tool with all arguments and their descriptions or, without all, with the
-// name and type of those that most calls need.
+// definition returns the tool. If all is set, it has all arguments with descriptions. Otherwise
+// it has only the names and types of the arguments that most calls need.
 func (s *spec) definition(all bool) Definition {
 	in := schema{Type: "object", Properties: s.properties, Required: s.required}
 	if all {
@@ -167,8 +168,9 @@ func (s *spec) definition(all bool) Definition {
 	return Definition{Name: s.name, Description: s.description, Schema: raw, Rare: s.rare, ReadOnly: !s.write, Destructive: s.edit}
 }
 
-// Definitions returns the tools of the set, in a fixed order: with all arguments, or with those
-// that most calls need. A call may have any of them either way.
+// Definitions returns the tools of the set, in a fixed order. If all is set, they have all
+// arguments. Otherwise they have the arguments that most calls need. A call may have any argument
+// in either case.
 func (s *Set) Definitions(all bool) []Definition {
 	var out []Definition
 	for i := range specs {
@@ -179,8 +181,9 @@ func (s *Set) Definitions(all bool) []Definition {
 	return out
 }
 
-// Tools returns the definitions as a JSON list in a format: all, or those that most conversations
-// need, with the arguments that most calls need. A call may name any tool either way.
+// Tools returns the definitions as a JSON list in a format. If all is set, the list has all tools
+// and arguments. Otherwise it has the tools that most conversations need, with the arguments that
+// most calls need. A call may name any tool in either case.
 func (s *Set) Tools(f Format, all bool) (json.RawMessage, error) {
 	if !slices.Contains(Formats(), f) {
 		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())

@@ -20,10 +20,10 @@ type edited struct {
 	Version   string `json:"version,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
-	// Files are those that an undo brought back.
+	// Files are the files that an undo restored.
 	Files []string `json:"files,omitempty"`
-	// Duplicate: the edit was made before and is still in place. Masked counts secrets that were
-	// masked.
+	// Duplicate reports whether the edit was made before and is still in place. Masked counts
+	// secrets that were masked.
 	Duplicate bool `json:"duplicate,omitempty"`
 	Masked    int  `json:"masked,omitempty"`
 	// Current is the present state of the file, with CONFLICT.
@@ -42,7 +42,7 @@ type current struct {
 	Total int `json:"total,omitempty"`
 }
 
-// off is why memory can't be changed, "" if it can.
+// off returns the reason why memory can't be changed, "" if it can be changed.
 func (s *Set) off() string {
 	switch {
 	case s.opts.Disabled != "":
@@ -92,7 +92,7 @@ func (s *Set) undo(ctx context.Context, a args) (any, error) {
 	return out, nil
 }
 
-// refusal is the answer to an edit that was not made.
+// refusal returns the answer to an edit that was not made.
 func refusal(ctx context.Context, path string, err error) (any, error) {
 	out := &edited{Reason: reasonBackend, Detail: err.Error(), Path: path}
 	var stale *api.StaleError

@@ -11,13 +11,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// MaxText is how much text one answer holds at most, in bytes.
+// MaxText bounds the text of one answer, in bytes.
 const MaxText = 32 << 10
 
 // lines is the answer of memory_get.
 type lines struct {
 	Text string `json:"text"`
-	// Path or ID is the one that was asked for.
+	// Path or ID is the requested path or id.
 	Path   string `json:"path,omitempty"`
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
@@ -27,9 +27,10 @@ type lines struct {
 	From     int `json:"from,omitempty"`
 	Lines    int `json:"lines,omitempty"`
 	NextFrom int `json:"nextFrom,omitempty"`
-	// Version is the whole file's, for memory_update and memory_delete.
+	// Version is the version of the whole file, for memory_update and memory_delete.
 	Version string `json:"version,omitempty"`
-	// Truncated: a line was longer than an answer may be, and its end is missing.
+	// Truncated reports whether a line was longer than an answer may be, so that the end of the
+	// line is missing.
 	Truncated bool `json:"truncated,omitempty"`
 	Disabled  bool `json:"disabled,omitempty"`
 }
@@ -69,13 +70,13 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 	return out, nil
 }
 
-// failed reports whether err is not the model's concern.
+// failed reports whether err must not be reported to the model.
 func failed(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, api.ErrClosed))
 }
 
-// fill takes as many whole lines as an answer may hold. more reports whether the text was
-// cut before.
+// fill takes as many whole lines as an answer may have. more says whether the text was already
+// cut before the call.
 func (l *lines) fill(text string, from int, more bool) {
 	l.From = from
 	if len(text) > MaxText {
@@ -87,7 +88,7 @@ func (l *lines) fill(text string, from int, more bool) {
 			}
 			l.Detail = fmt.Sprintf("line %d is longer than an answer may be: its end is missing", from)
 		}
-		// After a line that was cut there may be another one.
+		// After a line that was cut there may be another line.
 		more = more || !l.Truncated || strings.ContainsRune(strings.TrimSuffix(text[cut:], "\n"), '\n')
 		text = text[:cut]
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Anthropic's memory tool: a model that knows it needs no description. It sees the
-// workspace's memory as files below /memories: MEMORY.md is /memories/MEMORY.md, and
+// Anthropic's memory tool needs no description for a model that knows it. The model sees the
+// workspace's memory as files below /memories. MEMORY.md is /memories/MEMORY.md, and
 // memory/deploys.md is /memories/deploys.md.
 const (
 	// MemoryTool is the tool's name. MemoryToolType is its type in a request.
@@ -35,8 +35,8 @@ const (
 	ownMemory  = "MEMORY.md"
 	lowMemory  = "memory.md"
 	ownFolder  = "memory"
-	// mostLines is how many lines a file may have that is viewed, numberWidth how wide their
-	// numbers are.
+	// mostLines is the largest number of lines of a viewed file. numberWidth is the width of the
+	// line numbers.
 	mostLines   = 999_999
 	numberWidth = 6
 	// mostTries is how often a command is tried again because the file changed meanwhile.
@@ -113,7 +113,7 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	return run(ctx, &c)
 }
 
-// need returns an argument that must be there.
+// need returns a required argument.
 func need[T any](c *command, name string, v *T) (out T, err error) {
 	if v == nil {
 		return out, wrongf("%s: `%s` is missing.", c.Command, name)
@@ -153,7 +153,7 @@ func spotOf(said string) (spot, error) {
 	return out, nil
 }
 
-// leads reports whether a path climbs, or would if somebody decoded it.
+// leads reports whether a path leads upwards, as it is or after decoding.
 func leads(p string) bool {
 	for range 4 {
 		if strings.ContainsAny(p, "\\\x00") || slices.Contains(strings.Split(p, "/"), "..") {
@@ -171,7 +171,7 @@ func leads(p string) bool {
 	return true
 }
 
-// clean is a path as an answer may quote it.
+// clean returns a path in a form that an answer may quote.
 func clean(p string) string {
 	if textutil.IsVisible(p) && len(p) <= 300 {
 		return p
@@ -206,7 +206,7 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
-// below are the files in a folder, nil if there is no such folder.
+// below returns the files in a folder, nil if there is no such folder.
 func below(files []listed, dir string) []listed {
 	var out []listed
 	for _, f := range files {
@@ -236,7 +236,7 @@ func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []l
 	return c, nil, false, err
 }
 
-// file returns the content of a file that is to be changed.
+// file returns the content of a file that a command will change.
 func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
 	c, _, isFolder, err := s.look(ctx, at)
 	switch {
@@ -321,7 +321,7 @@ func listing(at *spot, files []listed) string {
 	return b.String()
 }
 
-// fileSize is a size as a listing shows it: 12B, 1.5K, 3M.
+// fileSize returns a size in the form of a listing: 12B, 1.5K, 3M.
 func fileSize(n int64) string {
 	size, unit := float64(n), 0
 	for size >= 1024 && unit < 3 {
@@ -371,7 +371,8 @@ func (s *Set) rewrite(ctx context.Context, files ...api.EditFile) (*api.Edited, 
 	return s.k.Editor().Rewrite(ctx, api.EditRequest{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
 }
 
-// again carries out a change of existing text, and repeats it if another writer came first.
+// again carries out a change of existing text, and repeats it if another writer changed the file
+// first.
 func (s *Set) again(ctx context.Context, try func() error) error {
 	for n := 1; ; n++ {
 		err := try()
@@ -382,7 +383,7 @@ func (s *Set) again(ctx context.Context, try func() error) error {
 	}
 }
 
-// makeable refuses names that memory has no files of.
+// makeable refuses names that no memory file may have.
 func makeable(at *spot) error {
 	if at.rel == "" {
 		return wrongf("File %s already exists", at.said)
@@ -525,7 +526,7 @@ func (s *Set) insert(ctx context.Context, c *command) (string, error) {
 	return fmt.Sprintf("The file %s has been edited.", at.said), nil
 }
 
-// versions are the files of a place, a file or a folder, as they are to be removed.
+// versions returns the files of a place for their removal. The place is a file or a folder.
 func (s *Set) versions(ctx context.Context, at *spot, none string) ([]api.EditFile, []listed, error) {
 	content, folder, isFolder, err := s.look(ctx, at)
 	if err != nil {

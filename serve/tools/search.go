@@ -13,15 +13,15 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The reasons that this package gives by itself.
+// The reasons that come from this package itself.
 const (
 	reasonOK       = string(retrieval.OK)
 	reasonNoMatch  = string(retrieval.NoMatch)
 	reasonDenied   = string(retrieval.Denied)
 	reasonDisabled = string(retrieval.Disabled)
 	reasonBackend  = string(retrieval.BackendError)
-	// Of edits: the text has changed since it was read; a person wrote it; it holds a secret; the
-	// edit can't be made as requested.
+	// The reasons of edits: the text has changed since it was read, a person wrote it, it has a
+	// secret, or the edit can't be made as requested.
 	reasonConflict = "CONFLICT"
 	reasonPerson   = "PERSON"
 	reasonSecret   = "SECRET"
@@ -33,16 +33,16 @@ type found struct {
 	Results []result `json:"results"`
 	Reason  string   `json:"reason"`
 	Detail  string   `json:"detail,omitempty"`
-	// Model made the vectors; absent without.
+	// Model is the model that made the vectors. It is absent if there are no vectors.
 	Model string `json:"model,omitempty"`
-	// Mode is hybrid, keyword, vector or disabled; Fallback reports whether a part of the
-	// search was missing.
+	// Mode is hybrid, keyword, vector or disabled. Fallback reports whether a part of the search
+	// was missing.
 	Mode      string    `json:"mode,omitempty"`
 	Fallback  bool      `json:"fallback,omitempty"`
 	Citations Citations `json:"citations"`
 	// Behind is the index's lag after the files.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Progress is how far the index is, with INDEXING.
+	// Progress is the progress of the index. It is set with the reason INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that this session may not see, whether or not they
 	// hold an answer.
@@ -63,13 +63,13 @@ type found struct {
 // result is one hit.
 type result struct {
 	// Path is the path for memory_get, with StartLine and EndLine. It is "" for content that left
-	// this session's prompt: memory_get takes its ID as path.
+	// this session's prompt. For such content memory_get takes the ID as path.
 	Path      string  `json:"path"`
 	ID        string  `json:"id,omitempty"`
 	StartLine int     `json:"startLine"`
 	EndLine   int     `json:"endLine"`
 	Score     float64 `json:"score"`
-	// TextScore and VectorScore are its parts.
+	// TextScore and VectorScore are the parts of the score.
 	TextScore   float64  `json:"textScore,omitempty"`
 	VectorScore float64  `json:"vectorScore,omitempty"`
 	Snippet     string   `json:"snippet"`
@@ -77,10 +77,10 @@ type result struct {
 	Trail       []string `json:"trail,omitempty"`
 	Date        string   `json:"date,omitempty"`
 	Citation    string   `json:"citation,omitempty"`
-	// Dates are the days that the snippet names by their distance from its own.
+	// Dates are the days that the snippet names relative to its own day.
 	Dates string `json:"dates,omitempty"`
-	// SupersededBy is where its replacement is, its own place if it states
-	// itself that it no longer holds.
+	// SupersededBy is the place of the text that replaces the result. If the result itself states
+	// that it no longer holds, it is the result's own place.
 	SupersededBy string `json:"supersededBy,omitempty"`
 	// ByFact is the place of the fact by whose words the lines were found.
 	ByFact string `json:"byFact,omitempty"`
@@ -88,8 +88,8 @@ type result struct {
 	More []more `json:"more,omitempty"`
 }
 
-// more is a further run of lines of a result's place, which memory_get takes as it
-// does the result's.
+// more is a further run of lines in a result's file. memory_get takes these lines in the same way
+// as the result's lines.
 type more struct {
 	ID           string   `json:"id,omitempty"`
 	StartLine    int      `json:"startLine"`
@@ -137,12 +137,12 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 // named is a path or an id without blanks, with lines of it or without, as results cite it.
 var named = regexp.MustCompile(`^(\S+?)(?:[#@]L(\d{1,9})(?:-L(\d{1,9}))?)?$`)
 
-// anID is an id of a page or a span, or of a checkpoint.
+// anID matches the id of a page, a span or a checkpoint.
 var anID = regexp.MustCompile(`^(?:[a-z]{2}-[0-9a-f]{16}|cp_\d+)$`)
 
-// readNamed makes out the text that the query names by its path or id, with which a client that
-// is shown no memory_get reads on. done is false for a question, and for a name of nothing that
-// may be read, which is searched for.
+// readNamed answers with the text that the query names by its path or id. It lets a client
+// without memory_get read on. done is false for a question, and for a name of a text that may not
+// be read. Such a query is searched for.
 func (s *Set) readNamed(ctx context.Context, query string, out *found) (done bool, err error) {
 	m := named.FindStringSubmatch(strings.TrimSpace(query))
 	if m == nil || !markdownstore.PathLike(m[1]) && !anID.MatchString(m[1]) {
@@ -169,14 +169,14 @@ func (s *Set) readNamed(ctx context.Context, query string, out *found) (done boo
 	return true, nil
 }
 
-// off makes it the answer of a memory that is switched off.
+// off makes the answer say that memory is switched off.
 func (f *found) off(why string) *found {
 	f.Reason, f.Mode, f.Detail, f.Error = reasonDisabled, string(retrieval.NoSearch), why, why
 	f.Disabled, f.Unavailable = true, true
 	return f
 }
 
-// rounded returns x with three digits: a model pays for each.
+// rounded returns x with three digits, because each digit costs tokens.
 func rounded(x float64) float64 {
 	out, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
 	if err != nil {

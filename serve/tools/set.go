@@ -17,7 +17,7 @@ type Citations string
 
 // The settings.
 const (
-	// CitationsAuto shows them in private sessions.
+	// CitationsAuto shows citations in private sessions.
 	CitationsAuto Citations = "auto"
 	CitationsOn   Citations = "on"
 	CitationsOff  Citations = "off"
@@ -28,21 +28,22 @@ const DefaultTimeout = 15 * time.Second
 
 // Options bind a Set to a session.
 type Options struct {
-	// SessionKey names the session that calls; "" is the session "default".
+	// SessionKey names the session that calls. "" is the session "default".
 	SessionKey string
-	// Agent is whose past sessions may be found; "" is the one that SessionKey
-	// names, or the kernel's.
+	// Agent is the agent whose past sessions may be found. "" is the agent that SessionKey names,
+	// or else the kernel's agent.
 	Agent string
-	// Private: the session is one person's own. Without it a session is shared.
+	// Private means that the session belongs to one person. Without Private the session is
+	// shared.
 	Private bool
 	// Citations is CitationsAuto by default.
 	Citations Citations
 	// ReadOnly leaves out memory_append and the tools that edit.
 	ReadOnly bool
-	// Disabled, if not "", is why memory may not be used at all. The tools are there
-	// and answer DISABLED with that reason.
+	// Disabled, if not "", is the reason why memory may not be used. The tools are still listed
+	// and answer DISABLED with this reason.
 	Disabled string
-	// Timeout is how long a call may take; default DefaultTimeout.
+	// Timeout is how long a call may take. Default: DefaultTimeout.
 	Timeout time.Duration
 }
 
@@ -73,8 +74,9 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 // ErrUnknownTool is returned for a call of a tool that the set doesn't have.
 var ErrUnknownTool = errors.New("there is no such tool")
 
-// Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the context's,
-// or a closed kernel's: whatever the model can be told is in the answer.
+// Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the error of the context,
+// or the error of a closed kernel. All other failures are in the answer, because the model can
+// act on them.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	sp := s.spec(name)
 	if sp == nil {
@@ -123,8 +125,8 @@ func (s *Set) spec(name string) *spec {
 	return nil
 }
 
-// has reports whether a tool is in the set: no tool that writes if writing is not allowed, and no
-// tool that edits if agents may not edit.
+// has reports whether a tool is in the set. The set has no writing tools if writing is not
+// allowed, and no editing tools if agents may not edit.
 func (s *Set) has(sp *spec) bool {
 	switch {
 	case sp.write && s.opts.ReadOnly:

@@ -12,7 +12,7 @@ import (
 type standing struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Session is the state of this session, and never of others.
+	// Session is the state of this session, and never of another session.
 	Session *sessionStanding `json:"session,omitempty"`
 	Memory  *memoryStanding  `json:"memory,omitempty"`
 }
@@ -21,7 +21,8 @@ type sessionStanding struct {
 	Key     string `json:"key"`
 	Private bool   `json:"private"`
 	Turns   int    `json:"turns"`
-	// Pages can be expanded, Spans are runs of messages that left the prompt.
+	// Pages is the number of pages that can be expanded. Spans is the number of runs of messages
+	// that left the prompt.
 	Pages int            `json:"pages"`
 	Spans int            `json:"spans"`
 	Lines []lineStanding `json:"lines"`
@@ -31,7 +32,7 @@ type lineStanding struct {
 	Branch   string `json:"branch,omitempty"`
 	Model    string `json:"model"`
 	Messages int    `json:"messages"`
-	// Tokens is the size of the conversation as it was last planned.
+	// Tokens is the size of the conversation in its last plan.
 	Tokens int `json:"tokens"`
 	Cuts   int `json:"cuts"`
 }
@@ -45,7 +46,7 @@ type memoryStanding struct {
 	Model    string    `json:"model,omitempty"`
 	Sessions bool      `json:"sessions"`
 	Watching bool      `json:"watching"`
-	// LastSync is when the index was last brought up to date in the background.
+	// LastSync is the time at which the index was last updated in the background.
 	LastSync string `json:"lastSync,omitempty"`
 }
 
@@ -65,8 +66,7 @@ func (s *Set) status(ctx context.Context) (any, error) {
 	return out, nil
 }
 
-// memory reports the state of memory, and makes it the reason if there is something to
-// say.
+// memory reports the state of memory. If the state needs attention, it also sets the reason.
 func (st *standing) memory(s *Set, m *api.MemoryStatus) {
 	ms := &memoryStanding{Enabled: m.Enabled && s.opts.Disabled == "", Index: string(m.Index.State), Files: m.Index.Files, Chunks: m.Index.Chunks,
 		Behind: m.Index.Lag, Model: m.Index.Model, Sessions: m.Sessions.Enabled && s.opts.Private, Watching: m.Sync.Watch.On}
